@@ -1,4 +1,4 @@
-"""Shared by all tests: a cache of our own, deterministic Hypothesis profiles, and a garbage collector that seldom looks."""
+"""Shared by all tests: a separate kernel cache, deterministic Hypothesis profiles, and rare garbage collection."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import tempfile
 import hypothesis
 import pytest
 
-#: in memory where there is such a folder: the suite stores every kernel that it compiles
+#: in memory if /dev/shm exists: the suite stores every kernel that it compiles
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
 os.environ.setdefault("TORSOR_CACHE", os.path.join(MEMORY, f"torsor-tests-{os.getuid()}"))
 
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every process that a test starts compiles torsor's source anew
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # otherwise every process started by a test compiles torsor's source again
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell without job control ignores it in its background jobs
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell without job control ignore SIGINT
 
 hypothesis.settings.register_profile("fast", max_examples=15, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("night", max_examples=500, deadline=None)
@@ -34,15 +34,15 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """A recording is a hundred thousand small objects without a cycle; looking for one among them was a quarter of a run."""
+    """A recording has a hundred thousand small objects without cycles; garbage collection took a quarter of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
 
 
-@pytest.fixture(scope="module")  # a session's would leave Playwright's event loop running under the other tests
+@pytest.fixture(scope="module")  # session scope would keep Playwright's event loop running during other tests
 def browser():
-    """Chromium without a head, and with a proxy that answers nobody: whatever is not for this machine fails, and shows."""
+    """Headless Chromium with a dead proxy: requests to other machines fail and are visible."""
     from playwright.sync_api import sync_playwright
 
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -1,4 +1,4 @@
-"""assert_close: the one meaning of "equal but for rounding" in these tests."""
+"""assert_close: equality up to rounding, with the same meaning in all tests."""
 
 from __future__ import annotations
 

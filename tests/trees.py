@@ -1,4 +1,4 @@
-"""Random robots: trees with every joint type, couplings, armatures, and inertias a body can have."""
+"""Random robots: trees with every joint type, couplings, armatures and physically possible inertias."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from torsor.spatial.vector import ZERO
 
 @dataclass(frozen=True)
 class Cam(JointType):
-    """A user's own joint: turning by q about z lifts the body by h q²; its subspace moves, S = (ẑ, 2 h q ẑ)."""
+    """A user-defined joint: rotation by q about z lifts the body by h q²; S = (ẑ, 2 h q ẑ) depends on q."""
 
     lift: float = 0.1
     name = "cam"
@@ -47,7 +47,7 @@ def vec(rng, scale=1.0) -> Vec:
 
 
 def axis(rng) -> Vec:
-    """A coordinate axis, its negative, or any direction, equally often."""
+    """A coordinate axis, its negative, or a random direction, with equal probability."""
     if rng.random() < 0.6:
         return _unit(int(rng.integers(0, 3)), int(rng.choice([-1, 1])))
     d = rng.normal(size=3)
@@ -70,7 +70,7 @@ def transform(rng) -> Transform:
 
 
 def inertia(rng) -> Inertia:
-    """A cloud of point masses: physical by construction."""
+    """Inertia of random point masses, hence physically possible."""
     points, masses = rng.normal(scale=0.2, size=(5, 3)), rng.uniform(0.1, 1, size=5)
     total, com = masses.sum(), masses @ points / masses.sum()
     d = points - com
@@ -83,7 +83,7 @@ def joint_type(rng) -> JointType:
     if k == 7:
         first = axis(rng)
         second = axis(rng)
-        while abs(first.dot(second)) > 0.9:  # parallel axes would be one freedom counted twice
+        while abs(first.dot(second)) > 0.9:  # parallel axes would be a duplicate degree of freedom
             second = axis(rng)
         return Universal(first, second)
     return [
@@ -123,7 +123,7 @@ def random_tree(seed: int, bodies: int = 6, base: str | None = None, couplings: 
 
 
 def state(robot, seed: int):
-    """q, v, a of a robot or a (model-bearing) object with the same methods."""
+    """q, v, a of a robot or of an object with the same methods."""
     rng = np.random.default_rng(seed + 1)
     q = robot.random_configuration(rng)
     return q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)

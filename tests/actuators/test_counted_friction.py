@@ -1,4 +1,4 @@
-"""Friction laws are included by default: against closed forms, in every way of calling, and nowhere twice."""
+"""Friction laws are included by default: checked with closed forms, in every way of calling, and never twice."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def arm(bare):
 
 
 def slider(law, mass=2.0):
-    """A mass on a level rail."""
+    """A mass on a horizontal rail."""
     build = ts.Builder("slider").link("ground").link("body", mass=mass)
     return build.joint("rail", "prismatic", "ground", "body", axis=(1, 0, 0)).build().with_friction({"rail": law})
 
 
-def by_hand(v, load):
+def friction_by_hand(v, load):
     """τ_fric of LAWS, written out (MR Fig. 8.15 f and c)."""
     stribeck = (1 + np.exp(-((v[..., 0] / 0.2) ** 2))) * np.sign(v[..., 0]) + v[..., 0]
     loaded = (0.5 + 0.1 * abs(load[..., 1])) * np.sign(v[..., 1]) + 0.1 * v[..., 1]
@@ -45,7 +45,7 @@ def by_hand(v, load):
 # -- closed forms --------------------------------------------------------------------------------------------------
 
 
-def test_simulate_coasting_mass_stops_where_coulomb_and_viscous_friction_stop_it():
+def test_simulate_coasting_mass_stops_at_the_closed_form_time_and_distance():
     """m v̇ = −c − b v: it stops after (m/b) ln(1 + b v₀/c) at (m/b)(v₀ − (c/b) ln(1 + b v₀/c)); ½ m v₀² is lost."""
     m, c, b, v0 = 2.0, 3.0, 0.7, 4.0
     run = slider(fr.StaticViscous(c, b), m).simulate([0.0], [v0], 3.0, dt=1e-2)
@@ -59,7 +59,7 @@ def test_simulate_coasting_mass_stops_where_coulomb_and_viscous_friction_stop_it
 
 
 def test_rollout_viscous_law_decays_exponentially():
-    """m v̇ = −b v: v₀ e^(−bt/m), and the distance (m/b)(v₀ − v); one law, counted once, without being asked for."""
+    """m v̇ = −b v: v₀ e^(−bt/m), and the distance (m/b)(v₀ − v); the law is applied once, by default."""
     m, b, v0 = 2.0, 1.5, 4.0
     block = slider(fr.Viscous(b), m)
     moved = block.rollout([0.0], [v0], dt=1e-2, steps=100, integrator="rk4")
@@ -87,11 +87,11 @@ def test_forward_dynamics_of_a_sliding_mass_subtracts_friction_once():
 # -- every way of calling -----------------------------------------------------------------------------------------
 
 
-def test_inverse_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_path):
-    """τ = τ(friction=False) + τ_fric(v, τ(friction=False)), whatever the road."""
+def test_inverse_dynamics_includes_friction_laws_in_every_way_of_calling(arm, bare, tmp_path):
+    """τ = τ(friction=False) + τ_fric(v, τ(friction=False)) in every way of calling."""
     rigid = bare.inverse_dynamics(Q, V, A)
     np.testing.assert_array_equal(arm.inverse_dynamics(Q, V, A, friction=False), rigid)
-    expected = rigid + by_hand(V, rigid)
+    expected = rigid + friction_by_hand(V, rigid)
     np.testing.assert_allclose(rigid + arm.friction_force(V, load=rigid), expected, rtol=1e-14)
     out, batch = np.empty(2), [np.tile(x, (5, 1)) for x in (Q, V, A)]
     file = arm.export_python(tmp_path / "arm.py", "inverse_dynamics")
@@ -112,16 +112,16 @@ def test_inverse_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_pat
     for road, tau in roads.items():
         np.testing.assert_allclose(tau, expected, rtol=1e-13, err_msg=road)
     assert "Friction laws are included" in file.read_text()
-    np.testing.assert_allclose(arm.explain(Q, V, A).of("friction"), by_hand(V, rigid), rtol=1e-13)
+    np.testing.assert_allclose(arm.explain(Q, V, A).of("friction"), friction_by_hand(V, rigid), rtol=1e-13)
     assert not arm.explain(Q, V, A, friction=False).of("friction").any()
     loaded = bare.inverse_dynamics(Q, V, A, {"tip": F})
-    np.testing.assert_allclose(arm.inverse_dynamics(Q, V, A, {"tip": F}), loaded + by_hand(V, loaded), rtol=1e-13)
+    np.testing.assert_allclose(arm.inverse_dynamics(Q, V, A, {"tip": F}), loaded + friction_by_hand(V, loaded), rtol=1e-13)
 
 
-def test_forward_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_path):
+def test_forward_dynamics_includes_friction_laws_in_every_way_of_calling(arm, bare, tmp_path):
     """a(τ) = a_rigid(τ − τ_fric(v, τ))."""
     tau = np.array([5.0, -3.0])
-    left = tau - by_hand(V, tau)
+    left = tau - friction_by_hand(V, tau)
     expected = bare.forward_dynamics(Q, V, left)
     np.testing.assert_array_equal(arm.forward_dynamics(Q, V, tau, friction=False), bare.forward_dynamics(Q, V, tau))
     file = arm.export_python(tmp_path / "arm.py", "forward_dynamics", "mass_matrix")
@@ -141,8 +141,8 @@ def test_forward_dynamics_counts_laws_in_every_way_of_calling(arm, bare, tmp_pat
     np.testing.assert_allclose(a, bare.forward_dynamics(Q, V, left, {"tip": F}), rtol=1e-12)
 
 
-def test_hybrid_dynamics_load_of_a_led_joint_is_its_own_force(bare):
-    """Given a of joint1 and τ of joint2: the load of joint1 is the force that was found, not the ignored entry of tau."""
+def test_hybrid_dynamics_load_of_a_prescribed_joint_is_the_computed_force(bare):
+    """Given a of joint1 and τ of joint2: the load of joint1 is its computed force, not the ignored entry of tau."""
     arm = bare.with_friction({j: fr.LoadDependent(fr.Viscous(0.3), 0.2) for j in ("joint1", "joint2")})
     tau2 = -3.0
     found = arm.hybrid_dynamics(Q, V, [4.0, 1e6], [1e6, tau2], prescribed=["joint1"])
@@ -162,8 +162,8 @@ def test_friction_does_not_enter_mass_bias_gravity_and_energy(arm, bare):
         np.testing.assert_array_equal(getattr(arm, name)(Q, *([V] if name in at_qv else [])), expected)
 
 
-def test_task_inverse_dynamics_with_laws_is_undone_by_forward_dynamics(bare):
-    """Laws that do not depend on the load: τ + τ_fric makes the V̇ asked for, and F = Λ V̇ + η is the same as without."""
+def test_forward_dynamics_returns_the_acceleration_given_to_task_inverse_dynamics_with_laws(bare):
+    """Laws that do not depend on the load: τ + τ_fric produces the given V̇, and F = Λ V̇ + η does not depend on friction."""
     arm = bare.with_friction({"joint1": LAWS["joint1"], "joint2": fr.StaticViscous(0.5, 0.1)})
     task, rigid = arm.task("tip", ("vx", "vy")), bare.task("tip", ("vx", "vy"))
     wanted = np.array([1.0, -2.0])
@@ -183,7 +183,7 @@ def test_viewer_bars_sum_to_inverse_dynamics_with_laws(arm):
 
 
 @pytest.mark.parametrize("law", [fr.Coulomb(3.0), fr.Viscous(0.4), fr.LuGre(fr.Stribeck(2.0, 1.0, 0.1, 0.1), 1e3, 5.0)])
-def test_simulate_counts_laws_by_default(bare, law):
+def test_simulate_includes_friction_laws_by_default(bare, law):
     arm = bare.with_friction({"joint1": law})
     runs = [arm.simulate(Q, V, 0.05, dt=5e-3, friction=friction) for friction in (None, True, False)]
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
@@ -194,14 +194,14 @@ def test_simulate_counts_laws_by_default(bare, law):
 
 
 def test_simulate_load_dependent_law_sticks_under_load(bare):
-    """A law without a dry level of its own holds μ|load|; at a load of zero it slides."""
+    """A law without a constant dry level sticks up to μ|load|; at zero load it slides."""
     block = slider(fr.LoadDependent(fr.Viscous(0.1), 1.5))
     assert block.simulate([0.0], [0.0], 0.5, [2.0], dt=1e-2).q[-1, 0] == 0
     slippery = slider(fr.LoadDependent(fr.Viscous(0.1), 0.5))
     assert slippery.simulate([0.0], [0.0], 1.0, [2.0], dt=1e-2).v[-1, 0] == pytest.approx(10 * (1 - np.exp(-0.05)), rel=1e-8)
 
 
-# -- what cannot count yet ---------------------------------------------------------------------------------------------
+# -- laws not supported yet --------------------------------------------------------------------------------------------
 
 
 def four_bar():
@@ -225,12 +225,12 @@ def four_bar():
         lambda arm: four_bar().constrained().inverse_dynamics(four_bar().assemble(), np.zeros(3), np.zeros(3)),
     ],
 )  # fmt: skip
-def test_call_that_cannot_count_laws_names_friction_false(arm, call):
+def test_call_that_does_not_support_friction_laws_is_refused_with_friction_false_as_remedy(arm, call):
     with pytest.raises(ArgumentError, match="friction=False"):
         call(arm)
 
 
-def test_friction_false_computes_where_laws_cannot_count(arm, bare):
+def test_friction_false_computes_where_friction_laws_are_not_supported(arm, bare):
     np.testing.assert_array_equal(arm.rollout(Q, V, dt=1e-3, steps=3, friction=False).q, bare.rollout(Q, V, dt=1e-3, steps=3).q)
     linkage, start = four_bar(), four_bar().assemble()
     still = ts.mechanisms.four_bar().simulate(start, np.zeros(3), 0.02, dt=1e-2)
@@ -248,13 +248,13 @@ def test_friction_false_computes_where_laws_cannot_count(arm, bare):
         lambda arm: LargeTree.of(arm),
     ],
 )
-def test_object_without_place_for_laws_refuses_a_robot_that_has_some(arm, make):
+def test_elastic_flexible_and_large_robots_refuse_a_robot_with_friction_laws(arm, make):
     with pytest.raises(ModelError, match=r"robot\.with_friction\(None\)"):
         make(arm)
     assert make(arm.with_friction(None))
 
 
-def test_rollout_vary_of_laws_that_friction_false_leaves_out_is_refused(bare):
+def test_rollout_vary_of_friction_with_friction_false_is_refused(bare):
     arm = bare.with_friction({"joint1": fr.Viscous(0.3)})
     with pytest.raises(ArgumentError, match="omit one of them"):
         arm.rollout(Q, V, dt=1e-3, steps=2, friction=False, vary={"friction": {"joint1": 2.0}})
@@ -296,13 +296,13 @@ def test_damping_and_friction_other_than_bool_are_refused(arm, word, value):
         (["joint1", None], ArgumentError, "prescribed must be joint names"),
     ],
 )
-def test_hybrid_dynamics_led_that_names_no_joints_is_refused(bare, prescribed, error, message):
+def test_hybrid_dynamics_rejects_invalid_prescribed_argument(bare, prescribed, error, message):
     with pytest.raises(error, match=message):
         bare.hybrid_dynamics(Q, V, A, A, prescribed)
 
 
-def test_friction_force_of_two_positional_arrays_is_refused(arm):
-    """(q, v) must not be taken for (v, load), by the built-in entry as by the method."""
+def test_friction_force_refuses_two_positional_arrays(arm):
+    """(q, v) must not be taken for (v, load), neither by the compiled entry nor by the method."""
     arm.friction_force(V)
     with pytest.raises(TypeError, match="positional"):
         arm.friction_force(Q, V)
@@ -310,7 +310,7 @@ def test_friction_force_of_two_positional_arrays_is_refused(arm):
         type(arm).friction_force(arm, Q, V)
 
 
-# -- damping that is left out -------------------------------------------------------------------------------------------
+# -- damping that is omitted --------------------------------------------------------------------------------------------
 
 
 def test_result_notes_name_the_losses_of_the_file_that_were_left_out():
@@ -326,5 +326,5 @@ def test_result_notes_name_the_losses_of_the_file_that_were_left_out():
     assert law.simulate(*start).notes == ()
     assert len(law.simulate(*start, friction=False).notes) == 2
     assert ts.robots.two_link().simulate(Q, V, 1e-3).notes == ()
-    one = puma.with_friction({"joint1": fr.Viscous(1.0)}).simulate(*start)  # joint1 has a law, the others have none
+    one = puma.with_friction({"joint1": fr.Viscous(1.0)}).simulate(*start)  # only joint1 has a law
     assert one.notes[0] == "the damping of joint2, joint3, joint4, ... is left out; a friction law of the joint includes it"

@@ -1,4 +1,4 @@
-"""Friction laws: against the formulas of MR Fig. 8.15, over every scalar, passive, smooth within their bound."""
+"""Friction laws: formulas of MR Fig. 8.15, every scalar type, passivity, error bounds of smoothed laws."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torsor.errors import ModelError, UnknownName
 from torsor.model import friction as fr
 from torsor.scalar import Dual
 
-#: the six of the figure: the law, and its force at v ≠ 0 as the figure prints it
+#: the six laws of the figure, each with its force at v ≠ 0 as printed in the figure
 FIGURE = {
     "a": (fr.Viscous(0.5), lambda v: 0.5 * v),
     "b": (fr.Coulomb(3.0), lambda v: 3.0 * np.sign(v)),
@@ -27,7 +27,7 @@ FIGURE = {
     "f": (fr.Stribeck(3.0, 2.0, 0.5, 0.1), lambda v: np.sign(v) * (2 + np.exp(-((v / 0.1) ** 2))) + 0.5 * v),
 }
 DIRECTIONAL = fr.Directional(fr.StaticViscous(3.0, 0.5), fr.LoadDependent(fr.Stribeck(2.0, 1.0, 0.25, 0.2, n=1), 0.1))
-#: every law without memory
+#: every law without internal state
 EVERY = [law for law, _ in FIGURE.values()] + [
     fr.Stribeck(3.0, 2.0, 0.5, 0.1, n=3),
     DIRECTIONAL,
@@ -41,7 +41,7 @@ constants = st.floats(0, 10)
 
 
 @pytest.mark.parametrize("law", EVERY, ids=repr)
-def test_every_law_is_data(law):
+def test_every_friction_law_is_immutable_hashable_and_can_be_pickled(law):
     assert law == pickle.loads(pickle.dumps(law))
     assert hash(law) == hash(pickle.loads(pickle.dumps(law)))
     with pytest.raises(AttributeError):
@@ -52,12 +52,12 @@ def test_every_law_is_data(law):
     assert law.formula in law.describe()
 
 
-def test_the_table_has_every_law():
+def test_table_of_friction_laws_has_every_subclass():
     assert set(fr.LAWS.values()) == {*fr.Friction.__subclasses__(), fr.LuGre}
 
 
 @pytest.mark.parametrize("letter", FIGURE)
-def test_figure_8_15(letter):
+def test_friction_laws_match_mr_figure_8_15(letter):
     law, printed = FIGURE[letter]
     assert law.figure.endswith(letter)
     for v in (-7.0, -0.3, -0.05, 1e-9, 0.02, 0.1, 4.0):
@@ -70,7 +70,7 @@ def test_figure_8_15(letter):
     assert law.kinetic(0.0) == (sliding, sliding)
 
 
-def test_directions_and_load():
+def test_directional_law_uses_the_load_in_one_direction_only():
     assert DIRECTIONAL.force(2.0, load=50.0) == pytest.approx(3 + 0.5 * 2, rel=1e-15)
     expected = -(1 + math.exp(-2 / 0.2) + 0.1 * 50) - 0.25 * 2
     assert DIRECTIONAL.force(-2.0, load=-50.0) == pytest.approx(expected, rel=1e-14)
@@ -79,8 +79,8 @@ def test_directions_and_load():
 
 
 @pytest.mark.parametrize("law", EVERY, ids=repr)
-def test_over_every_scalar(law):
-    """The same law recorded and compiled, and over SymPy, gives what floats give."""
+def test_friction_laws_agree_over_floats_kernels_and_sympy(law):
+    """The recorded and compiled law, and the law over SymPy, agree with floats."""
     inputs = [Argument("v", ()), Argument("load", ())]
     kernel = Kernel(record(lambda v, load: {"f": law.force(v[0], load=load[0])}, inputs))
     v, load = sp.symbols("v load", real=True)
@@ -91,7 +91,7 @@ def test_over_every_scalar(law):
         assert float(formula.subs({v: x, load: 20.0})) == pytest.approx(expected, rel=1e-13, abs=1e-15)
 
 
-def test_constants_may_be_symbols():
+def test_stribeck_law_accepts_symbols_as_constants():
     s, k, b, vs, v = sp.symbols("b_s b_k b v_s v", positive=True)
     law = fr.Stribeck(s, k, b, vs)
     assert sp.simplify(law.force(v) - (k + (s - k) * sp.exp(-((v / vs) ** 2)) + b * v)) == 0
@@ -101,7 +101,7 @@ def test_constants_may_be_symbols():
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(constants, min_size=6, max_size=6), speeds, st.floats(-50, 50))
-def test_friction_only_takes_energy(c, v, load):
+def test_friction_laws_are_passive(c, v, load):
     """τ v ≥ 0 for every law, with any constants, at any velocity and load (passivity)."""
     low, high = sorted(c[:2])
     stribeck = fr.Stribeck(high, low, c[2], 0.01 + c[3])
@@ -117,8 +117,8 @@ def test_friction_only_takes_energy(c, v, load):
 
 @pytest.mark.parametrize("kind", fr.SIGMOIDS)
 @pytest.mark.parametrize("law", [EVERY[1], EVERY[5], DIRECTIONAL, fr.Directional(fr.Coulomb(0.0), fr.Coulomb(4.0))], ids=repr)
-def test_smooth_is_within_its_bound(law, kind):
-    """Within error(v) of the sharp law, and the bound is no excuse: somewhere it is reached to a factor of three."""
+def test_smooth_law_stays_within_its_error_bound(law, kind):
+    """Within error(v) of the discontinuous law; the bound is tight to a factor of three somewhere."""
     width = 0.03
     smooth = law.smooth(width, kind)
     ratio = 0.0
@@ -135,8 +135,8 @@ def test_smooth_is_within_its_bound(law, kind):
 
 
 @pytest.mark.parametrize("kind", fr.SIGMOIDS)
-def test_smooth_has_a_derivative_at_rest(kind):
-    """dτ/dv at 0 = level/width + b, where the sharp law has none; and the same slope from both sides for unequal levels."""
+def test_smooth_law_has_the_same_slope_on_both_sides_of_zero_velocity(kind):
+    """dτ/dv at 0 = level/width + b, equal from both sides even for unequal levels; the discontinuous law has no slope."""
     for law in (fr.StaticViscous(3.0, 0.5), fr.Directional(fr.StaticViscous(5.0, 0.5), fr.StaticViscous(1.0, 0.5))):
         smooth = law.smooth(0.1, kind)
         assert smooth.force(Dual(0.0, 1.0)).rate == pytest.approx(3.0 / 0.1 + 0.5, rel=1e-14)
@@ -145,8 +145,8 @@ def test_smooth_has_a_derivative_at_rest(kind):
 
 
 @pytest.mark.parametrize("law", EVERY, ids=repr)
-def test_smooth_levels_are_its_forces(law):
-    """kinetic and force say the same thing of every law, on both sides."""
+def test_force_of_a_law_equals_its_kinetic_level_plus_drag(law):
+    """kinetic() and force() of every law agree for both signs of v."""
     for v in (0.004, 0.1, 3.0):
         back, ahead = law.kinetic(v, 7.0)
         assert law.force(v, load=7.0) == pytest.approx(ahead + law.drag(v), rel=1e-14)
@@ -156,7 +156,7 @@ def test_smooth_levels_are_its_forces(law):
 # -- LuGre ---------------------------------------------------------------------------------------------------
 
 
-def test_lugre_comes_to_its_curve():
+def test_lugre_steady_state_lies_on_its_curve():
     for v in (-2.0, -0.03, 0.01, 0.5):
         z = LUGRE.steady_state(v)
         assert abs(LUGRE.state_rate(z, v)) < 1e-14 * abs(v)
@@ -174,7 +174,7 @@ def test_lugre_comes_to_its_curve():
 def test_lugre_step_is_exact_at_constant_velocity():
     for v, z0, dt in ((0.02, 0.0, 0.01), (-0.1, 1e-3, 0.02), (1.0, -1e-3, 1e-4), (0.0, 5e-4, 1.0)):
         sol = solve_ivp(lambda t, z, v=v: [LUGRE.state_rate(z[0], v)], (0, dt), [z0], method="Radau", rtol=1e-11, atol=1e-15)
-        assert LUGRE.step(z0, v, dt) == pytest.approx(sol.y[0, -1], rel=1e-8, abs=1e-13)  # Radau's own tolerance
+        assert LUGRE.step(z0, v, dt) == pytest.approx(sol.y[0, -1], rel=1e-8, abs=1e-13)  # tolerance of Radau
 
 
 @settings(max_examples=300, deadline=None)
@@ -189,8 +189,8 @@ def test_lugre_is_passive(bend, v, stiffness, damping, kinetic, viscous, fading)
         assert law.dissipation(z, v) >= -1e-12 * max(terms)
 
 
-def test_lugre_condition_is_sharp():
-    """Beyond the condition there is a bend at which constant damping gives energy back, and fading does not."""
+def test_lugre_with_constant_damping_is_not_passive_beyond_the_condition():
+    """Beyond the condition some deflection makes constant damping release energy; fading damping does not."""
     curve = fr.Stribeck(1.0, 1.0, 0.0, 0.05)
     sharp, fading = fr.LuGre(curve, 1.0, 2.0), fr.LuGre(curve, 1.0, 2.0, fading=True)
     v = 2.2  # the condition ends at 4 g/σ₁ = 2
@@ -200,7 +200,7 @@ def test_lugre_condition_is_sharp():
 
 
 def test_lugre_closed_cycle_loses_energy_and_has_a_loop():
-    """Over a cycle of pre-sliding the bristles' energy comes back and the rest is the area of the loop, ≥ 0."""
+    """Over a pre-sliding cycle the bristle energy is recovered; the rest is the area of the loop, ≥ 0."""
     dt, z, work, heat = 1e-4, 0.0, 0.0, 0.0
     begin = end = 0.0
     for k in range(40_000):
@@ -212,10 +212,10 @@ def test_lugre_closed_cycle_loses_energy_and_has_a_loop():
     end = z
     assert heat > 0
     stored = 0.5 * LUGRE.stiffness * (end**2 - begin**2)
-    assert work - stored == pytest.approx(heat, rel=1e-3)  # the midpoint rule's error
+    assert work - stored == pytest.approx(heat, rel=1e-3)  # error of the midpoint rule
 
 
-# -- refusals and pictures -----------------------------------------------------------------------------------
+# -- errors and plots ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -231,12 +231,12 @@ def test_lugre_closed_cycle_loses_energy_and_has_a_loop():
         (lambda: fr.LuGre(fr.Coulomb(1.0), math.inf), "stiffness must be finite and positive"),
     ],
 )
-def test_constants_no_friction_has_are_refused(make, words):
+def test_friction_laws_reject_invalid_constants(make, words):
     with pytest.raises(ModelError, match=words):
         make()
 
 
-def test_an_unknown_sigmoid_is_refused():
+def test_smooth_rejects_an_unknown_sigmoid():
     with pytest.raises(UnknownName, match="root, tanh"):
         fr.Coulomb(1.0).smooth(0.1, "arctan")
 

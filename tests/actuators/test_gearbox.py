@@ -15,7 +15,7 @@ MOTOR = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=
 LOSSY = Gearbox(50, 0.8, inertia=1e-6, back_efficiency=0.7)
 
 
-def test_figure_8_13():
+def test_gearbox_of_ratio_two_scales_the_region_as_in_mr_figure_8_13():
     """G = 2, η = 1: 'the maximum torque doubles, while the maximum speed shrinks by a factor of two'."""
     geared = np.array(Drive(MOTOR, Gearbox(2)).region.vertices)
     assert geared == pytest.approx(np.array(MOTOR.region.vertices) * [0.5, 2], rel=1e-14)
@@ -25,17 +25,17 @@ def test_figure_8_13():
     assert drive.continuous_torque == pytest.approx(2 * MOTOR.continuous_torque)
 
 
-def test_power_in_both_directions():
+def test_gearbox_efficiency_applies_to_both_directions_of_power():
     """P_out = η P_in while the motor drives; P_in = η_b P_out while the load does: τ_gear = η G τ_motor (MR §8.9.1)."""
     for torque, w, ratio in ((0.5, 3.0, 0.8), (-0.5, -3.0, 0.8), (-0.5, 3.0, 1 / 0.7), (0.5, -3.0, 1 / 0.7)):
         out = LOSSY.output_torque(torque, w)
         assert out * w == pytest.approx(ratio * torque * LOSSY.input_speed(w), rel=1e-14)
         assert LOSSY.input_torque(out, w) == pytest.approx(torque, rel=1e-14)
-    assert LOSSY.input_torque(40.0, 0.0) == pytest.approx(1.0)  # at rest: what starts the load
+    assert LOSSY.input_torque(40.0, 0.0) == pytest.approx(1.0)  # at rest: torque that starts the load
     assert Gearbox(50, 0.8).back_efficiency == 0.8
 
 
-def test_no_gear_gives_power():
+def test_gearbox_loss_is_never_negative():
     rng = np.random.default_rng(1)
     torque, w = rng.uniform(-50, 50, 1000), rng.uniform(-5, 5, 1000)
     for smoothing in (0, 0.1, 10):
@@ -45,8 +45,8 @@ def test_no_gear_gives_power():
         assert gear.loss(torque, w) == pytest.approx(lost, abs=1e-10)
 
 
-def test_smooth_gear_keeps_its_stated_error():
-    """max x (1 − tanh² x) = 0.4476...: the power lost is too small by that times p₀ and the loss factor, and not by more."""
+def test_smoothed_gearbox_loss_stays_within_its_stated_error():
+    """max x (1 − tanh² x) = 0.4476...: the loss is underestimated by at most that times p₀ and the loss factor."""
     p0, exact = 2.0, Gearbox(50, 0.8, back_efficiency=0.7)
     smooth = Gearbox(50, 0.8, back_efficiency=0.7, smoothing=p0)
     torque = np.linspace(-20, 20, 40_001)
@@ -55,11 +55,11 @@ def test_smooth_gear_keeps_its_stated_error():
     assert error[torque < 0].max() == pytest.approx(0.4477 * p0 * (1 - 0.7), rel=1e-3)
     assert error.min() >= -1e-12
     slope = np.gradient(smooth.input_torque(torque, 1.0), torque)
-    assert np.abs(np.diff(slope)).max() < 1e-4  # no kink: the exact one's slope jumps by 0.011
+    assert np.abs(np.diff(slope)).max() < 1e-4  # no kink: the slope of the exact loss jumps by 0.011
     assert np.abs(np.diff(np.gradient(exact.input_torque(torque, 1.0), torque))).max() > 5e-3
 
 
-def test_gearbox_stages_multiply():
+def test_gearbox_then_combines_ratio_efficiency_and_inertia_of_two_stages():
     first, second = Gearbox(4, 0.9, inertia=3e-6), Gearbox(-12.5, 0.85, inertia=8e-6, back_efficiency=0.6)
     both = first.then(second)
     for torque, w in ((0.3, 2.0), (-0.3, 2.0), (0.3, -2.0)):
@@ -71,7 +71,7 @@ def test_gearbox_stages_multiply():
 
 
 @pytest.mark.parametrize("gear", [LOSSY, Gearbox(-50, 0.8), Gearbox(3, 1.0)])
-def test_geared_outline_and_contains_agree(gear):
+def test_drive_region_outline_and_contains_agree(gear):
     from matplotlib.path import Path
 
     region = Drive(MOTOR, gear).region
@@ -82,7 +82,7 @@ def test_geared_outline_and_contains_agree(gear):
     assert region.through(Gearbox(2)).contains(reach[0] / 5, 0.0)
 
 
-def test_lossy_region_by_quadrant():
+def test_drive_region_of_a_lossy_gear_differs_between_driving_and_braking():
     """Driving torque shrinks by η, braking torque grows by 1/η_b."""
     corners = np.array(Drive(MOTOR, LOSSY).region.vertices)
     driving, braking = corners[corners.prod(axis=1) > 0], corners[corners.prod(axis=1) < 0]
@@ -90,8 +90,8 @@ def test_lossy_region_by_quadrant():
     assert braking[:, 1].max() == pytest.approx(50 / 0.7 * 1.0)
 
 
-def test_apparent_inertia_of_the_book():
-    """MR §8.9.2: I_rotor = 0.00125 behind G = 10 and 100 makes M₂₂ 1.13 and 13.5, of which the link has m L² = 1."""
+def test_drive_apparent_inertia_matches_mr_section_8_9_2():
+    """MR §8.9.2: I_rotor = 0.00125 behind G = 10 and 100 gives M₂₂ = 1.13 and 13.5, of which m L² = 1 is the link."""
     rotor = Motor(torque_constant=1, resistance=1, rotor_inertia=0.00125)
     for G, printed in ((10, 1.13), (100, 13.5)):
         drive = Drive(rotor, Gearbox(G))
@@ -99,13 +99,13 @@ def test_apparent_inertia_of_the_book():
         assert float(f"{drive.inertia(1.0) + 1e-12:.3g}") == printed
 
 
-def test_apparent_inertia_is_the_rotor_energy():
+def test_drive_apparent_inertia_has_the_kinetic_energy_of_the_rotor():
     G, J, w = sp.symbols("G J w", positive=True)
     drive = Drive(Motor(torque_constant=1, resistance=1, rotor_inertia=J), Gearbox(G))
     assert sp.simplify(J * drive.motor_speed(w) ** 2 / 2 - drive.apparent_inertia * w**2 / 2) == 0
 
 
-def test_drive_there_and_back():
+def test_drive_torque_inverts_motor_torque():
     motor = Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=2e-5, friction=Viscous(1e-4))
     drive = Drive(motor, LOSSY)
     for torque, w, a in ((30.0, 2.0, 5.0), (-30.0, 2.0, -5.0), (30.0, -2.0, 40.0)):
@@ -116,16 +116,16 @@ def test_drive_there_and_back():
         assert drive.current(torque, w, acceleration=a) == pytest.approx(by_hand / 0.05)
 
 
-def test_saturated_drive():
+def test_drive_saturated_torque_is_limited_by_current_and_voltage():
     drive = Drive(MOTOR, LOSSY)
     assert drive.saturated_torque(10.0, 1.0) == pytest.approx(10.0)
     assert drive.saturated_torque(500.0, 1.0) == pytest.approx(drive.peak_torque)
     assert drive.saturated_torque(-500.0, 1.0) == pytest.approx(-50 / 0.7)
-    fast = 1.02 * drive.no_load_speed  # no voltage is left: it can only brake
+    fast = 1.02 * drive.no_load_speed  # no voltage reserve: the motor can only brake
     assert drive.saturated_torque(500.0, fast) < 0
 
 
-def test_compiled_equals_float():
+def test_drive_kernel_equals_floats():
     def outputs(x):
         torque, w, a, eta = x
         exact = Drive(MOTOR, Gearbox(50, eta))

@@ -1,4 +1,4 @@
-"""A robot that carries friction laws: what its dynamics add, what surgery keeps, what is refused."""
+"""Robots with friction laws: dynamics, model editing and errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def with_random_laws(seed: int) -> Robot:
     return robot.with_friction({j.name: [laws[k] for k in rng.integers(0, 6, size=j.kind.nv)] for j in joints})
 
 
-def test_inverse_dynamics_adds_and_forward_dynamics_subtracts():
+def test_inverse_dynamics_adds_friction_and_forward_dynamics_subtracts_it():
     robot, v = arm(), np.array([0.05, -2.0])
     q, a = np.array([0.3, 0.9]), np.array([4.0, -3.0])
     lost = np.array([2 + np.exp(-0.25) + 0.025, -0.5 - 0.2])
@@ -47,7 +47,7 @@ def test_inverse_dynamics_adds_and_forward_dynamics_subtracts():
     np.testing.assert_array_equal(bare.friction_force(v), [0.0, 0.0])
 
 
-def test_with_wrenches_and_in_batches():
+def test_inverse_dynamics_adds_friction_with_wrenches_and_in_batches():
     robot, rng = arm(), np.random.default_rng(0)
     q, v, a = rng.normal(size=(3, 17, 2))
     F = rng.normal(size=(17, 6))
@@ -58,7 +58,7 @@ def test_with_wrenches_and_in_batches():
     np.testing.assert_array_equal(both, one)
 
 
-def test_load_dependent_friction():
+def test_load_of_a_friction_law_is_the_joint_force_without_friction():
     """The load is τ without friction in inverse dynamics, τ itself in forward dynamics."""
     law = fr.LoadDependent(fr.Coulomb(1.0), 0.1)
     robot = ts.robots.two_link().with_friction({"joint1": law})
@@ -75,8 +75,8 @@ def test_load_dependent_friction():
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
-def test_power_is_the_sum_over_joints(seed):
-    """v · τ_fric = Σ over joints of each law's own power, couplings and joints of several freedoms included."""
+def test_friction_power_is_the_sum_over_joints(seed):
+    """v · τ_fric = Σ over joints of each law's power, including mimic joints and joints with several degrees of freedom."""
     robot = with_random_laws(seed)
     _, v, _ = state(robot, seed)
     rates = robot.model.rates(v.tolist())
@@ -91,15 +91,15 @@ def test_power_is_the_sum_over_joints(seed):
     assert expected >= 0
 
 
-def test_the_kernel_is_the_algorithm():
+def test_friction_force_kernel_equals_the_algorithm():
     robot = with_random_laws(30)
     _, v, load = state(robot, 3)
     expected = friction_force(robot.model, v.tolist(), load=load.tolist())
     np.testing.assert_allclose(robot.friction_force(v, load=load), np.array(expected, float), rtol=1e-13, atol=1e-15)
 
 
-def test_from_the_file():
-    """Friction and damping of the description, as the simplest law that has both; PUMA's numbers are its motors'."""
+def test_with_friction_urdf_makes_laws_of_friction_and_damping_in_the_file():
+    """Friction and damping of the description become the simplest law with both terms; PUMA's values are motor data."""
     robot = ts.robots.puma560()
     lossy = robot.with_friction("urdf")
     v = np.linspace(-1, 1.5, 6)
@@ -113,7 +113,7 @@ def test_from_the_file():
     assert made == [None, fr.Coulomb(1.0), fr.Viscous(2.0), fr.StaticViscous(1.0, 2.0)]
 
 
-def test_surgery_carries_the_laws():
+def test_pickling_and_model_editing_keep_friction_laws():
     robot = arm()
     laws = {j.name: j.laws for j in robot.description.joints if j.laws}
     assert laws == {"joint1": (STRIBECK,), "joint2": (fr.StaticViscous(0.5, 0.1),)}
@@ -131,7 +131,7 @@ def test_surgery_carries_the_laws():
     assert {n: laws for n, laws in zip(turned.model.joint_names, turned.model.friction, strict=True) if laws} == laws
 
 
-def test_loops_lose_the_same():
+def test_forward_dynamics_with_loops_subtracts_friction():
     closed = (
         ts.Builder("four-bar")
         .link("ground")

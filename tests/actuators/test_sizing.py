@@ -16,14 +16,14 @@ from torsor.model.actuators import sizing
 from torsor.model.friction import Viscous
 
 MOTOR = Motor(torque_constant=0.05, resistance=0.5, max_voltage=24, max_current=20, continuous_current=6, rotor_inertia=2e-5)
-T = np.arange(4001) * 5e-4  # two seconds, one period of what follows
+T = np.arange(4001) * 5e-4  # two seconds, one period of the motions below
 
 
 # -- MR Exercise 8.9 ---------------------------------------------------------------------------------------------
 
 
-def test_exercise_8_9():
-    """dθ̈/dG = 0 at G = √(I_link/I_rotor), and there it is a maximum; the rotor then feels as heavy as the link."""
+def test_inertia_matching_ratio_matches_mr_exercise_8_9():
+    """dθ̈/dG = 0 at G = √(I_link/I_rotor), a maximum; the apparent inertia of the rotor then equals that of the link."""
     G, tau, link, rotor = sp.symbols("G tau_m I_link I_rotor", positive=True)
     a = load_acceleration(G, motor_torque=tau, load_inertia=link, rotor_inertia=rotor)
     assert sp.simplify(a - G * tau / (link + G**2 * rotor)) == 0
@@ -35,7 +35,7 @@ def test_exercise_8_9():
 
 
 @pytest.mark.parametrize(("opposing", "efficiency"), [(0.0, 0.7), (3.0, 1.0), (3.0, 0.7), (-2.0, 0.9)])
-def test_matching_against_a_load(opposing, efficiency):
+def test_inertia_matching_ratio_with_load_torque_agrees_with_numeric_maximum(opposing, efficiency):
     given = {"motor_torque": 0.4, "load_inertia": 0.8, "rotor_inertia": 2e-4}
     best = inertia_matching_ratio(0.8, 2e-4, opposing_torque=opposing, motor_torque=0.4, efficiency=efficiency)
     found = minimize_scalar(
@@ -44,7 +44,7 @@ def test_matching_against_a_load(opposing, efficiency):
         method="bounded",
         options={"xatol": 1e-9},
     )
-    assert best == pytest.approx(found.x, rel=1e-6)  # a maximum is flat: half the digits
+    assert best == pytest.approx(found.x, rel=1e-6)  # the maximum is flat, so only half the digits are known
 
 
 def test_drive_acceleration_matches_exercise_8_9():
@@ -53,7 +53,7 @@ def test_drive_acceleration_matches_exercise_8_9():
     assert drive.motor_torque(0.8 * a + 3.0, speed=1.0, acceleration=a) == pytest.approx(0.4, rel=1e-13)
 
 
-def test_matching_needs_its_torque():
+def test_inertia_matching_ratio_rejects_missing_motor_torque_and_zero_rotor_inertia():
     with pytest.raises(ArgumentError, match="depends on motor_torque"):
         inertia_matching_ratio(0.8, 2e-4, opposing_torque=1.0)
     with pytest.raises(ArgumentError, match="rotor_inertia is 0"):
@@ -89,20 +89,20 @@ def test_sizing_of_a_sinusoidal_motion_matches_the_closed_form():
     )
 
 
-def test_energy_balance():
-    """used − regenerated = heat + work + gear loss + friction; the rotor ends as it began, so it keeps nothing."""
+def test_sizing_energy_used_equals_heat_work_and_losses():
+    """used − regenerated = heat + work + gear loss + friction; the rotor stores nothing over a full period."""
     motor = Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=2e-5, friction=Viscous(1e-4))
     study = swing(Drive(motor, Gearbox(50, 0.8, back_efficiency=0.7)))
     friction = 1e-4 * study.rms_speed**2 * T[-1]
     assert study.gear_loss > 0
     assert study.energy_regenerated > 0
-    assert study.work == pytest.approx(0, abs=1e-9)  # a bare inertia gives back what it took
+    assert study.work == pytest.approx(0, abs=1e-9)  # the net work on an inertia is zero over a period
     assert study.energy_used - study.energy_regenerated == pytest.approx(
         study.heat + study.work + study.gear_loss + friction, rel=1e-6
     )
 
 
-def test_differenced_accelerations():
+def test_size_motor_differentiates_speeds_without_accelerations():
     drive = Drive(MOTOR, Gearbox(50, 0.8))
     w = 6 * np.sin(np.pi * T)
     by_differences = sizing.size_motor(drive, speeds=w, torques=3 * np.cos(np.pi * T), dt=T[1])
@@ -116,7 +116,7 @@ def test_differenced_accelerations():
     )
 
 
-def test_too_small():
+def test_sizing_verdict_names_the_exceeded_limit():
     study = swing(Drive(MOTOR, Gearbox(20)))
     assert not study.fits
     over = [name for name, used in study.usages.items() if used > 1]
@@ -130,8 +130,8 @@ def test_too_small():
     assert f"t = {T[k]:.3g} s" in fast.verdict
 
 
-def test_temperature_of_a_repeated_cycle():
-    """The periodic solution of C Ṫ = I² R(T) − (T − T_a)/R_th, run for many time constants."""
+def test_sizing_temperature_is_that_of_the_repeated_cycle():
+    """The periodic solution of C Ṫ = I² R(T) − (T − T_a)/R_th, integrated over many time constants."""
     winding = Thermal(resistance=4.0, capacitance=30.0, max_temperature=125.0)
     motor = Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=2e-5, max_current=20, thermal=winding)
     study = swing(Drive(motor, Gearbox(50)))
@@ -144,14 +144,14 @@ def test_temperature_of_a_repeated_cycle():
     assert swing(Drive(MOTOR)).temperature is None
 
 
-def test_no_limits():
+def test_sizing_of_a_motor_without_limits_has_no_usages():
     study = swing(Drive(Motor(torque_constant=0.05, resistance=0.5)))
     assert study.usages == {}
     assert study.verdict.startswith("no limits")
     assert study.worst == 0
 
 
-def test_text_and_picture():
+def test_sizing_report_can_be_printed_and_plotted():
     pytest.importorskip("matplotlib").use("Agg")
     study = swing(Drive(MOTOR, Gearbox(50)))
     assert "swing" in str(study)
@@ -182,8 +182,8 @@ def trajectory(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.sin(k * t), k * np.cos(k * t), -(k**2) * np.sin(k * t)
 
 
-def test_robot_is_its_joints():
-    """Behind lossless gears, G τ_m is what inverse dynamics asks of the same arm with armatures G² I_rotor."""
+def test_size_motors_torque_equals_inverse_dynamics_with_armatures():
+    """With lossless gears, G τ_m equals inverse dynamics of the same arm with armatures G² I_rotor."""
     arm = ts.robots.two_link()
     q, v, a = trajectory(2)
     drives = {"joint1": Drive(MOTOR, Gearbox(100)), "joint2": Drive(MOTOR, Gearbox(80, inertia=1e-5))}
@@ -197,7 +197,7 @@ def test_robot_is_its_joints():
     assert sizing.summary(studies).count("\n") == 2
 
 
-def test_robot_with_wrench():
+def test_size_motors_includes_wrenches():
     arm = ts.robots.two_link()
     q, v, a = trajectory(2)
     F = np.array([0, 0, 0, 0, -5.0, 0])
@@ -206,7 +206,7 @@ def test_robot_with_wrench():
     assert pushed.torque == pytest.approx(tau / 10 + 2e-5 * 10 * a[:, 1], rel=1e-12, abs=1e-12)
 
 
-def test_robot_refusals():
+def test_size_motors_rejects_invalid_robots_and_trajectories():
     arm = ts.robots.two_link()
     q, v, a = trajectory(2)
     with pytest.raises(UnknownName, match="joint1, joint2"):
@@ -216,7 +216,7 @@ def test_robot_refusals():
     walker = ts.robots.quadruped()
     with pytest.raises(ArgumentError, match="a drive needs a joint with one degree of freedom"):
         sizing.size_motors(walker, {walker.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
-    puma = ts.robots.puma560()  # which has its armatures
+    puma = ts.robots.puma560()  # its model has armatures
     with pytest.raises(ArgumentError, match="armature in the robot and rotor inertia in its drive"):
         sizing.size_motors(puma, {puma.joints[0]: Drive(MOTOR)}, [], [], [], dt=0.02)
     geared = arm.with_rotors({"joint1": {"mass": 0.1, "inertia": (1e-5, 1e-5, 2e-5), "ratio": 50}})

@@ -1,4 +1,4 @@
-"""Stiction: the set-valued law against closed forms, a convex solver, and standing still for ever."""
+"""Stiction: the set-valued law compared with closed forms and a convex solver; robots at rest stay at rest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def cost(M, f, lower, upper, x) -> float:
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 12))
-def test_the_conditions_hold_and_the_cost_is_least(seed, n):
+def test_stiction_solution_satisfies_its_conditions_and_minimizes_the_cost(seed, n):
     M, f, lower, upper = random_problem(seed, n)
     x, phi, stuck = solve(M, f, lower, upper)
     scale = np.abs(f).max() + 3
@@ -46,12 +46,12 @@ def test_the_conditions_hold_and_the_cost_is_least(seed, n):
     np.testing.assert_array_equal(phi[slides], np.where(x > 0, upper, lower)[slides])
     least = cost(M, f, lower, upper, x)
     rng = np.random.default_rng(seed)
-    for size in (1e-3, 0.1, 1.0):  # strictly convex, so a point no better than any neighbour is the only least one
+    for size in (1e-3, 0.1, 1.0):  # strictly convex: a local minimum is the global one
         assert cost(M, f, lower, upper, x + size * rng.normal(size=n)) > least - 1e-12 * scale**2
 
 
-def test_every_pattern_of_sticking_in_two_joints():
-    """Against the nine cases tried one by one: forwards, backwards or stuck, for each joint."""
+def test_stiction_of_two_joints_agrees_with_all_nine_cases():
+    """Compared with all nine cases: each joint slides forwards, slides backwards or sticks."""
     M = np.array([[2.0, 1.2], [1.2, 1.0]])
     lower, upper = np.array([-1.0, -0.5]), np.array([0.8, 0.6])
     seen = set()
@@ -73,19 +73,19 @@ def test_every_pattern_of_sticking_in_two_joints():
     assert len(seen) == 9
 
 
-def test_static_and_kinetic_levels():
-    """A block that 3.1 N set off slides against 2 N; one that slides keeps sliding under 2.5 N, which would not set it off."""
+def test_block_breaks_away_at_the_static_level_and_slides_at_the_kinetic_level():
+    """A force of 3.1 N starts a block against 2 N of kinetic friction; 2.5 N keeps it sliding, but does not start it."""
     dry = levels(3.0, 2.0)
     M = np.array([[2.0]])
     assert accelerations(M, [2.5], [0.0], dry).x == 0
     assert accelerations(M, [-3.1], [0.0], dry).x == pytest.approx(-(3.1 - 2) / 2)
     assert accelerations(M, [2.5], [1e-9], dry).x == pytest.approx(0.25)
-    assert accelerations(M, [0.0], [-1e-9], dry).x == pytest.approx(1.0)  # it brakes what moves, whichever way it speeds up
-    assert accelerations(M, [2.5], [0.0], dry).friction == 2.5  # just what holds it
+    assert accelerations(M, [0.0], [-1e-9], dry).x == pytest.approx(1.0)  # friction opposes v, not the acceleration
+    assert accelerations(M, [2.5], [0.0], dry).friction == 2.5  # equal to the applied force
 
 
-def test_a_joint_that_breaks_away_takes_another_along():
-    """M couples them: joint 2 alone would hold, but the jump of joint 1 to its kinetic level pulls it loose."""
+def test_joint_that_breaks_away_can_make_a_coupled_joint_slide():
+    """M couples two joints: joint 2 alone would stick, but it slides when joint 1 drops to its kinetic level."""
     M = np.array([[1.0, 0.9], [0.9, 1.0]])
     dry = levels([1.0, 0.95], [0.1, 0.1])
     f = np.array([1.05, 0.0])
@@ -93,15 +93,15 @@ def test_a_joint_that_breaks_away_takes_another_along():
     assert list(first.stuck) == [False, True]
     both = accelerations(M, f, np.zeros(2), dry)
     assert not both.stuck[0]
-    hold = f[1] - M[1, 0] * (f[0] - 0.1)  # what joint 2 would have to hold, −0.855
+    hold = f[1] - M[1, 0] * (f[0] - 0.1)  # friction force that joint 2 needs to stick, −0.855
     assert list(both.stuck) == [False, abs(hold) <= 0.95]
     loose = accelerations(M, f, np.zeros(2), levels([1.0, 0.8], [0.1, 0.1]))
     assert not loose.stuck.any()
     np.testing.assert_allclose(M @ loose.x, f - [0.1, -0.1], atol=1e-14)
 
 
-def test_a_robot_with_its_laws():
-    """Two links in gravity: accelerations of what slides agree with forward dynamics, of what sticks are zero."""
+def test_stiction_of_a_robot_agrees_with_forward_dynamics_of_sliding_and_locked_joints():
+    """Two links in gravity: sliding joints accelerate as in forward dynamics, sticking joints do not accelerate."""
     robot = ts.robots.two_link().with_friction({"joint1": fr.StaticKineticViscous(40.0, 30.0, 0.5), "joint2": fr.Coulomb(2.0)})
     q, v = np.array([0.2, 0.3]), np.array([0.4, -0.3])
     M, h = robot.mass_matrix(q), robot.bias_force(q, v)
@@ -110,15 +110,15 @@ def test_a_robot_with_its_laws():
     v = np.zeros(2)
     f = -robot.gravity_force(q)
     held = accelerations(M, f, v, dry_friction(robot.model, v))
-    assert list(held.stuck) == [True, False]  # 40 N·m hold the shoulder; the elbow falls against 2
+    assert list(held.stuck) == [True, False]  # the shoulder sticks (40 N·m); the elbow slides against 2 N·m
     assert held.x[0] == 0
     assert held.x[1] == pytest.approx((f[1] + 2.0) / M[1, 1], rel=1e-13)
     locked = robot.lock({"joint1": 0.2})
     np.testing.assert_allclose(held.x[1:], locked.forward_dynamics(q[1:], [0.0], [2.0]), rtol=1e-12)
 
 
-def test_coupled_joints_and_laws_with_memory():
-    """A follower at −2 v: its friction counts twice at the leader, its directions change places; LuGre is no set."""
+def test_dry_friction_of_a_mimic_joint_acts_on_its_leader_and_lugre_has_none():
+    """A mimic joint at −2 v: its friction counts twice at the leader, with directions exchanged; LuGre has no dry level."""
     built = (
         ts.Builder("pair")
         .link("base")
@@ -131,7 +131,7 @@ def test_coupled_joints_and_laws_with_memory():
     robot = built.with_friction({"one": fr.Coulomb(1.0), "two": fr.Directional(fr.StaticViscous(3.0, 0.5), fr.Coulomb(5.0))})
     dry = dry_friction(robot.model, np.array([0.25]))
     assert (dry.hold[0][0], dry.hold[1][0]) == (-1.0 - 2 * 3.0, 1.0 + 2 * 5.0)
-    assert dry.drag[0] == 0.0  # at v > 0 the follower goes backward, without drag
+    assert dry.drag[0] == 0.0  # at v > 0 the mimic joint moves backwards, without drag
     for v in (0.25, -0.25):
         dry = dry_friction(robot.model, np.array([v]))
         whole = dry.slide[1 if v > 0 else 0][0] + dry.drag[0]
@@ -144,7 +144,7 @@ def test_coupled_joints_and_laws_with_memory():
 
 
 def test_sliding_block_stops_as_in_the_closed_form_and_stays_at_rest():
-    """v₀ − F t/m until t = m v₀/F, then zero to the last bit: implicit friction has no error in time here."""
+    """v₀ − F t/m until t = m v₀/F, then exactly zero: implicit friction has no time discretization error here."""
     m, F, v0, dt = 2.0, 3.0, 1.0, 1e-3
     v, t = np.array([v0]), 0
     while v[0] != 0:
@@ -154,8 +154,8 @@ def test_sliding_block_stops_as_in_the_closed_form_and_stays_at_rest():
 
 
 @pytest.mark.parametrize("steps", [2_000, pytest.param(100_000, marks=pytest.mark.night)])
-def test_equilibrium_under_gravity_lasts_for_ever(steps):
-    """q is where it was, to the bit; a state that a step leaves as it is stays for ever."""
+def test_stiction_keeps_a_robot_at_rest_under_gravity_bit_for_bit(steps):
+    """q does not change in any bit; a state that one step leaves unchanged never changes."""
     robot = ts.robots.two_link().with_friction(
         {"joint1": fr.Stribeck(40.0, 20.0, 1.0, 0.1), "joint2": fr.StaticKinetic(20.0, 9.0)}
     )
@@ -168,7 +168,7 @@ def test_equilibrium_under_gravity_lasts_for_ever(steps):
         q = q + v * dt
     np.testing.assert_array_equal(q, q0)
     np.testing.assert_array_equal(v, 0.0)
-    # the smooth law holds nothing
+    # a smooth law does not stick
     smooth = ts.robots.two_link().with_friction(
         {"joint1": fr.Coulomb(40.0).smooth(0.01), "joint2": fr.Coulomb(20.0).smooth(0.01)}
     )
@@ -178,8 +178,8 @@ def test_equilibrium_under_gravity_lasts_for_ever(steps):
 
 
 @pytest.mark.parametrize("dt", [1e-3, 1e-2, 0.3])
-def test_no_chatter(dt):
-    """Two coupled joints, pushed below breakaway, come to rest and stay; on the way only one changes direction, once."""
+def test_joints_with_dry_friction_come_to_rest_without_chatter(dt):
+    """Two coupled joints with forces below breakaway come to rest and stay; at most one reversal happens before."""
     M = np.array([[2.0, 0.8], [0.8, 1.0]])
     dry, f = levels([3.0, 2.0]), np.array([0.5, -1.0])
     v, reversals, stood = np.array([1.0, -2.0]), 0, 0
@@ -193,8 +193,8 @@ def test_no_chatter(dt):
     assert (v == 0).all()
 
 
-def test_stick_slip_on_a_belt():
-    """A mass m on a spring k, on a belt at V: it sticks, slips and sticks with the period of the closed form.
+def test_stick_slip_on_a_belt_has_the_period_of_the_closed_form():
+    """A mass m on a spring k, on a belt at speed V: stick-slip motion with the period of the closed form.
 
     Relative to the belt the coordinate y has friction at rest; the spring pulls −k (y + V t).  Slip starts at stretch F_s/k and
     ends at (2F_k − F_s)/k, after θ/ω with tan(θ/2) = −(F_s − F_k) ω/(k V); the belt then takes 2(F_s − F_k)/(k V).

@@ -1,4 +1,4 @@
-"""What may be imported where, beside the layers of test_layers.py, and what importing torsor may cost."""
+"""Rules for imports besides the layers of test_layers.py, and the cost of importing torsor."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def module_level_imports(path: Path) -> set[str]:
 
 def test_algorithms_use_no_array_library():
     for room in ("algorithms", "spatial"):
-        for path in (p for p in (PACKAGE / room).rglob("*.py") if "rigid" not in p.parts):  # rigid: one body, over arrays
+        for path in (p for p in (PACKAGE / room).rglob("*.py") if "rigid" not in p.parts):  # rigid uses arrays
             assert not {n for n in module_level_imports(path) if n.split(".")[0] in ("numpy", "scipy", "sympy")}, path
 
 
-def test_kernels_are_made_in_one_room():
-    """One road from an equation to its kernel: elsewhere a table, or a function, is handed to torsor.kernels."""
+def test_only_kernels_and_compile_construct_kernel_objects():
+    """Other packages pass a table or a function to torsor.kernels."""
     made = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in PACKAGE.rglob("*.py")
@@ -58,8 +58,8 @@ def test_import_torsor_loads_no_heavy_packages():
     assert out.stdout.strip() == "[]"
 
 
-def test_scripts_outside_the_package_import_what_exists():
-    """No test runs tools/ and most of benchmarks/: a moved module would break them unseen."""
+def test_imports_of_tools_and_benchmarks_exist():
+    """No test runs tools/ and most of benchmarks/, so a moved module would break them unnoticed."""
     found = 0
     for path in (p for folder in ("tools", "benchmarks", "examples") for p in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -75,8 +75,8 @@ def _is_module(package: str, name: str) -> bool:
     return importlib.util.find_spec(f"{package}.{name}") is not None
 
 
-def test_files_stay_small():
-    """A file has one idea; 400 lines is where a reader loses it."""
+def test_source_files_have_at_most_400_lines():
+    """Files longer than 400 lines are hard to read; split them by topic."""
     long = {str(p.relative_to(PACKAGE)): n for p in PACKAGE.rglob("*.py") if (n := len(p.read_text().splitlines())) > 400}
     assert not long
 
@@ -88,8 +88,8 @@ def test_public_names_exist_and_are_documented():
             assert getattr(torsor, name).__doc__, f"{name} has no docstring"
 
 
-def test_public_names_are_there_without_a_second_import():
-    """Each in a process of its own, in which nothing else has been imported."""
+def test_public_names_exist_after_import_torsor_alone():
+    """Each name is looked up in a separate process in which nothing else has been imported."""
     code = (
         "import os, torsor as ts\n"
         "missing = []\n"
@@ -105,8 +105,8 @@ def test_public_names_are_there_without_a_second_import():
     assert {"task", "algorithms", "export", "spatial", "compile"} <= set(dir(torsor))
 
 
-def test_every_extra_that_is_named_exists():
-    """What MissingExtra tells people to install."""
+def test_every_extra_named_by_missing_extra_is_in_pyproject():
+    """MissingExtra errors name the extra to install."""
     import tomllib
 
     project = PACKAGE.parents[1] / "pyproject.toml"
@@ -124,7 +124,7 @@ def test_every_extra_that_is_named_exists():
 
 @pytest.mark.parametrize("name", [*torsor._SHORT, *torsor._INSIDE])
 def test_short_name_of_a_module_is_the_module_itself(name):
-    """In a new process, the short name imported first: one object, executed once, with its own name and spec."""
+    """In a new process that imports the short name first: one module object, executed once, with its full name and spec."""
     home = (torsor._SHORT | torsor._INSIDE)[name]
     code = (
         f"import importlib, torsor as ts\n"
@@ -136,7 +136,7 @@ def test_short_name_of_a_module_is_the_module_itself(name):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_module_inside_a_short_name_is_refused_with_its_own_name():
+def test_import_of_a_submodule_by_short_name_fails_with_its_full_name():
     with pytest.raises(ModuleNotFoundError, match=r"torsor\.operators\.bodies.*torsor\.mechanics\.operators\.bodies"):
         importlib.import_module("torsor.operators.bodies")
     assert importlib.import_module("torsor.operators").operators.__name__ == "operators"  # the function, not the module
@@ -152,4 +152,4 @@ def test_short_names_can_be_imported_by_several_threads():
         "for w in workers: w.join()\n"
         "assert all(found[n] is sys.modules[home] and found[n].__spec__.name == home for n, home in ts._SHORT.items())\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # a finder that imports can wait for ever

@@ -1,6 +1,6 @@
-"""The rooms of the house, in layers: a file imports its own room and rooms of lower layers, in functions too.
+"""Layers of subpackages: a file imports only its own subpackage and lower layers, inside functions too.
 
-Imports that go up are in ``UP``, each with its reason; a new one fails the test, and so does one that is gone but still listed.
+Imports from higher layers are listed in ``UP`` with reasons; an import not listed fails, and so does an unused entry.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from pathlib import Path
 import torsor
 
 PACKAGE = Path(torsor.__file__).parent
-#: beside the rooms: every room may import errors and version
+#: entries besides the subpackages; every subpackage may import errors and version
 TOP = {"__init__.py", "__main__.py", "errors.py", "version.py", "py.typed"}
-#: rooms of one layer do not import each other
+#: subpackages of one layer do not import each other
 LAYERS = (
     {"support"}, {"scalar"}, {"spatial", "compile"}, {"model"}, {"algorithms", "io"}, {"kernels"}, {"mechanics", "symbolic"},
     {"look"}, {"simulate"}, {"robot"}, {"bridges"}, {"checks"}, {"cli"},
 )  # fmt: skip
 ROOMS = set().union(*LAYERS)
-#: (importing file, imported file): why it stays
+#: (importing file, imported file): reason for the exception
 UP = {
     ("mechanics/flexible/flexible_robot", "simulate/flexible_links"): "FlexibleRobot.simulate is a public method",
     ("robot/robot", "checks/certify/verify"): "a certificate compares with other libraries, whose bridges make robots",
 }
-#: of a NamedTuple: public, in spite of their underscore
+#: methods of NamedTuple that are public although they start with an underscore
 NAMED_TUPLE = {"_fields", "_replace", "_asdict", "_make"}
-#: largest share of the lines that one room may have
+#: largest share of all lines that one subpackage may have
 LARGEST = 0.15
 
 
 @cache
 def sources() -> dict[str, Path]:
-    """{path without .py: file}; a package is called by its folder."""
+    """{path without .py: file}; a package has the name of its folder."""
     found = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
@@ -48,8 +48,8 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
-def imported(path: Path) -> Iterator[str]:
-    """The files that a file imports: at module level, in a function, or by a table of names; not for type checking alone."""
+def imported_files(path: Path) -> Iterator[str]:
+    """Files imported at module level, in functions or by a table of names; imports for type checking are ignored."""
     checking = [n for n in ast.walk(tree(path)) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test)]
     skipped = {id(n) for block in checking for n in ast.walk(block)}
     for node in ast.walk(tree(path)):
@@ -70,17 +70,17 @@ def imported(path: Path) -> Iterator[str]:
                 yield inner if inner in sources() else "/".join(parts[1:-1]) or inner
 
 
-def test_folders_are_those_of_the_table():
+def test_folders_of_the_package_match_the_table_of_layers():
     entries = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert entries == ROOMS | TOP
     assert len(ROOMS) <= 16
 
 
-def test_imports_go_down():
+def test_packages_import_only_from_lower_layers():
     level = {room: k for k, rooms in enumerate(LAYERS) for room in rooms}
     found = set()
     for name, path in sources().items():
-        for other in imported(path):
+        for other in imported_files(path):
             here, there = name.split("/")[0], other.split("/")[0]
             if other in sources() and here != there and level[there] >= level[here]:
                 found.add((name, other))
@@ -88,7 +88,7 @@ def test_imports_go_down():
     assert not set(UP) - found, "cut, and still listed"
 
 
-def test_no_room_is_too_large():
+def test_no_package_has_more_than_its_share_of_lines():
     lines = Counter[str]()
     for name, path in sources().items():
         lines[name.split("/")[0]] += len(path.read_text().splitlines())
@@ -102,7 +102,7 @@ def test_each_folder_documents_contents_and_imports():
         assert "import" in text.lower(), f"{room}/__init__.py does not say what the room may import"
 
 
-def test_no_room_reaches_into_the_private_names_of_another():
+def test_no_package_uses_private_names_of_another():
     defined = defaultdict(set)
     for name, path in sources().items():
         for node in ast.walk(tree(path)):

@@ -1,4 +1,4 @@
-"""The tool behind ``make mutants``: which places it changes, that a change reaches the code, and that the probe sees it."""
+"""The tool behind ``make mutants``: the places it changes, the effect on the code, and detection by the probe."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_places_are_operators_signs_indices_and_constants(tmp_path):
     }  # fmt: skip
 
 
-def test_places_of_the_package_have_names_of_their_own_and_compile():
+def test_mutants_of_the_package_have_unique_keys_and_compile():
     found = all_places(PACKAGE)
     assert len({p.key for p in found}) == len(found) > 2000
     for place in found[::97]:
@@ -57,8 +57,8 @@ def _function(path: Path, lines: tuple[int, int]) -> str:
 
 
 @pytest.mark.parametrize("group", probe.GROUPS)
-def test_groups_of_the_probe_can_be_made(group):
-    """What a group computes with is made before its first computation; an exception there would leave the group out."""
+def test_every_group_of_the_probe_computes_numbers(group):
+    """A group prepares its inputs before its first computation; an exception there would omit the whole group."""
     name, compute = next(iter(group()))
     assert not isinstance(probe._numbers(compute), str), name
 

@@ -37,22 +37,22 @@ def name_of(x: Any) -> str:
 
 
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Names, kinds and defaults of all but the first, the robot or the result."""
+    """Names, kinds and defaults of all parameters except the first (the robot or the result)."""
     found = list(inspect.signature(function).parameters.values())[1:]
     return [p.replace(annotation=p.empty) for p in found]
 
 
 @pytest.mark.parametrize(("method", "module", "name"), FORWARDED, ids=name_of)
-def test_options_of_a_method_are_those_of_its_function(method, module, name):
+def test_method_has_the_options_of_the_function_it_forwards_to(method, module, name):
     given, expected = parameters(method), parameters(getattr(module, name))
-    if name == "write":  # without a path the page is shown, and not only written
+    if name == "write":  # without a path the page is opened too
         assert given[0].name == expected[0].name == "path"
         given, expected = given[1:], expected[1:]
     assert given == expected
 
 
 @pytest.mark.parametrize(("method", "module", "name"), FORWARDED, ids=name_of)
-def test_every_option_reaches_the_function(monkeypatch, method, module, name):
+def test_method_forwards_every_option_to_its_function(monkeypatch, method, module, name):
     receiver = MagicMock()
     bind = inspect.signature(getattr(module, name)).bind
     monkeypatch.setattr(module, name, receiver)
@@ -63,7 +63,7 @@ def test_every_option_reaches_the_function(monkeypatch, method, module, name):
     assert {p.name: received[p.name] for p in options} == {p.name: getattr(sentinel, p.name) for p in options}
 
 
-def test_assemble_has_the_options_of_the_constrained_robot():
+def test_robot_assemble_forwards_the_options_of_constrained_robot_assemble():
     assert parameters(Robot.assemble) == parameters(ConstrainedRobot.assemble)
     robot, given = MagicMock(), {p.name: getattr(sentinel, p.name) for p in parameters(Robot.assemble)}
     Robot.assemble(robot, **given)
@@ -72,7 +72,7 @@ def test_assemble_has_the_options_of_the_constrained_robot():
 
 
 @pytest.mark.parametrize("function", [replay.write, replay.open_in_browser])
-def test_pages_have_the_options_of_html(function):
+def test_replay_write_and_open_in_browser_have_the_options_of_html(function):
     assert [p for p in parameters(function) if p.name != "path"] == parameters(replay.html)
 
 

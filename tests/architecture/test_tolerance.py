@@ -1,4 +1,4 @@
-"""The helper that the other tests measure with."""
+"""assert_close, the helper with which other tests compare arrays."""
 
 import numpy as np
 import pytest

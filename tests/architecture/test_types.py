@@ -1,4 +1,4 @@
-"""The types that users of torsor get, by ``mypy --strict`` on a script of theirs.  Skipped where mypy is not installed."""
+"""Types of the public API, checked by ``mypy --strict`` on a user script.  Skipped if mypy is not installed."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ assert_type(V.cross(F), ts.spatial.Force)
 """
 
 
-def test_a_users_script_passes_mypy_strict(tmp_path):
+def test_user_script_passes_mypy_strict(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     (tmp_path / "mypy.ini").write_text(f"[mypy]\nstrict = true\nmypy_path = {Path(torsor.__file__).parents[1]}\n")
-    kept = Path(tempfile.gettempdir()) / "torsor-tests-mypy"  # from run to run: without it mypy reads NumPy again
+    kept = Path(tempfile.gettempdir()) / "torsor-tests-mypy"  # kept between runs, or mypy would analyse NumPy again
     command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--cache-dir", str(kept), str(script)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

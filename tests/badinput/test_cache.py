@@ -1,4 +1,4 @@
-"""The kernel cache under abuse: never a crash, never a wrong result, one warning (RELIABILITY F)."""
+"""Kernel cache with damaged files and folders: no crash, no wrong result, one warning (RELIABILITY F)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ X = np.random.default_rng(0).normal(size=(9, 2))
 EXPECTED = np.stack([X[:, 0] * X[:, 1], X[:, 0] - X[:, 1]], axis=1)
 
 
-def fresh(**options) -> Kernel:
-    """A kernel that nothing in this process has built."""
+def new_kernel(**options) -> Kernel:
+    """A kernel whose machine code is not loaded in this process."""
     build._libraries.clear()  # equal kernels share their machine code
     return Kernel(record(lambda x: {"y": [x[0] * x[1], x[0] - x[1]]}, [Argument("x", (2,))]), **options)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    entry.machine_code()  # once in a process, and not what is counted here
+    entry.machine_code()  # compiled once per process; not counted here
     path = tmp_path / "cache"
     monkeypatch.setenv("TORSOR_CACHE", str(path))
     monkeypatch.setattr(cache, "_warned", set())
@@ -37,7 +37,7 @@ def files(folder):
     return sorted(folder.glob("*.o"))
 
 
-def compiled(monkeypatch) -> list[int]:
+def count_compilations(monkeypatch) -> list[int]:
     """A list that grows with every compilation."""
     count: list[int] = []
     original = native.compile_ir
@@ -50,17 +50,17 @@ def compiled(monkeypatch) -> list[int]:
     return count
 
 
-def test_the_second_kernel_is_loaded_and_not_compiled(folder, monkeypatch):
-    count = compiled(monkeypatch)
-    assert (fresh()(X) == EXPECTED).all()
-    assert (fresh()(X) == EXPECTED).all()
+def test_equal_kernel_is_loaded_from_the_cache_and_not_compiled(folder, monkeypatch):
+    count = count_compilations(monkeypatch)
+    assert (new_kernel()(X) == EXPECTED).all()
+    assert (new_kernel()(X) == EXPECTED).all()
     assert len(count) == 1
     (file,) = files(folder)
     assert folder.stat().st_mode & 0o777 == 0o700
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def damaged(data: bytes):
+def damaged_versions(data: bytes):
     rng = np.random.default_rng(1)
     for _ in range(50):
         flipped = bytearray(data)
@@ -73,96 +73,96 @@ def damaged(data: bytes):
     yield cache.MAGIC
 
 
-def test_a_damaged_file_is_noticed_removed_and_replaced(folder):
-    assert (fresh()(X) == EXPECTED).all()
+def test_damaged_cache_file_is_replaced_with_a_warning(folder):
+    assert (new_kernel()(X) == EXPECTED).all()
     (file,) = files(folder)
     whole = file.read_bytes()
-    for data in damaged(whole):
+    for data in damaged_versions(whole):
         file.write_bytes(data)
         cache._warned.clear()
         with pytest.warns(ts.CacheWarning, match="is damaged"):
-            assert (fresh()(X) == EXPECTED).all()
+            assert (new_kernel()(X) == EXPECTED).all()
         assert file.read_bytes() == whole
 
 
-def planted_pipe(path, whole):
+def plant_pipe(path, whole):
     os.mkfifo(path, 0o600)
 
 
-def planted_link(path, whole):
+def plant_link(path, whole):
     kept = path.with_name("kept")
     kept.write_bytes(whole)
     kept.chmod(0o600)
     path.symlink_to(kept)
 
 
-def planted_directory(path, whole):
+def plant_directory(path, whole):
     path.mkdir()
 
 
-def planted_by_another_user(path, whole):
+def plant_file_of_another_user(path, whole):
     path.write_bytes(whole)
     os.chown(path, 12345, -1)
 
 
-def planted_writable_by_others(path, whole):
+def plant_file_writable_by_others(path, whole):
     path.write_bytes(whole)
     path.chmod(0o666)
 
 
-def planted_huge(path, whole):
+def plant_huge_file(path, whole):
     path.write_bytes(whole)
     os.truncate(path, cache.LARGEST + 1)  # sparse
 
 
 PLANTED = {
-    planted_pipe: "not a regular file",
-    planted_link: "symbolic link",
-    planted_directory: "not a regular file|[Dd]irectory",
-    planted_by_another_user: "belongs to another user",
-    planted_writable_by_others: "others can write it",
-    planted_huge: "larger than 256 MB",
+    plant_pipe: "not a regular file",
+    plant_link: "symbolic link",
+    plant_directory: "not a regular file|[Dd]irectory",
+    plant_file_of_another_user: "belongs to another user",
+    plant_file_writable_by_others: "others can write it",
+    plant_huge_file: "larger than 256 MB",
 }
 
 
 @pytest.mark.parametrize("plant", PLANTED)
-def test_cache_file_that_is_not_the_users_own_regular_file_is_not_loaded(folder, plant, monkeypatch):
-    if plant is planted_by_another_user and os.geteuid() != 0:
+def test_cache_loads_only_regular_files_owned_by_the_user(folder, plant, monkeypatch):
+    if plant is plant_file_of_another_user and os.geteuid() != 0:
         pytest.skip("only root can give a file away")
-    assert (fresh()(X) == EXPECTED).all()
+    assert (new_kernel()(X) == EXPECTED).all()
     (file,) = files(folder)
     whole = file.read_bytes()
     file.unlink()
     plant(file, whole)
-    count = compiled(monkeypatch)
+    count = count_compilations(monkeypatch)
     with pytest.warns(ts.CacheWarning, match=PLANTED[plant]):
-        assert (fresh()(X) == EXPECTED).all()
+        assert (new_kernel()(X) == EXPECTED).all()
     assert len(count) == 1  # compiled, not loaded
-    if plant is not planted_directory:
-        assert file.read_bytes() == whole  # and put in the place of what was planted
+    if plant is not plant_directory:
+        assert file.read_bytes() == whole  # the planted file is replaced
         assert file.stat().st_uid == os.geteuid()
         assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_another_kernels_file_under_this_name_is_not_run(folder):
+def test_cache_file_with_code_of_another_kernel_is_not_run(folder):
     other = Kernel(record(lambda x: {"y": [x[0] + 1, x[1] + 2]}, [Argument("x", (2,))]))
     other(X)
     (theirs,) = files(folder)
-    fresh()(X)
+    new_kernel()(X)
     ours = next(f for f in files(folder) if f != theirs)
     ours.write_bytes(theirs.read_bytes())
     with pytest.warns(ts.CacheWarning, match="is damaged"):
-        assert (fresh()(X) == EXPECTED).all()
+        assert (new_kernel()(X) == EXPECTED).all()
 
 
 def test_cache_key_depends_on_everything_that_changes_the_code(folder, monkeypatch):
-    """RELIABILITY F3: program, precision, form, torsor, CPU, features, width, FMA, LLVM each make a new file."""
-    count = compiled(monkeypatch)
-    fresh()(X)
+    """RELIABILITY F3: a change of program, precision, form, torsor, CPU, features, width, FMA or LLVM gives a new file."""
+    count = count_compilations(monkeypatch)
+    new_kernel()(X)
     h = native.host()
     same = (h.triple, h.cpu, h.features, h.width, h.fma, h.llvm)
     changes = {
-        "precision": lambda: fresh(dtype=np.float32),
+        "precision": lambda: new_kernel(dtype=np.float32),
         "program": lambda: Kernel(record(lambda x: {"y": [x[0] * x[1], x[0] - 2 * x[1]]}, [Argument("x", (2,))])),
     }
     hosts = {
@@ -174,33 +174,33 @@ def test_cache_key_depends_on_everything_that_changes_the_code(folder, monkeypat
     for k, make in enumerate(changes.values(), start=2):
         make()(X)
         assert len(files(folder)) == k
-    monkeypatch.setattr(native, "compile_ir", lambda ir: b"")  # these need no code, only a name
+    monkeypatch.setattr(native, "compile_ir", lambda ir: b"")  # only the file name matters here
     names = set()
     monkeypatch.setattr(cache, "load", lambda name: names.add(name))
     monkeypatch.setattr(cache, "store", lambda name, image: None)
     for changed in (same, *hosts.values(), (h.triple, "another-cpu", *same[2:])):
         monkeypatch.setattr(native, "host", lambda changed=changed: native.Host(*changed))
         with pytest.raises(ts.CompileError):
-            fresh()(X)
+            new_kernel()(X)
     assert len(names) == 6
     assert len(count) == 3
 
 
 def expect_memory_only(message):
     with pytest.warns(ts.CacheWarning, match=message) as caught:
-        results = [fresh()(X), fresh()(X)]
+        results = [new_kernel()(X), new_kernel()(X)]
     assert all((y == EXPECTED).all() for y in results)
     assert len([w for w in caught if issubclass(w.category, ts.CacheWarning)]) == 1
 
 
-def test_a_folder_that_others_can_write_is_not_trusted(folder):
+def test_cache_folder_writable_by_others_is_not_used(folder):
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
     expect_memory_only("can be written by others")
     assert not files(folder)
 
 
-def test_a_link_or_a_file_in_place_of_the_folder(folder, tmp_path):
+def test_link_or_file_in_place_of_the_cache_folder_is_not_used(folder, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     folder.symlink_to(tmp_path / "elsewhere")
     expect_memory_only("not a folder")
@@ -210,13 +210,13 @@ def test_a_link_or_a_file_in_place_of_the_folder(folder, tmp_path):
     expect_memory_only("not a folder")
 
 
-def test_a_folder_of_someone_else(folder, monkeypatch):
+def test_cache_folder_of_another_user_is_not_used(folder, monkeypatch):
     folder.mkdir(mode=0o700)
     monkeypatch.setattr(os, "geteuid", lambda: os.stat(folder).st_uid + 1)
     expect_memory_only("belongs to another user")
 
 
-def test_a_full_or_read_only_disk(folder, monkeypatch):
+def test_full_disk_gives_one_cache_warning_and_correct_results(folder, monkeypatch):
     import tempfile
 
     def full(*args, **kwargs):
@@ -226,11 +226,11 @@ def test_a_full_or_read_only_disk(folder, monkeypatch):
     expect_memory_only("No space left")
 
 
-def test_a_disk_that_fills_up_while_writing(folder):
-    """The real thing, in a process that may write 100 bytes to a file: no partial file is left."""
+def test_disk_full_while_writing_leaves_no_partial_cache_file(folder):
+    """A process with a file size limit of 100 bytes leaves no partial file."""
     code = (
         "import resource, signal, sys, warnings, numpy as np\n"
-        "sys.dont_write_bytecode = True\n"  # or Python leaves the first 100 bytes of a .pyc of torsor's
+        "sys.dont_write_bytecode = True\n"  # or Python would leave truncated .pyc files of torsor
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "import torsor as ts\n"
@@ -239,37 +239,37 @@ def test_a_disk_that_fills_up_while_writing(folder):
         "    M = ts.robots.two_link().mass_matrix(np.zeros(2))\n"
         "print(M.shape, [w.category.__name__ for w in caught])\n"
     )
-    command = [sys.executable, "-B", "-c", code]  # -B: bytecode of torsor cut off at 100 bytes would stop later processes
+    command = [sys.executable, "-B", "-c", code]  # -B: truncated bytecode of torsor would break later processes
     out = subprocess.run(command, capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "(2, 2) ['CacheWarning']"
     assert not list(folder.iterdir())
 
 
-def test_no_home_or_switched_off(folder, monkeypatch):
+def test_cache_is_off_without_home_folder_or_with_torsor_cache_off(folder, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         monkeypatch.setenv("TORSOR_CACHE", "off")
         assert cache.directory() is None
-        assert (fresh()(X) == EXPECTED).all()
+        assert (new_kernel()(X) == EXPECTED).all()
         monkeypatch.delenv("TORSOR_CACHE")
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
         monkeypatch.setattr("pathlib.Path.home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
         assert cache.directory() is None
-        assert (fresh()(X) == EXPECTED).all()
+        assert (new_kernel()(X) == EXPECTED).all()
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
     assert str(cache.directory()) == "/somewhere/torsor"
 
 
-def test_the_folder_vanishes_midway(folder):
-    fresh()(X)
+def test_cache_folder_deleted_between_calls_is_made_again(folder):
+    new_kernel()(X)
     for f in files(folder):
         f.unlink()
     folder.rmdir()
-    assert (fresh()(X) == EXPECTED).all()
+    assert (new_kernel()(X) == EXPECTED).all()
     assert len(files(folder)) == 1
 
 
-def test_old_files_make_room(folder, monkeypatch):
+def test_cache_removes_old_files_above_its_capacity(folder, monkeypatch):
     monkeypatch.setattr(cache, "CAPACITY", 4)
     monkeypatch.setattr(cache, "PRUNING", 0)
     for k in range(9):
@@ -297,13 +297,13 @@ def test_concurrent_removal_of_cache_files_is_tolerated(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("rounds", [1, pytest.param(50, marks=pytest.mark.night)])
-def test_sixteen_processes_start_cold(tmp_path, rounds):
-    """RELIABILITY F2: none fails, all agree, and nothing half-written is left; forked, so that they are at it together."""
+def test_sixteen_processes_with_an_empty_cache_agree_and_leave_no_partial_file(tmp_path, rounds):
+    """RELIABILITY F2: none fails, all agree, no partial file is left; the processes are forked to run simultaneously."""
     code = (
         "import os, sys, warnings, numpy as np, torsor as ts\n"
         "warnings.simplefilter('error')\n"
         "q = np.linspace(0, 1, 2)\n"
-        "ts.robots.two_link().mass_matrix(q)\n"  # imports the compiler, for all of them
+        "ts.robots.two_link().mass_matrix(q)\n"  # imports the compiler once for all processes
         "for folder in sys.argv[1:]:\n"
         "    os.environ['TORSOR_CACHE'] = folder\n"
         "    children = []\n"
@@ -318,10 +318,10 @@ def test_sixteen_processes_start_cold(tmp_path, rounds):
     )
     folders = [tmp_path / str(k) for k in range(rounds)]
     command = [sys.executable, "-c", code, *map(str, folders)]
-    alone = {**os.environ, "TORSOR_CACHE": "off", "OPENBLAS_NUM_THREADS": "1"}  # a process of many threads had better not fork
+    alone = {**os.environ, "TORSOR_CACHE": "off", "OPENBLAS_NUM_THREADS": "1"}  # forking is unsafe with threads
     answers = subprocess.run(command, capture_output=True, text=True, check=True, env=alone).stdout.splitlines()
     assert len(answers) == 16 * rounds
     assert len(set(answers)) == 1
     for folder in folders:
         assert all(f.suffix == ".o" for f in folder.iterdir())
-        assert len(files(folder)) == 6  # of two kernels: facts, the name of the code, and the code
+        assert len(files(folder)) == 6  # two kernels with three files each: facts, name of the code, code

@@ -1,4 +1,4 @@
-"""Hurried users: every public method × every argument × the odd arrays people pass (RELIABILITY D1, D2, D4)."""
+"""Every public method × every argument × unusual and invalid arrays (RELIABILITY D1, D2, D4)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_float32_and_integers_are_converted(name, k):
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
-def test_wrong_shapes_are_named(name, k):
+def test_wrong_shape_error_names_argument_and_expected_shape(name, k):
     good = arguments(name)
     argument = list(good)[k]
     if argument == "dt":
@@ -112,7 +112,7 @@ def test_wrong_shapes_are_named(name, k):
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
-def test_not_numbers_are_refused(name, k):
+def test_arguments_that_are_not_real_numbers_are_refused_by_name(name, k):
     good = arguments(name)
     argument = list(good)[k]
     for change in REFUSED.values():
@@ -123,7 +123,7 @@ def test_not_numbers_are_refused(name, k):
 
 @pytest.mark.parametrize(("name", "k"), CASES)
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_not_finite_is_named_with_its_place(name, k, bad):
+def test_nan_or_infinity_error_names_argument_and_index(name, k, bad):
     good = arguments(name)
     argument = list(good)[k]
     values = [np.copy(x) for x in good.values()]
@@ -137,7 +137,7 @@ def test_not_finite_is_named_with_its_place(name, k, bad):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_leading_axes_broadcast(name):
+def test_leading_axes_of_arguments_broadcast(name):
     good = list(arguments(name).values())
     expected = np.asarray(call(name, good))
     rng = np.random.default_rng(1)
@@ -183,7 +183,7 @@ def test_out_may_overlap_an_input():
     assert (shared[1:] == expected).all()
 
 
-def test_names_that_do_not_exist_list_those_that_do():
+def test_unknown_name_error_lists_valid_names():
     q = np.zeros(2)
     for wrong in (lambda: ROBOT.pose(q, "hand"), lambda: ROBOT.jacobian(q, "hand"), lambda: ROBOT.frame("hand"),
                   lambda: ROBOT.inverse_dynamics(q, q, q, {"hand": np.zeros(6)})):  # fmt: skip
@@ -207,7 +207,7 @@ def test_names_that_do_not_exist_list_those_that_do():
         ROBOT.kernel("mass_matrix", dtype=np.int64)
 
 
-def test_wrong_number_of_arguments():
+def test_wrong_number_or_kind_of_arguments_is_refused():
     q = np.zeros(2)
     with pytest.raises(TypeError):
         ROBOT.inverse_dynamics(q, q)
@@ -223,7 +223,7 @@ def test_wrong_number_of_arguments():
         ROBOT.inverse_dynamics(q, q, q, {LINK: np.zeros(3)})
 
 
-def test_a_robot_does_not_change():
+def test_robot_is_immutable_and_can_be_pickled():
     with pytest.raises(AttributeError, match="is immutable"):
         ROBOT.gravity = (0, 0, 0)
     copy = pickle.loads(pickle.dumps(ROBOT))
@@ -232,7 +232,7 @@ def test_a_robot_does_not_change():
     assert (copy.mass_matrix([0.1, 0.2]) == ROBOT.mass_matrix([0.1, 0.2])).all()
 
 
-def test_a_massless_joint_is_named_and_everything_else_works():
+def test_forward_dynamics_names_a_massless_joint_and_other_methods_work():
     """RELIABILITY B1: loads; kinematics and inverse dynamics work; forward dynamics names the joint; no NaN."""
     b = ts.Builder("light").link("base").link("arm", mass=1, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1)).link("hair")
     b.joint("shoulder", "revolute", "base", "arm", axis=(0, 0, 1))
@@ -246,8 +246,8 @@ def test_a_massless_joint_is_named_and_everything_else_works():
             call_it()
 
 
-def test_a_joint_that_moves_no_mass_in_one_pose_only():
-    """A point mass on the axis: singular at this state, not by structure; found at run time, in a batch too."""
+def test_forward_dynamics_names_a_joint_that_moves_no_mass_at_one_configuration():
+    """A point mass on the axis: singular at this state only; detected at run time, in a batch too."""
     b = ts.Builder("gimbal").link("base").link("slide").link("bob", mass=1.0, inertia=(0, 0, 0))
     b.joint("turn", "revolute", "base", "slide", axis=(0, 0, 1)).joint("reach", "prismatic", "slide", "bob", axis=(1, 0, 0))
     robot = b.build(gravity=(0, 0, 0))
@@ -260,7 +260,7 @@ def test_a_joint_that_moves_no_mass_in_one_pose_only():
         robot.forward_dynamics(np.stack([away] * 9 + [on_axis]), v, v)
 
 
-def test_a_zero_quaternion_is_an_error_and_any_other_is_normalised():
+def test_zero_quaternion_is_refused_and_any_other_is_normalised():
     robot = ts.robots.quadruped()
     rng = np.random.default_rng(0)
     q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
@@ -272,7 +272,7 @@ def test_a_zero_quaternion_is_an_error_and_any_other_is_normalised():
         robot.bias_force(q, v)
 
 
-def test_eight_threads_give_the_serial_bits():
+def test_eight_threads_give_the_same_bits_as_one():
     """RELIABILITY E1, with kernels that no thread has built yet."""
     robot = Robot(ts.robots.ur5().with_gravity((0.1, 0.2, -9.0)).description)
     rng = np.random.default_rng(0)
@@ -294,8 +294,8 @@ def test_eight_threads_give_the_serial_bits():
         assert all((x == y).all() for a, b in zip(results[k], serial, strict=True) for x, y in zip(a, b, strict=True))
 
 
-def test_a_nan_that_no_result_depends_on_is_still_refused():
-    """q[0] of an arm turns it about gravity's axis: no torque depends on it, but a NaN given is a NaN given."""
+def test_nan_in_an_input_that_no_result_depends_on_is_refused():
+    """q[0] of an arm turns it about gravity's axis: no torque depends on it, but NaN is refused anyway."""
     robot = ts.robots.ur5()
     q = np.zeros(6)
     q[0] = np.nan
@@ -304,7 +304,7 @@ def test_a_nan_that_no_result_depends_on_is_still_refused():
             wrong()
 
 
-def test_names_may_contain_anything():
+def test_link_and_joint_names_may_contain_any_characters():
     b = ts.Builder("odd").link("base").link("ns:arm/é <b>", mass=1.0, inertia=(0.1, 0.1, 0.1))
     robot = b.joint("ns:j", "revolute", "base", "ns:arm/é <b>").build()
     assert robot.pose([0.3], "ns:arm/é <b>").shape == (4, 4)
@@ -313,14 +313,14 @@ def test_names_may_contain_anything():
     assert robot.inverse_dynamics([0.3], [0.0], [0.0], {"ns:arm/é <b>": np.ones(6)}).shape == (1,)
 
 
-def test_methods_can_be_sent_to_other_processes():
+def test_robot_methods_can_be_pickled():
     for method in (ROBOT.inverse_dynamics, ROBOT.mass_matrix, ROBOT.pose):
         copy = pickle.loads(pickle.dumps(method))
         assert copy.__name__ == method.__name__
     assert (pickle.loads(pickle.dumps(ROBOT.mass_matrix))([0.1, 0.2]) == ROBOT.mass_matrix([0.1, 0.2])).all()
 
 
-def test_kernels_take_names_and_each_quantity_once():
+def test_kernel_takes_keywords_and_refuses_repeated_quantities():
     kernel = ROBOT.kernel("mass_matrix", "bias_force")
     q, v = [0.1, 0.2], [0.3, 0.4]
     for x, y in zip(kernel(v=v, q=q), kernel(q, v), strict=True):
@@ -331,7 +331,7 @@ def test_kernels_take_names_and_each_quantity_once():
         ROBOT.kernel("mass_matrix", "mass_matrix")
 
 
-def test_symbols_are_shown_and_not_compiled():
+def test_robot_with_symbols_is_printed_but_not_compiled():
     import sympy
 
     robot = ts.robots.two_link(m1=sympy.Symbol("m1"))
@@ -342,7 +342,7 @@ def test_symbols_are_shown_and_not_compiled():
         robot.mass_matrix([0.0, 0.0])
 
 
-def test_looking_a_method_up_does_not_fail():
+def test_forward_dynamics_of_a_massless_robot_fails_only_when_called():
     b = ts.Builder("light").link("base").link("hair").joint("wisp", "revolute", "base", "hair")
     robot = b.build()
     assert hasattr(robot, "forward_dynamics")
@@ -350,19 +350,19 @@ def test_looking_a_method_up_does_not_fail():
         robot.forward_dynamics([0.0], [0.0], [0.0])
 
 
-def test_a_base_twist_needs_a_fixed_base():
+def test_base_velocity_is_refused_for_a_floating_base():
     robot = ts.robots.quadruped()
     zero = np.zeros(robot.nv)
     with pytest.raises(ts.ArgumentError, match="base_velocity needs a fixed base"):
         robot.inverse_dynamics(robot.neutral(), zero, zero, base_velocity=np.zeros(6))
 
 
-def test_a_link_called_world_is_reported_where_it_moves():
+def test_link_called_world_is_reported_for_a_floating_base_only():
     assert not any("world" in line for line in ts.robots.ur5().report if "hides the fixed world frame" in line)
     assert any("hides the fixed world frame" in line for line in ts.robots.ur5().with_base("floating").report)
 
 
-def test_many_random_configurations():
+def test_random_configuration_has_the_given_size_and_unit_quaternions():
     robot = ts.robots.quadruped()
     q = robot.random_configuration(0, size=(4, 5))
     assert q.shape == (4, 5, robot.nq)

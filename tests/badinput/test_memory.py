@@ -1,4 +1,4 @@
-"""Compiling where memory is limited: an error that can be caught, never the end of the process."""
+"""Compilation with limited memory raises an error that can be caught; the process does not crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and arrays whose meaning is unclear from their place are keywords: a swap is an error, not a wrong answer."""
+"""Arguments whose order is easy to confuse are keyword-only, so a swap is an error and not a wrong result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays with more than numbers in them: masks, labelled columns, gradients.  Nothing of that is dropped in silence."""
+"""Arrays with masks, labelled columns or gradients: none of these is dropped silently."""
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ BATCH = np.ma.array(np.tile(Q, (4, 1)), mask=np.eye(4, 2, dtype=bool))
 
 
 class Frame:
-    """A table as pandas and polars have it: ``columns`` and ``__array__``."""
+    """A table with ``columns`` and ``__array__``, as in pandas and polars."""
 
     def __init__(self, columns, rows):
         self.columns, self.rows = columns, np.asarray(rows)
@@ -28,7 +28,7 @@ class Frame:
 
 
 class Series:
-    """One labelled row, as pandas has it."""
+    """One labelled row, as in pandas."""
 
     def __init__(self, index, row):
         self.index, self.row = index, np.asarray(row)
@@ -39,7 +39,7 @@ class Series:
 
 
 class Labelled:
-    """An array with labelled axes, as xarray has it."""
+    """An array with labelled axes, as in xarray."""
 
     class Axis:
         def __init__(self, values):
@@ -53,7 +53,7 @@ class Labelled:
 
 
 class Tensor:
-    """A torch tensor that wants gradients raises this in ``__array__``."""
+    """Raises in ``__array__`` as a torch tensor with requires_grad does."""
 
     requires_grad = True
 
@@ -106,7 +106,7 @@ def tables(names, rows):
     return [*made, Frame(np.array(names, dtype=object), rows)]
 
 
-def test_labelled_columns_go_by_name_in_any_order():
+def test_labelled_columns_are_assigned_by_name_in_any_order():
     rows = np.random.default_rng(0).normal(size=(5, 2))
     expected = ARM.inverse_dynamics(rows, rows, rows)
     for table in (*tables(NAMES, rows), *tables(NAMES[::-1], rows[:, ::-1])):
@@ -124,12 +124,12 @@ def test_columns_with_other_names_are_refused(names):
         ARM.mass_matrix(Frame(names, [Q]))
 
 
-def test_unlabelled_and_numbered_columns_go_by_position():
+def test_unlabelled_and_numbered_columns_are_assigned_by_position():
     for table in (Frame(range(2), [Q]), Frame(np.arange(2), [Q]), Labelled([10, 20], [Q]), Series(range(2), Q)):
         assert (ARM.mass_matrix(table) == ARM.mass_matrix(Q)).all()
 
 
-def test_labels_of_a_spherical_joint_number_its_coordinates():
+def test_column_labels_of_a_spherical_joint_are_numbered():
     ball = (
         ts.Builder("b")
         .link("a")
@@ -152,6 +152,6 @@ def test_tensor_with_gradients_is_an_argument_error(call):
 
 @pytest.mark.parametrize("value", [np.array([1j, 2.0]), ["1.0", "2.0"]], ids=["complex", "text"])
 def test_as_array_refuses_complex_numbers_and_text(value):
-    """NumPy drops imaginary parts with a warning, and reads numbers out of text."""
+    """NumPy itself would drop imaginary parts with a warning and parse numbers in text."""
     with pytest.raises(ArgumentError, match=r"q must be .* not a type of real numbers"):
         as_array("q", value, dtype=float)

@@ -1,4 +1,4 @@
-"""Calls in a hurry: each of these was another library's error, and is a TorsorError that names what is allowed."""
+"""Invalid calls that used to raise errors of other libraries raise a TorsorError that names the allowed values."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""URDF from strangers: a table of broken and odd files, each with its exact outcome."""
+"""Untrusted URDF files: a table of broken and unusual files, each with its exact result."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ INDEPENDENT = "mimic=False makes such joints independent"
 
 
 def robot(body: str) -> str:
-    """The body starts on line 2."""
+    """A robot element; its content starts on line 2."""
     return f'<robot name="r">\n{body}\n</robot>'
 
 
 def link(inside: str) -> str:
-    """The inside starts on line 3."""
+    """A robot with one link, whose content starts on line 3."""
     return robot(f'<link name="a">\n{inside}\n</link>')
 
 
@@ -51,12 +51,12 @@ def inertial(mass: str = 'value="1"', inertia: str = UNIT, origin: str = "") -> 
 def joint(
     inside: str = "", kind: str = "revolute", ends: str = '<parent link="a"/><child link="b"/>', name: str = 'name="j"'
 ) -> str:
-    """<joint> is on line 3, the inside starts on line 4."""
+    """<joint> is on line 3, its content starts on line 4."""
     return robot(f'<link name="a"/><link name="b"/>\n<joint {name} type="{kind}">{ends}\n{inside}\n</joint>')
 
 
 def tree(*rows: tuple[str, ...]) -> str:
-    """Links in the order of their names, then joints (name, parent, child, inside, type), one a line from line 2."""
+    """Links in the order of their names, then joints (name, parent, child, inside, type), one per line from line 2."""
     names = sorted({end for row in rows for end in row[1:3]})
     lines = [f'<link name="{name}"/>' for name in names]
     for name, parent, child, inside, kind in ((*row, *("", "continuous")[len(row) - 3 :]) for row in rows):
@@ -65,7 +65,7 @@ def tree(*rows: tuple[str, ...]) -> str:
     return robot("\n".join(lines))
 
 
-#: what is refused: id → (source, the whole message)
+#: files that are refused: id → (source, the whole message)
 REFUSED: dict[str, tuple[str | bytes, str]] = {
     # numbers
     "mass nan": (inertial('value="nan"'), f":5: <mass>: link 'a': value: 'nan' is not a number: {PLAIN}"),
@@ -331,7 +331,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "xacro unbound": ('<robot name="r">\n<xacro:macro name="m"/></robot>', f":2: {XACRO}"),
 }  # fmt: skip
 
-#: what libxml2 refuses: id → (source, line); the words are its own and change with its version
+#: files refused by libxml2: id → (source, line); the message is from libxml2 and depends on its version
 MALFORMED = {
     "truncated": ('<robot name="r">\n<link name="a">', 2),
     "half a tag": ('<robot name="r">\n<link na', 2),
@@ -374,7 +374,7 @@ def only(d: Description):
     return d.joints[0]
 
 
-#: what is accepted: id → (source, what must hold of it, the whole report)
+#: files that are accepted: id → (source, condition on the description, the whole report)
 ACCEPTED = {
     "no inertial": (robot('<link name="a"/>'), lambda d: d.link("a").inertia == Inertia.zero(), ()),
     "zero mass": (inertial('value="0"', UNIT.replace("1", "0")), lambda d: d.link("a").inertia == Inertia.zero(), ()),
@@ -533,7 +533,7 @@ def test_unusual_urdf_is_accepted_with_notes(case):
     assert d.report == report
 
 
-def test_there_are_more_than_a_hundred_invalid_files():
+def test_tables_have_at_least_a_hundred_unusual_files():
     assert len(REFUSED) + len(MALFORMED) + len(ACCEPTED) >= 100
 
 
@@ -551,7 +551,7 @@ NONPHYSICAL = {
 
 
 @pytest.mark.parametrize("case", NONPHYSICAL)
-def test_an_inertia_no_body_has_warns_or_is_refused(case):
+def test_impossible_inertia_warns_and_is_refused_with_strict(case):
     inertia, why = NONPHYSICAL[case]
     source = inertial(inertia=inertia)
     with pytest.warns(ModelWarning) as warned:
@@ -570,7 +570,7 @@ def test_thin_plate_rounded_to_six_digits_gives_no_warning(izz):
     read_urdf(inertial(inertia=f'ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="{izz}"'), strict=True)
 
 
-def test_far_from_the_origin_rounding_is_not_blamed_on_the_body():
+def test_inertia_far_from_the_origin_is_accepted_in_spite_of_rounding():
     moments = 'ixx="1e-9" ixy="0" ixz="0" iyy="1e-9" iyz="0" izz="2e-9"'
     read_urdf(inertial(inertia=moments, origin='<origin xyz="30 40 50"/>'), strict=True)
 
@@ -578,7 +578,7 @@ def test_far_from_the_origin_rounding_is_not_blamed_on_the_body():
 # -- paths and arguments -----------------------------------------------------------------------------------------------------
 
 
-def test_file_and_line_are_attributes(tmp_path):
+def test_file_error_has_file_line_and_element_and_can_be_pickled(tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(inertial('value="-1"'))
     with pytest.raises(FileError) as caught:
@@ -590,7 +590,7 @@ def test_file_and_line_are_attributes(tmp_path):
     assert isinstance(error, ValueError)
 
 
-def test_line_numbers_above_65535():
+def test_error_line_numbers_above_65535_are_correct():
     source = '<robot name="r">' + "\n" * 70000 + '<link\n name="a"/>\n<link\nname="a"/></robot>'
     with pytest.raises(FileError, match=r"^<string>:70003: <link>: two links"):
         read_urdf(source)
@@ -620,7 +620,7 @@ def test_invalid_paths_are_file_errors(tmp_path):
     assert read_urdf(odd).root == "a"
 
 
-def test_a_file_larger_than_any_robot(tmp_path):
+def test_urdf_file_above_256_megabytes_is_refused(tmp_path):
     path = tmp_path / "large.urdf"
     with open(path, "wb") as stream:
         stream.truncate(256 * 2**20 + 1)  # sparse: no disk is used
@@ -629,25 +629,25 @@ def test_a_file_larger_than_any_robot(tmp_path):
 
 
 @pytest.mark.parametrize("source", [None, 0, 1.5, ["<robot/>"]])
-def test_sources_of_the_wrong_type(source):
+def test_read_urdf_rejects_sources_of_the_wrong_type(source):
     with pytest.raises(ArgumentError, match=r"^source must be a path, XML text or bytes, not "):
         read_urdf(source)
 
 
-def test_base_argument_is_checked():
+def test_read_urdf_rejects_unknown_base():
     assert read_urdf(robot('<link name="a"/>'), base="floating").base == "floating"
     with pytest.raises(ArgumentError, match=r"^base must be 'fixed' or 'floating', not 'free'$"):
         read_urdf(robot('<link name="a"/>'), base="free")
 
 
-def test_without_mimic_every_joint_is_its_own():
+def test_mimic_false_makes_every_joint_independent():
     source = tree(("j", "a", "b", '<mimic joint="z"/>'))
     d = read_urdf(source, mimic=False)
     assert d.joints[0].mimic is None
     assert d.report == ("<mimic> ignored (mimic=False), joint is independent: joint 'j'",)
 
 
-# -- size, safety, surroundings ----------------------------------------------------------------------------------------------
+# -- size, security, environment ---------------------------------------------------------------------------------------------
 
 
 def chain(n: int) -> str:
@@ -694,7 +694,7 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(torsor.__file__).parents[1]), "PYTHONWARNINGS": "ignore", **more}
 
 
-def test_only_the_file_itself_is_opened(tmp_path):
+def test_read_urdf_opens_no_other_file_or_connection(tmp_path):
     mesh = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
     hostile = ["file:///etc/passwd", "http://127.0.0.1:9/x", "package://../../x", "../x.stl", "/dev/zero"]
     sources = [link(mesh.format(uri)) for uri in hostile] + [
@@ -714,7 +714,7 @@ def test_only_the_file_itself_is_opened(tmp_path):
     assert run.stdout == "clean\n", run.stderr
 
 
-def test_a_bomb_is_refused_at_once():
+def test_entity_expansion_bomb_is_refused_quickly():
     began = time.perf_counter()
     with pytest.raises(FileError):
         read_urdf(REFUSED["billion laughs"][0])
@@ -731,8 +731,8 @@ print(ascii((locale.localeconv()["decimal_point"], d.links, d.joints, write_urdf
 """
 
 
-def compiled(name: str, folder: Path) -> dict[str, str]:
-    """The environment of a locale, built from the C library's sources unless it needs none."""
+def locale_environment(name: str, folder: Path) -> dict[str, str]:
+    """Environment variables of a locale; the locale is built by localedef except for C and C.UTF-8."""
     if name in ("C", "C.UTF-8"):
         return {"LC_ALL": name}
     if shutil.which("localedef") is None:
@@ -751,7 +751,7 @@ def compiled(name: str, folder: Path) -> dict[str, str]:
 def test_numbers_do_not_depend_on_the_locale(name, point, tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(inertial('value="1.5"', origin='<origin xyz="0.1 0.2 0.3" rpy="0.1 0 0"/>').replace('"a"', '"İıé"'))
-    env = environment(**compiled(name, tmp_path))
+    env = environment(**locale_environment(name, tmp_path))
     run = subprocess.run([sys.executable, "-c", LOCALE, str(path)], env=env, capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
     d = read_urdf(path)
@@ -777,9 +777,9 @@ def test_mutated_files_raise_only_typed_errors():
         warnings.simplefilter("ignore", ModelWarning)
         for _ in range(count):
             try:
-                loaded += len(read_urdf(fuzzing.mutated(rng, rng.choice(SEEDS).encode(), words)).links) > 0
+                loaded += len(read_urdf(fuzzing.mutate_text(rng, rng.choice(SEEDS).encode(), words)).links) > 0
             except TorsorError as error:
                 errors.append(error)
     assert loaded + len(errors) == count
     assert [e for e in errors if not isinstance(e, FileError) or (e.line is None and "is empty" not in str(e))] == []
-    assert 0.025 * count < loaded < 0.75 * count  # the mutations bite, and not always
+    assert 0.025 * count < loaded < 0.75 * count  # some mutated files load, some do not

@@ -1,4 +1,4 @@
-"""Drake itself, where it is installed (pip install drake): the states that torsor says are the same have the same dynamics."""
+"""Comparison with Drake, if installed (pip install drake): equal dynamics at the converted states."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def agree(robot: Robot, plant, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["ur5", "panda", "quadruped", "humanoid"])
-def test_bundled_robots(name):
+def test_bundled_robots_agree_with_drake(name):
     from pydrake.multibody.parsing import Parser
 
     d = getattr(ts.robots, name)().description
@@ -53,7 +53,7 @@ def test_bundled_robots(name):
     agree(from_drake(plant), plant, 1)
 
 
-def test_every_joint_both_have():
+def test_every_shared_joint_type_agrees_with_drake():
     from pydrake.math import RigidTransform, RotationMatrix
 
     z, x, y = Vec(0, 0, 1), Vec(1, 0, 0), Vec(0, 1, 0)
@@ -62,7 +62,7 @@ def test_every_joint_both_have():
         (Spherical(), lambda *ends: trees.BallRpyJoint(*ends)),
         (Planar(z), lambda *ends: trees.PlanarJoint(*ends)),
         (Universal(x, y), lambda *ends: trees.UniversalJoint(*ends)),
-        (Helical(z, 0.1), lambda *ends: trees.ScrewJoint(*ends, up, 0.2 * np.pi, 0.0)),  # metres a turn
+        (Helical(z, 0.1), lambda *ends: trees.ScrewJoint(*ends, up, 0.2 * np.pi, 0.0)),  # metres per turn
         (Revolute(z), lambda *ends: trees.RevoluteJoint(*ends, up)),
         (Prismatic(x), lambda *ends: trees.PrismaticJoint(*ends, along)),
     ]

@@ -1,4 +1,4 @@
-"""Models to Pinocchio and back: the dynamics of both libraries agree on every joint type both have, whoever's model it is."""
+"""Models to Pinocchio and back: the dynamics agree on every shared joint type, for models of either library."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ URDFS = (
 )  # fmt: skip
 
 
-def filled(M):
+def symmetric(M):
     return np.triu(M) + np.triu(M, 1).T  # crba fills the upper triangle
 
 
@@ -38,7 +38,7 @@ def by_source(function, robot, *state):
 
 
 def agree(robot: Robot, model, seed: int = 0, forward: bool = True) -> None:
-    """τ, M and forward dynamics of one state in both libraries."""
+    """Compare τ, M and forward dynamics of one state in both libraries."""
     there, rng, data = states.pinocchio(robot, model), np.random.default_rng(seed), model.createData()
     q, (v, a) = robot.random_configuration(rng), rng.normal(size=(2, robot.nv))
     Q, V, A = there.q(q), there.v(q, v), there.a(q, v, a)
@@ -48,12 +48,12 @@ def agree(robot: Robot, model, seed: int = 0, forward: bool = True) -> None:
     coupled = len(model.mimicking_joints) > 0
     if not coupled or all(joint.nv <= 1 for joint in model.joints):  # with more, Pinocchio 4.1's crba differs from its own rnea
         T = there.velocity_matrix(q)
-        M = T.T @ filled(pin.crba(model, data, Q)) @ T
+        M = T.T @ symmetric(pin.crba(model, data, Q)) @ T
         assert_close(by_source(alg.crba, robot, q), M, LIMIT, floor=1e-9)
         kappa = np.linalg.cond(M)
-        if forward and not coupled and kappa < 1e12:  # its aba knows no mimic joints
+        if forward and not coupled and kappa < 1e12:  # its aba does not support mimic joints
             theirs = there.back.a(Q, V, pin.aba(model, data, Q, V, TAU))
-            assert_close(theirs, a, max(LIMIT, 1e-14 * kappa), floor=1e-9)  # solving loses cond(M)
+            assert_close(theirs, a, max(LIMIT, 1e-14 * kappa), floor=1e-9)  # the solution loses log₁₀ cond(M) digits
     np.testing.assert_allclose(there.back.v(Q, V), v, rtol=1e-14, atol=1e-14)
     np.testing.assert_allclose(there.back.a(Q, V, A), a, rtol=1e-14, atol=1e-13)
     np.testing.assert_allclose(there.v(q, there.back.v(Q, V)), V, rtol=1e-14, atol=1e-14)
@@ -61,8 +61,8 @@ def agree(robot: Robot, model, seed: int = 0, forward: bool = True) -> None:
         assert_close(there.tau(q, tau), TAU, LIMIT, floor=1e-9)
 
 
-def drawn(seed: int) -> Description:
-    """A random tree of joints Pinocchio has; on planar ones only what its puck can say."""
+def random_description(seed: int) -> Description:
+    """A random tree of joints that Pinocchio supports; planar joints have no armature and damping."""
     rng, kinds = np.random.default_rng(seed), []
     while len(kinds) < 6:
         kind = joint_type(rng)
@@ -77,12 +77,12 @@ def drawn(seed: int) -> Description:
 
 
 @pytest.mark.parametrize("name", ts.robots.names())
-def test_bundled_robots(name):
+def test_bundled_robots_agree_with_pinocchio_in_both_directions(name):
     robot = getattr(ts.robots, name)()
     model = to_pinocchio(robot)
     agree(robot, model)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ts.ModelWarning)  # textbook rods: no body has their inertia
+        warnings.simplefilter("ignore", ts.ModelWarning)  # textbook rods have impossible inertias
         again = from_pinocchio(model)
     agree(again, model)
     assert again.joints == robot.joints
@@ -90,9 +90,9 @@ def test_bundled_robots(name):
     np.testing.assert_array_equal(again.gravity, robot.gravity)
 
 
-@pytest.mark.parametrize("seed", [*range(40), 724])  # in 724 two joints follow in another order than their leaders stand
-def test_random_trees_there_and_back(seed):
-    robot = Robot(drawn(seed))
+@pytest.mark.parametrize("seed", [*range(40), 724])  # 724: mimic joints in another order than their leaders
+def test_random_trees_agree_with_pinocchio_in_both_directions(seed):
+    robot = Robot(random_description(seed))
     model = to_pinocchio(robot)
     agree(robot, model, seed)
     agree(from_pinocchio(model), model, seed)
@@ -100,15 +100,15 @@ def test_random_trees_there_and_back(seed):
 
 @pytest.mark.night
 @pytest.mark.parametrize("block", range(8))
-def test_many_random_trees(block):
+def test_many_random_trees_agree_with_pinocchio_in_both_directions(block):
     for seed in range(40 + 100 * block, 140 + 100 * block):
-        test_random_trees_there_and_back(seed)
+        test_random_trees_agree_with_pinocchio_in_both_directions(seed)
 
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("name", URDFS)
-def test_their_own_models(name, floating):
-    """Models Pinocchio built of URDF files, read from memory."""
+def test_from_pinocchio_agrees_with_models_that_pinocchio_built_from_urdf(name, floating):
+    """from_pinocchio of models that Pinocchio built from URDF files."""
     model = pin.buildModelFromUrdf(str(ROBOTS / name), *([pin.JointModelFreeFlyer()] if floating else []))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ts.ModelWarning)
@@ -121,7 +121,7 @@ def test_their_own_models(name, floating):
     assert robot.description.base == ("floating" if floating else "fixed")
 
 
-def test_frames_are_in_their_places():
+def test_to_pinocchio_and_from_pinocchio_keep_frame_poses():
     robot = ts.robots.panda()
     model = to_pinocchio(robot)
     data, there = model.createData(), states.pinocchio(robot, model)
@@ -134,7 +134,7 @@ def test_frames_are_in_their_places():
         np.testing.assert_allclose(again.pose(q, frame), pose, rtol=1e-14, atol=1e-14)
 
 
-def test_limits_and_losses_go_over():
+def test_to_pinocchio_and_from_pinocchio_keep_limits_friction_damping_and_armature():
     d = (
         ts.Builder("arm").link("base").link("a", mass=1, inertia=(1, 1, 1)).link("b", mass=1, inertia=(1, 1, 1))
         .link("c", mass=1, inertia=(1, 1, 1))
@@ -176,7 +176,7 @@ def test_composite_joints_of_pinocchio_become_several_joints():
     agree(robot, model)
 
 
-def test_a_rotor_inertia_that_pinocchio_does_not_use():
+def test_from_pinocchio_reports_unused_rotor_inertia():
     model = pin.buildSampleModelManipulator()
     model.rotorInertia[:] = 1.0
     robot = from_pinocchio(model)
@@ -185,7 +185,7 @@ def test_a_rotor_inertia_that_pinocchio_does_not_use():
 
 
 def test_mimic_joints_agree_with_pinocchio():
-    """A follower before its leader in torsor's order, losses of the follower felt by the leader."""
+    """A mimic joint before its leader in torsor's order; its losses act on the leader."""
     robot = Robot(
         ts.Builder("gripper").link("base").link("a", mass=1, com=(0.1, 0, 0)).link("b", mass=2, com=(0, 0.2, 0))
         .joint("follower", "prismatic", "base", "a", axis=(0, 1, 0), mimic=("leader", -0.5, 0.1), armature=0.3, damping=0.2)
@@ -196,7 +196,7 @@ def test_mimic_joints_agree_with_pinocchio():
     assert (model.nv, model.armature[0], model.damping[0]) == (1, pytest.approx(0.1 + 0.25 * 0.3), pytest.approx(1.05))
     agree(robot, model)
     agree(from_pinocchio(model), model)
-    free = to_pinocchio(robot.without_couplings())  # their model has a coordinate for the follower, our robot has none
+    free = to_pinocchio(robot.without_couplings())  # only Pinocchio's model has a coordinate for the mimic joint
     there = states.pinocchio(robot, free)
     q, v, a = np.array([0.3]), np.array([0.7]), np.array([-0.4])
     TAU = pin.rnea(free, free.createData(), there.q(q), there.v(q, v), there.a(q, v, a))
@@ -226,7 +226,7 @@ def test_robots_that_pinocchio_does_not_support_are_refused():
         (Cylindrical(Vec(0, 0, 1)), Revolute(Vec(0, 0, 1)), "crashes"),
     ],
 )
-def test_mimics_that_pinocchio_gets_wrong(first, second, match):
+def test_to_pinocchio_refuses_mimic_joints_that_pinocchio_computes_wrongly(first, second, match):
     b = ts.Builder("x").link("a").link("b", mass=1).link("c", mass=1).link("d", mass=1)
     b = b.joint("lead", "revolute", "a", "b").joint("j", first, "b", "c").joint("k", second, "c", "d", mimic="lead")
     with pytest.raises(ModelError, match=match):

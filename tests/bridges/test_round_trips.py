@@ -1,4 +1,4 @@
-"""There and back by every bridge on random trees: each number of a joint, and states at quaternions of either sign."""
+"""Round trips of random trees by every bridge: all numbers of the joints, and states with quaternions of either sign."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.bridges.test_pinocchio import drawn
-from tests.mjcf.test_random_trees import sayable
+from tests.bridges.test_pinocchio import random_description
+from tests.mjcf.test_random_trees import expressible_in_mjcf
 from tests.trees import random_tree, transform
 from torsor import algorithms as alg
 from torsor.bridges import from_mujoco, from_pinocchio, states, to_pinocchio
@@ -27,8 +27,8 @@ LOSSES = ("armature", "damping", "friction")
 LIMITS = ("lower", "upper", "velocity_limit", "effort_limit")
 
 
-def numbered(d: Description, seed: int) -> Description:
-    """The tree with friction and limits on hinges and sliders too."""
+def with_friction_and_limits(d: Description, seed: int) -> Description:
+    """The tree with friction and limits on its revolute and prismatic joints."""
     rng = np.random.default_rng(seed)
 
     def more(j):
@@ -46,39 +46,39 @@ def dynamics(robot: Robot, q, v, a):
     return np.array(alg.crba(robot.model, state[0]), float), np.array(alg.rnea(robot.model, *state), float)
 
 
-def led(robot: Robot, j: Joint) -> tuple[str, float, float]:
-    """(leader, k, b) with q = k q(leader) + b, through followers of followers."""
+def mimic_leader(robot: Robot, j: Joint) -> tuple[str, float, float]:
+    """(leader, k, b) with q = k q(leader) + b, through chains of mimic joints."""
     joints, k, b = {x.name: x for x in robot.description.joints}, 1.0, 0.0
     while j.mimic:
         k, b, j = k * j.mimic.multiplier, b + k * j.mimic.offset, joints[j.mimic.joint]
     return j.name, k, b
 
 
-def felt(robot: Robot, j: Joint, word: str) -> tuple[float, ...]:
-    """What a joint loses, with what its followers do: k² of what goes with the square of the rate, |k| of dry friction."""
+def loss_sum(robot: Robot, j: Joint, word: str) -> tuple[float, ...]:
+    """Losses of a joint and its mimic joints: damping and armature scale with k², dry friction with |k|."""
     out, power = list(getattr(j, word)), 1 if word == "friction" else 2
     for x in robot.description.joints:
-        leader, k, _ = led(robot, x)
+        leader, k, _ = mimic_leader(robot, x)
         if x.mimic and leader == j.name and any(getattr(x, word)):
             out = [sum(out) + abs(k) ** power * getattr(x, word)[0]]
     return tuple(out)
 
 
 def check(before: Robot, after: Robot, words: tuple[str, ...], seed: int) -> None:
-    """The joints both have carry the same numbers, and where all are the same the robots move the same."""
-    masses = [sum(G.m for G in robot.model.inertia[1:]) for robot in (before, after)]  # all that moves
+    """Shared joints have equal numbers; if all joints are shared, the dynamics agree too."""
+    masses = [sum(G.m for G in robot.model.inertia[1:]) for robot in (before, after)]  # of all moving bodies
     assert masses[0] == pytest.approx(masses[1], rel=1e-12)
     theirs = {j.name: j for j in after.description.joints}
     for j in before.description.joints:
         twin = theirs.get(j.name)
         if twin is None or type(j.kind) is not type(twin.kind):
-            continue  # several joints there: tests/io/test_losses.py knows which
+            continue  # several joints in the other model; see tests/io/test_losses.py
         for word in words if j.mimic is None else ():
             sizes = (j.kind.nq if word in ("lower", "upper") else j.kind.nv,)
-            mine, its = (felt(d, x, word) if word in LOSSES else getattr(x, word) for d, x in ((before, j), (after, twin)))
+            mine, its = (loss_sum(d, x, word) if word in LOSSES else getattr(x, word) for d, x in ((before, j), (after, twin)))
             mine, its = mine or np.zeros(sizes), its or np.zeros(sizes)
             np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-12, err_msg=f"{j.name} {word}")
-        (leader, *line), (theirs_leader, *theirs_line) = led(before, j), led(after, twin)
+        (leader, *line), (theirs_leader, *theirs_line) = mimic_leader(before, j), mimic_leader(after, twin)
         assert leader == theirs_leader
         np.testing.assert_allclose(line, theirs_line, rtol=1e-12, atol=1e-12)
     if before.joints == after.joints and before.nq == after.nq:
@@ -91,7 +91,7 @@ def check(before: Robot, after: Robot, words: tuple[str, ...], seed: int) -> Non
 @FEW
 @given(st.integers(0, 10**6))
 def test_from_pinocchio_undoes_to_pinocchio(seed):
-    robot = Robot(numbered(drawn(seed), seed))
+    robot = Robot(with_friction_and_limits(random_description(seed), seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(robot, from_pinocchio(to_pinocchio(robot)), (*LOSSES, *LIMITS), seed)
@@ -100,7 +100,7 @@ def test_from_pinocchio_undoes_to_pinocchio(seed):
 @FEW
 @given(st.integers(0, 10**6))
 def test_from_mujoco_undoes_write_mjcf(seed):
-    robot = Robot(numbered(sayable(random_tree(seed, bodies=1 + seed % 6, base="fixed")), seed))
+    robot = Robot(with_friction_and_limits(expressible_in_mjcf(random_tree(seed, bodies=1 + seed % 6, base="fixed")), seed))
     model = mujoco.MjModel.from_xml_string(write_mjcf(robot.description))
     words = (*LOSSES, "lower", "upper")
     check(robot, from_mujoco(model), words, seed)
@@ -113,8 +113,8 @@ def test_from_mujoco_undoes_write_mjcf(seed):
 # -- signs of quaternions ------------------------------------------------------------------------------------------------
 
 
-def turning(base: str) -> Robot:
-    """A ball and a free body on a base."""
+def robot_with_quaternions(base: str) -> Robot:
+    """A spherical and a floating joint on a base."""
     d = random_tree(3, bodies=2, base=base, couplings=False, kinds=[Spherical(), Floating()])
     plain = tuple(
         replace(j, armature=(), damping=(), origin=transform(np.random.default_rng(k))) for k, j in enumerate(d.joints)
@@ -123,7 +123,7 @@ def turning(base: str) -> Robot:
 
 
 def quaternions(robot: Robot) -> list[slice]:
-    """Where q has them."""
+    """Slices of q that are quaternions."""
     at, out = 0, []
     for kind in robot.model.joint[1:]:
         if kind.name in ("spherical", "floating"):
@@ -141,7 +141,7 @@ LIBRARIES = {
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_either_sign_of_a_quaternion_is_the_same_state(library, base):
-    robot = turning(base)
+    robot = robot_with_quaternions(base)
     there, rng = LIBRARIES[library](robot), np.random.default_rng(1)
     places = quaternions(robot)
     assert len(places) == (3 if base == "floating" else 2)
@@ -149,12 +149,12 @@ def test_either_sign_of_a_quaternion_is_the_same_state(library, base):
     for k in range(2 ** len(places)):
         q, (v, a) = robot.random_configuration(rng), rng.normal(size=(2, robot.nv))
         if k % 3 == 2:
-            q[places[0]] = (1.0, 0.0, 0.0, 0.0)  # half a turn: w is zero, and so is its sign
+            q[places[0]] = (1.0, 0.0, 0.0, 0.0)  # half a turn: w = 0 has no sign
         turned = q.copy()
         for n, place in enumerate(places):
             turned[place] *= -1 if k >> n & 1 else 1
         back = there.back.q(there.q(turned))
-        for frame in frames:  # the same poses, whatever sign comes back
+        for frame in frames:  # poses do not depend on the sign that is returned
             np.testing.assert_allclose(robot.pose(back, frame), robot.pose(q, frame), rtol=1e-14, atol=1e-13)
         for place in places:
             assert np.linalg.norm(back[place]) == pytest.approx(1, abs=1e-14)

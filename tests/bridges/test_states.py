@@ -1,4 +1,4 @@
-"""q, v, a and τ in the conventions of MuJoCo and Drake, held against MuJoCo, and against the definitions."""
+"""q, v, a and τ in the conventions of MuJoCo and Drake, compared with MuJoCo and with the definitions."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from torsor.spatial import Vec
 LIMIT = 1e-12
 
 
-def compiled(robot: Robot):
-    """MuJoCo's model of a robot, its constraints off."""
-    return bare(write_mjcf(robot.description))
+def mujoco_model(robot: Robot):
+    """MuJoCo's model of a robot, without constraints."""
+    return mujoco_model_of_text(write_mjcf(robot.description))
 
 
-def bare(text: str):
+def mujoco_model_of_text(text: str):
     model = mujoco.MjModel.from_xml_string(text)
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT  # its parts touch
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT  # its geoms are in contact
     return model
 
 
-def still(d: Description) -> Description:
+def without_damping_and_armature(d: Description) -> Description:
     return replace(d, joints=tuple(replace(j, damping=(), armature=()) for j in d.joints))
 
 
 def agree(robot: Robot, model, seed: int = 0) -> None:
-    """MuJoCo's inverse dynamics and mass matrix, at the state that ``there`` says is the same."""
+    """Compare inverse dynamics and mass matrix with MuJoCo at the state converted by ``there``."""
     there, rng, data = states.mujoco(robot, model), np.random.default_rng(seed), mujoco.MjData(model)
     q, (v, a) = robot.random_configuration(rng), rng.normal(size=(2, robot.nv))
     Q, V, A = there.q(q), there.v(q, v), there.a(q, v, a)
@@ -65,17 +65,17 @@ KINDS = (
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_random_trees_in_mujoco(seed):
+def test_random_trees_agree_with_mujoco(seed):
     rng = np.random.default_rng(seed)
     kinds = [KINDS[k] for k in rng.integers(0, len(KINDS), size=6)]
-    robot = Robot(still(random_tree(seed, kinds=kinds)))
-    agree(robot, compiled(robot), seed)
+    robot = Robot(without_damping_and_armature(random_tree(seed, kinds=kinds)))
+    agree(robot, mujoco_model(robot), seed)
 
 
 @pytest.mark.parametrize("name", ["ur5", "panda", "quadruped", "humanoid"])
-def test_bundled_robots_in_mujoco(name):
-    robot = Robot(still(getattr(ts.robots, name)().description))
-    agree(robot, compiled(robot))
+def test_bundled_robots_agree_with_mujoco(name):
+    robot = Robot(without_damping_and_armature(getattr(ts.robots, name)().description))
+    agree(robot, mujoco_model(robot))
 
 
 FREE = """
@@ -89,9 +89,9 @@ FREE = """
 """
 
 
-def test_models_that_mujoco_compiled():
-    """Joints without names, a free base, a ball, a hinge that starts elsewhere than at zero."""
-    model = bare(FREE)
+def test_from_mujoco_agrees_with_a_compiled_model():
+    """Joints without names, a free base, a ball joint, a hinge with a reference angle."""
+    model = mujoco_model_of_text(FREE)
     robot = from_mujoco(model)
     assert robot.description.base == "floating"
     agree(robot, model)
@@ -105,16 +105,16 @@ def test_models_that_mujoco_compiled():
         np.testing.assert_allclose(data.body(body).xmat.reshape(3, 3), pose[:3, :3], rtol=1e-14, atol=1e-14)
 
 
-def test_a_free_body_with_armature_is_sliders_and_a_ball():
+def test_from_mujoco_splits_a_free_joint_with_armature():
     text = FREE.replace("<freejoint/>", '<joint type="free" name="fly" armature="0.5"/>')
-    model = bare(text)
+    model = mujoco_model_of_text(text)
     robot = from_mujoco(model)
     assert "fly_x" in robot.joints
     agree(robot, model)
 
 
-def test_a_free_body_that_starts_elsewhere():
-    """Its joint frame is turned and moved from the world, which its pose is measured in there."""
+def test_floating_joint_with_an_origin_agrees_with_mujoco():
+    """The joint has an origin in torsor; MuJoCo measures its pose from the world frame."""
     rng = np.random.default_rng(2)
     links = (Link("world"), Link("trunk", inertia(rng)), Link("arm", inertia(rng)))
     joints = (
@@ -122,7 +122,7 @@ def test_a_free_body_that_starts_elsewhere():
         Joint("hinge", Revolute(axis(rng)), "trunk", "arm", transform(rng)),
     )
     robot = Robot(Description("bird", links, joints))
-    model = compiled(robot)
+    model = mujoco_model(robot)
     assert mujoco.mjtJoint.mjJNT_FREE in model.jnt_type
     agree(robot, model)
     data, q = mujoco.MjData(model), robot.random_configuration(4)
@@ -131,9 +131,9 @@ def test_a_free_body_that_starts_elsewhere():
     np.testing.assert_allclose(data.body("arm").xpos, robot.pose(q, "arm")[:3, 3], rtol=1e-14, atol=1e-14)
 
 
-def test_state_conversion_of_batches():
+def test_state_conversion_handles_batches_and_rejects_wrong_shapes():
     robot = ts.robots.quadruped()
-    there = states.mujoco(robot, compiled(robot))
+    there = states.mujoco(robot, mujoco_model(robot))
     rng = np.random.default_rng(0)
     q, v, a = robot.random_configuration(rng, (3, 4)), rng.normal(size=(3, 4, robot.nv)), rng.normal(size=robot.nv)
     Q, V, A = there.q(q), there.v(q, v), there.a(q, v, a)
@@ -148,7 +148,7 @@ def test_state_conversion_of_batches():
         there.v(q, np.zeros((7, robot.nv)))
 
 
-# -- each kind against its definition ------------------------------------------------------------------------------------
+# -- each joint type and its definition ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_state_conversion_of_batches():
     [(FREE_LINEAR_FIRST, Floating()), (FREE_MIXED, Floating()), (FREE_WORLD, Floating()), (BALL_RPY, Spherical()),
      (PUCK, Planar(Vec(0, 0, 1))), (CIRCLE, Revolute(Vec(0, 0, 1))), (W_FIRST, Spherical())],
 )  # fmt: skip
-def test_accelerations_are_rates_of_velocities(kind, joint):
-    """A = dV/dt along a motion, by central differences; T is orthogonal; back undoes there."""
+def test_converted_acceleration_is_the_rate_of_the_converted_velocity(kind, joint):
+    """A = dV/dt along a motion, by central differences; T is orthogonal; ``back`` inverts ``there``."""
     rng, h = np.random.default_rng(1), 1e-6
     q = np.array([float(x) for x in joint.random(rng, [-1.0] * joint.nq, [1.0] * joint.nq)])
     v, a = rng.normal(size=(2, joint.nv))
@@ -177,8 +177,8 @@ def test_accelerations_are_rates_of_velocities(kind, joint):
     assert np.abs(joint.difference(q.tolist(), back.tolist())).max() < 1e-14
 
 
-def test_free_twists_by_hand():
-    """Turned a quarter about ẑ, one metre a second along the body's x̂ is along the world's ŷ."""
+def test_converted_twist_of_a_floating_joint_matches_a_hand_calculation():
+    """After a quarter turn about ẑ, 1 m/s along the body's x̂ is 1 m/s along the world's ŷ."""
     half = np.sqrt(0.5)
     q = np.array([1, 2, 3, 0, 0, half, half])
     v = np.array([0.1, 0.2, 0.3, 1, 0, 0])
@@ -189,11 +189,11 @@ def test_free_twists_by_hand():
     np.testing.assert_allclose(FREE_WORLD.q(q), [half, 0, 0, half, 1, 2, 3])
 
 
-# -- Drake, by a plant that says what pydrake's would --------------------------------------------------------------------
+# -- Drake, with a stub of pydrake's MultibodyPlant ----------------------------------------------------------------------
 
 
 class Place:
-    """A joint of a MultibodyPlant, by the questions that are asked of it."""
+    """Stub of a joint of a MultibodyPlant with the methods that torsor calls."""
 
     def __init__(self, name, word, q, nq, v, nv):
         self._said = {"name": name, "type_name": word, "position_start": q, "num_positions": nq, "velocity_start": v,
@@ -220,8 +220,8 @@ class Plant:
         return sum(j.num_velocities() for j in self.joints)
 
 
-def test_state_conversion_with_drake():
-    """The order and the words are those pydrake gives; test_drake.py asks Drake itself."""
+def test_state_conversion_to_drake_and_back_gives_the_same_state():
+    """The stub has the joint order and type names of pydrake; test_drake.py uses Drake itself."""
     rng = np.random.default_rng(0)
     links = tuple(Link(x) for x in ("trunk", "shank", "eye"))
     joints = (
@@ -246,9 +246,9 @@ def test_state_conversion_with_drake():
         states.drake(robot, Plant(Place("trunk", "rpy_floating", 0, 6, 0, 6)))
 
 
-def test_joints_that_one_of_them_lacks():
+def test_state_conversion_refuses_missing_joints_by_name():
     robot = ts.robots.ur5()
-    model = compiled(robot)
+    model = mujoco_model(robot)
     with pytest.raises(ModelError, match="MuJoCo has a joint 'shoulder_pan_joint' that is missing in robot 'two_link'"):
         states.mujoco(ts.robots.two_link(), model)
     with pytest.raises(ModelError, match="has joints that are missing in Drake: elbow_joint"):

@@ -1,4 +1,4 @@
-"""What the table of docs/conventions.md says of Drake and MuJoCo, one row after another, by those libraries themselves."""
+"""The rows of the table in docs/conventions.md on Drake and MuJoCo, checked with these libraries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torsor.bridges import states
 
 BODY = """<inertial><origin xyz="0.1 0.2 0.05"/><mass value="{m}"/>
 <inertia ixx=".01" iyy=".02" izz=".02" ixy="0" ixz="0" iyz="0"/></inertial>"""
-#: two branches, the names of joints and links in no order
+#: two branches; names of joints and links are not sorted
 TREE = f"""<robot name="tree"><link name="base"/>
 <link name="b">{BODY.format(m=1)}</link><link name="a">{BODY.format(m=2)}</link><link name="c">{BODY.format(m=3)}</link>
 <joint name="z" type="continuous"><parent link="base"/><child link="b"/><axis xyz="0 0 1"/><dynamics damping="0.7"/></joint>
@@ -46,7 +46,7 @@ def plant():
     return made
 
 
-def test_conventions_table_for_drake(robot, plant, state):
+def test_conventions_table_agrees_with_drake(robot, plant, state):
     from pydrake.multibody.math import SpatialForce
     from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces
 
@@ -63,7 +63,7 @@ def test_conventions_table_for_drake(robot, plant, state):
     with_it, without = (plant.CalcInverseDynamics(context, there.a(q, v, a), f) for f in (pushed, MultibodyForces(plant)))
     assert_close(there.back.tau(there.q(q), with_it - without), -robot.jacobian(q, "a").T @ wrench, floor=1)
     forces = MultibodyForces(plant)
-    plant.CalcForceElementsContribution(context, forces)  # gravity and damping are forces there
+    plant.CalcForceElementsContribution(context, forces)  # gravity and damping are forces in Drake
     tau = plant.CalcInverseDynamics(context, there.a(q, v, a), forces)
     assert_close(there.back.tau(there.q(q), tau), robot.inverse_dynamics(q, v, a, damping=True), floor=1)
 
@@ -71,16 +71,16 @@ def test_conventions_table_for_drake(robot, plant, state):
 # -- MuJoCo --------------------------------------------------------------------------------------------------------------
 
 
-def test_conventions_table_for_mujoco(robot, state, tmp_path):
+def test_conventions_table_agrees_with_mujoco(robot, state, tmp_path):
     mujoco = pytest.importorskip("mujoco")
     (q, v, a), wrench = state
     ts.save(robot, tmp_path / "tree.mjcf")
     m = mujoco.MjModel.from_xml_path(str(tmp_path / "tree.mjcf"))
-    for model in (m, mujoco.MjModel.from_xml_string(TREE)):  # depth first, in the order of the file, of URDF too
+    for model in (m, mujoco.MjModel.from_xml_string(TREE)):  # depth first, in the order of the file; also for URDF
         assert tuple(model.joint(n).name for n in range(model.njnt)) == robot.joints
     assert_close(mujoco.MjModel.from_xml_string("<mujoco/>").opt.gravity, [0, 0, -9.81], floor=1)
     d, body = mujoco.MjData(m), m.body("a").id
-    d.qpos[:], d.qvel[:], d.qacc[:] = q, v, a  # an angle each, in the same order
+    d.qpos[:], d.qvel[:], d.qacc[:] = q, v, a  # one angle per joint, in the same order
     mujoco.mj_inverse(m, d)
     assert_close(d.qfrc_inverse, robot.inverse_dynamics(q, v, a, damping=True), floor=1)
     jacp, jacr = np.zeros((2, 3, 3))
@@ -93,4 +93,4 @@ def test_conventions_table_for_mujoco(robot, state, tmp_path):
     mujoco.mj_forward(m, d)
     np.testing.assert_allclose(d.qacc, a, rtol=1e-9)
     mujoco.mj_inverse(m, d)
-    np.testing.assert_allclose(d.qfrc_inverse, d.qfrc_applied + pull, rtol=1e-9)  # it does not take the wrench off
+    np.testing.assert_allclose(d.qfrc_inverse, d.qfrc_applied + pull, rtol=1e-9)  # the wrench is not subtracted

@@ -1,4 +1,4 @@
-"""Faults to plant: what a slip of the pen, a wrong bit or a wrong constant would do."""
+"""Deliberate errors for the tests of verify: wrong results and wrong constants."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from torsor.kernels.quantities import QUANTITIES
 from torsor.robot import Robot
 
 
-def failing(certificate) -> set[str]:
+def failed_rows(certificate) -> set[str]:
     return {row.name for row in certificate.failures}
 
 
-def changed(monkeypatch, quantity: str, change) -> None:
-    """The source of a quantity, its result changed: every kernel recorded from now on has the fault."""
+def change_result(monkeypatch, quantity: str, change) -> None:
+    """Change the result of a quantity in every kernel that is recorded from now on."""
     row = QUANTITIES[quantity]
     monkeypatch.setitem(QUANTITIES, quantity, row._replace(function=lambda *a, **k: change(row.function(*a, **k))))
 
 
 def corrupted(robot: Robot, quantity: str, off: float) -> Robot:
-    """A robot whose kernel has one constant off by this share: the one that the results feel most."""
+    """Multiply one constant of a kernel by 1 + off: the constant to which the results are most sensitive."""
     healthy = robot.kernel(quantity)
     q, v, a = (np.random.default_rng(0).normal(size=n) for n in (robot.nq, robot.nv, robot.nv))
     state = {"q": q, "v": v, "a": a, "tau": a}

@@ -1,4 +1,4 @@
-"""The document: what it says, that it is plain data, and that nothing in a name can do harm."""
+"""The certificate document: contents, JSON and pickle, escaping of names in HTML."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def certificate() -> Certificate:
     return verify(ts.robots.two_link(), samples=3)
 
 
-def test_certificate_rows_and_verdicts(certificate):
+def test_certificate_has_rows_with_equation_verdict_and_error(certificate):
     assert certificate.passed
     assert certificate.failures == ()
     assert certificate.options == {"samples": 3, "seed": 0, "thorough": False, "peers": True}
@@ -35,32 +35,32 @@ def test_certificate_rows_and_verdicts(certificate):
         certificate["no such check"]
 
 
-def test_names_are_different():
+def test_names_of_certificate_rows_are_unique():
     names = [check.name for check in (*CHECKS, *LOOPS, *PEERS)]
     assert len(set(names)) == len(names)
 
 
-def test_the_same_states_from_the_same_seed():
+def test_verify_with_the_same_seed_gives_the_same_errors():
     one, two, other = (verify(ts.robots.two_link(), samples=2, seed=k, peers=False) for k in (1, 1, 2))
     errors = [[row.error for row in c.rows] for c in (one, two, other)]
     assert errors[0] == errors[1] != errors[2]
 
 
-def test_certificate_as_text(certificate):
+def test_certificate_text_fits_its_width_and_has_all_parts(certificate):
     text = str(certificate)
     assert max(map(len, text.splitlines())) <= WIDTH <= 120
     for word in ("two_link: verified", "RNEA = Lagrange", "sha256:", "LLVM", "numpy", "with: ", "python 3", "#"):
         assert word in text
 
 
-def test_long_names_are_cut_and_reasons_wrapped():
+def test_certificate_text_cuts_long_names_and_wraps_reasons():
     row = CertificateRow("x" * 200, "y" * 200, "skipped", place="z" * 200, reason="because " * 60)
     lines = str(Certificate("robot", "sha256:0", (row, row), {}, {})).splitlines()
     assert max(map(len, lines)) <= WIDTH
     assert any("as above" in line for line in lines)
 
 
-def test_plain_data(certificate, tmp_path):
+def test_certificate_can_be_saved_as_json_and_pickled(certificate, tmp_path):
     data = certificate.to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     certificate.save(tmp_path / "arm.json")
@@ -70,7 +70,7 @@ def test_plain_data(certificate, tmp_path):
     assert (odd["error"], odd["allowed"]) == (None, None)
 
 
-def test_html_is_inert():
+def test_certificate_html_escapes_names_and_reasons():
     row = CertificateRow("<img src=x onerror=alert(1)>", "<b>", "fail", place="<script>", reason="<script>alert(1)</script>")
     text = Certificate("<script>robot</script>", "m", (row,), {"<i>": "<i>"}, {"<u>": "<u>", "processor": "<u>"})._repr_html_()
     for tag in ("<img", "<script", "<i> =", "<u>"):
@@ -84,7 +84,7 @@ def test_certificate_without_passed_rows_is_not_passed():
 
 
 def test_digest_depends_on_every_number_of_the_model():
-    """Of the numbers: the same in another process, another for another mass."""
+    """The digest is the same in another process, and different for another mass."""
     arm = ts.robots.two_link()
     code = "import torsor as ts; from torsor.checks.certify.machine import digest; print(digest(ts.robots.two_link().model))"
     there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
@@ -101,8 +101,8 @@ def test_certificate_has_machine_and_versions():
     assert "lanes" in facts["simd"]
 
 
-def test_without_mpmath(monkeypatch):
-    """The rows that need it are skipped, and say what to install; the peers' are in test_peers.py."""
+def test_verify_without_mpmath_skips_rows_and_names_the_extra(monkeypatch):
+    """Rows that need mpmath are skipped and name the extra; test_peers.py tests other libraries."""
     from torsor.checks.certify import references
 
     monkeypatch.setattr(references, "find_spec", lambda name: None)

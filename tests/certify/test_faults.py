@@ -1,4 +1,4 @@
-"""A fault that is planted is found, in the rows that can see it, and in no other."""
+"""Deliberate errors are detected by the rows that depend on them, and by no other row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from tests.certify.faults import changed, corrupted, failing
+from tests.certify.faults import change_result, corrupted, failed_rows
 from torsor.algorithms.closed_loops import Saddle
 from torsor.checks.certify import verify
 from torsor.kernels import losses
@@ -18,13 +18,13 @@ from torsor.spatial import Acceleration
 
 @pytest.fixture(autouse=True)
 def no_cache(monkeypatch):
-    """Kernels on disk are those of the source as it is written, without the faults planted here."""
+    """Kernels on disk do not have the errors made here, so the cache is off."""
     monkeypatch.setenv("TORSOR_CACHE", "off")
 
 
 @pytest.fixture
 def arm() -> ts.Robot:
-    """Two hinges at right angles, bodies with extent: velocity products of every kind.  New each time, with new kernels."""
+    """Two perpendicular revolute joints, extended bodies: all velocity products.  A new robot with new kernels per test."""
     return (
         ts.Builder("arm")
         .link("base")
@@ -36,16 +36,16 @@ def arm() -> ts.Robot:
     )
 
 
-def found(robot, **options) -> set[str]:
-    return failing(verify(robot, samples=4, peers=False, **options))
+def failures(robot, **options) -> set[str]:
+    return failed_rows(verify(robot, samples=4, peers=False, **options))
 
 
-def test_no_fault_no_failure(arm):
-    assert found(arm) == set()
+def test_verify_of_a_correct_robot_has_no_failures(arm):
+    assert failures(arm) == set()
 
 
-def test_a_sign_in_the_velocity_product(monkeypatch, arm):
-    """α + ω × ω_J with the wrong sign: RNEA and ABA share it, and agree; nothing that is derived otherwise does."""
+def test_wrong_sign_in_the_velocity_product_fails_lagrange_coriolis_and_power_rows(monkeypatch, arm):
+    """α + ω × ω_J with the wrong sign: RNEA and ABA share the error and agree; independent derivations do not."""
 
     def past_joint(self, vJ, aJ):
         w = self.w + vJ.w
@@ -53,12 +53,12 @@ def test_a_sign_in_the_velocity_product(monkeypatch, arm):
         return Acceleration(w, alpha, self.a + (w + w - vJ.w).cross(vJ.v) + aJ.v)
 
     monkeypatch.setattr(Acceleration, "past_joint", past_joint)
-    names = found(arm)
+    names = failures(arm)
     assert names >= {"RNEA = Lagrange", "RNEA = Coriolis", "power"}
     assert not names & {"RNEA = ABA", "RNEA = CRBA", "kernel: inverse_dynamics", "energy", "Ṁ by differences"}
 
 
-def test_the_same_sign_is_seen_by_the_peers(monkeypatch, arm):
+def test_wrong_sign_in_the_velocity_product_fails_pinocchio_rows(monkeypatch, arm):
     pytest.importorskip("pinocchio")
 
     def past_joint(self, vJ, aJ):
@@ -66,27 +66,27 @@ def test_the_same_sign_is_seen_by_the_peers(monkeypatch, arm):
         return Acceleration(w, self.alpha - w.cross(vJ.w) + aJ.w, self.a + (w + w - vJ.w).cross(vJ.v) + aJ.v)
 
     monkeypatch.setattr(Acceleration, "past_joint", past_joint)
-    names = failing(verify(arm, samples=4))
+    names = failed_rows(verify(arm, samples=4))
     assert {"Pinocchio: rnea", "Pinocchio: aba"} <= names
     assert "Pinocchio: crba" not in names
 
 
-def test_an_entry_of_the_mass_matrix(monkeypatch, arm):
+def test_error_in_one_entry_of_the_mass_matrix_is_detected(monkeypatch, arm):
     """One part in 10⁹ of one pair of entries."""
 
     def off(M):
         return [[M[0][0], M[0][1] * (1 + 1e-9)], [M[1][0] * (1 + 1e-9), M[1][1]]]
 
-    changed(monkeypatch, "mass_matrix", off)
-    assert found(arm) == {"RNEA = CRBA", "energy", "Ṁ by differences"}
+    change_result(monkeypatch, "mass_matrix", off)
+    assert failures(arm) == {"RNEA = CRBA", "energy", "Ṁ by differences"}
 
 
-def test_an_entry_that_breaks_the_symmetry(monkeypatch, arm):
-    changed(monkeypatch, "mass_matrix", lambda M: [[M[0][0], M[0][1] * (1 + 1e-15)], list(M[1])])
-    assert "positive energy" in found(arm)
+def test_asymmetric_mass_matrix_fails_the_positive_energy_row(monkeypatch, arm):
+    change_result(monkeypatch, "mass_matrix", lambda M: [[M[0][0], M[0][1] * (1 + 1e-15)], list(M[1])])
+    assert "positive energy" in failures(arm)
 
 
-def test_forward_dynamics(monkeypatch, arm):
+def test_error_in_forward_dynamics_fails_its_four_rows(monkeypatch, arm):
     """One acceleration off by one part in 10⁸."""
     row = QUANTITIES["forward_dynamics"]
 
@@ -95,13 +95,13 @@ def test_forward_dynamics(monkeypatch, arm):
         return [a[0], a[1] * (1 + 1e-8)]
 
     monkeypatch.setitem(QUANTITIES, "forward_dynamics", row._replace(function=off, alternatives=()))
-    assert found(arm) == {"RNEA = ABA", "ABA = divide and conquer", "ABA = odd-even reduction", "ABA = sparse elimination"}
+    assert failures(arm) == {"RNEA = ABA", "ABA = divide and conquer", "ABA = odd-even reduction", "ABA = sparse elimination"}
 
 
 @pytest.mark.parametrize(("quantity", "other"), [("inverse_dynamics", "RNEA = Lagrange"), ("mass_matrix", "RNEA = CRBA")])
-def test_a_wrong_constant_in_a_kernel(arm, quantity, other):
-    """The source is sound and the machine code is not: fifty digits say so, by what the constant was off."""
-    names = found(corrupted(arm, quantity, 1e-9))
+def test_wrong_constant_in_a_kernel_is_detected(arm, quantity, other):
+    """The source is correct, the machine code is not; the comparison with 50 digits detects it."""
+    names = failures(corrupted(arm, quantity, 1e-9))
     assert {f"kernel: {quantity}", other} <= names
     assert not names & {
         "kernel: forward_dynamics",
@@ -111,32 +111,32 @@ def test_a_wrong_constant_in_a_kernel(arm, quantity, other):
     }
 
 
-def test_the_potential(monkeypatch, arm):
-    changed(monkeypatch, "potential_energy", lambda P: P * (1 + 1e-7))
-    assert found(arm) == {"gravity by differences"}
+def test_error_in_the_potential_energy_fails_the_gravity_row(monkeypatch, arm):
+    change_result(monkeypatch, "potential_energy", lambda P: P * (1 + 1e-7))
+    assert failures(arm) == {"gravity by differences"}
 
 
-def test_a_row_of_the_jacobian(monkeypatch, arm):
-    changed(monkeypatch, "jacobian", lambda J: [*J[:2], [-x for x in J[2]], *J[3:]])
-    assert found(arm) == {"Jacobian by differences"}
+def test_wrong_sign_of_a_jacobian_row_fails_the_jacobian_row(monkeypatch, arm):
+    change_result(monkeypatch, "jacobian", lambda J: [*J[:2], [-x for x in J[2]], *J[3:]])
+    assert failures(arm) == {"Jacobian by differences"}
 
 
-def test_divide_and_conquer(monkeypatch, arm):
+def test_error_in_divide_and_conquer_fails_its_row(monkeypatch, arm):
     sound = divide_and_conquer.divide_and_conquer
     monkeypatch.setattr(divide_and_conquer, "divide_and_conquer", lambda *state: sound(*state) * (1 + 1e-8))
-    assert found(arm) == {"ABA = divide and conquer"}
+    assert failures(arm) == {"ABA = divide and conquer"}
 
 
-def test_nan_does_not_pass(monkeypatch, arm):
+def test_nan_in_a_result_fails_its_row(monkeypatch, arm):
     sound = divide_and_conquer.divide_and_conquer
     monkeypatch.setattr(divide_and_conquer, "divide_and_conquer", lambda *state: sound(*state) * np.nan)
     certificate = verify(arm, samples=2, peers=False)
-    assert failing(certificate) == {"ABA = divide and conquer"}
+    assert failed_rows(certificate) == {"ABA = divide and conquer"}
     assert certificate.to_dict()["rows"][0]["error"] is not None
     assert next(row for row in certificate.to_dict()["rows"] if row["verdict"] == "fail")["error"] is None
 
 
-def test_an_exception_is_a_failure_with_its_message(monkeypatch, arm):
+def test_exception_in_a_check_fails_its_row_with_the_message(monkeypatch, arm):
     def broken(*state):
         raise RuntimeError("out of luck")
 
@@ -148,11 +148,11 @@ def test_an_exception_is_a_failure_with_its_message(monkeypatch, arm):
 def test_wrong_sign_of_damping_is_detected(monkeypatch, arm):
     sound = losses.damping_force
     monkeypatch.setattr(losses, "damping_force", lambda model, v: [-x for x in sound(model, v)])
-    assert found(arm) == {"damping"}
+    assert failures(arm) == {"damping"}
 
 
 def test_wrong_multipliers_are_detected(monkeypatch):
-    """λ off by one part in 10⁶, where the motion is right: the balance of forces tells."""
+    """λ wrong by one part in 10⁶, correct motion: the balance of forces fails."""
     linkage = ts.mechanisms.four_bar()
     for name, method in equations.METHODS.items():
 
@@ -161,4 +161,4 @@ def test_wrong_multipliers_are_detected(monkeypatch):
             return Saddle(found.x, [l * (1 + 1e-6) for l in found.multipliers], found.pivots)
 
         monkeypatch.setitem(equations.METHODS, name, off)
-    assert found(linkage) == {"loops: balance"}
+    assert failures(linkage) == {"loops: balance"}

@@ -10,7 +10,7 @@ import torsor as ts
 from tests.trees import random_tree
 from torsor.checks.certify import verify
 
-#: looked at by day
+#: robots of the short suite
 DAY = {"scara": ts.robots.scara, "four_bar": ts.mechanisms.four_bar}
 NIGHT = {name: getattr(ts.robots, name) for name in ts.robots.names()} | {
     name: getattr(ts.mechanisms, name) for name in ts.mechanisms.__all__
@@ -25,7 +25,7 @@ def test_bundled_robots_are_verified(name):
 
 @pytest.mark.night
 @pytest.mark.parametrize("name", NIGHT)
-def test_all_certified(name):
+def test_every_bundled_robot_and_mechanism_is_verified(name):
     certificate = verify(NIGHT[name](), seed=3)
     assert certificate.passed, certificate
 
@@ -40,9 +40,9 @@ def test_thorough_certificate_passes(name):
 
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=2)
-def test_random_trees(seed):
+def test_small_random_trees_are_verified(seed):
     robot = ts.Robot(random_tree(seed, bodies=2, base="fixed"))
-    assume(robot.nv)  # not two welds
+    assume(robot.nv)  # two fixed joints have no degree of freedom
     certificate = verify(robot, samples=3, seed=seed, peers=False)
     assert certificate.passed, certificate
 
@@ -50,15 +50,15 @@ def test_random_trees(seed):
 @pytest.mark.night
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=60)
-def test_many_random_trees(seed):
+def test_many_random_trees_are_verified_with_other_libraries(seed):
     robot = ts.Robot(random_tree(seed, bodies=6))
     assume(robot.nv)
     certificate = verify(robot, samples=4, seed=seed)
     assert certificate.passed, certificate
 
 
-def test_rotors_and_friction():
-    """A gyroscopic rotor on each joint and a law of friction: the rows that know them run, the others say why not."""
+def test_robot_with_rotors_and_friction_is_verified_and_unsupported_rows_skipped():
+    """A gyroscopic rotor on each joint and a friction law: unsupported rows are skipped with a reason."""
     rotor = {"mass": 0.3, "inertia": (1e-4, 1e-4, 2e-4), "ratio": 50}
     robot = ts.robots.furuta().with_rotors({"joint1": rotor, "joint2": rotor}).with_friction({"joint1": _coulomb()})
     certificate = verify(robot, samples=4)
@@ -75,8 +75,8 @@ def _coulomb():
     return Coulomb(0.4)
 
 
-def test_a_joint_that_moves_no_mass():
-    """Inverse dynamics is certified; what needs M⁻¹ is skipped, and names the joint."""
+def test_massless_joint_skips_the_rows_that_need_the_inverse_mass_matrix():
+    """Inverse dynamics is verified; rows that need M⁻¹ are skipped and name the joint."""
     robot = ts.Builder("light").link("base").link("arm", mass=1.0, com=(1, 0, 0)).link("flag")
     robot = robot.joint("shoulder", "revolute", "base", "arm").joint("pole", "revolute", "arm", "flag").build()
     certificate = verify(robot, samples=2, peers=False)

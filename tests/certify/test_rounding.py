@@ -1,4 +1,4 @@
-"""Predicted rounding errors against those that are made."""
+"""Predicted rounding errors compared with actual ones."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ def sigma(function, x):
     return deviations(record(lambda v: {"y": function(v)}, [Argument("x", np.shape(x)[-1:])]), [np.asarray(x, float)])[0]
 
 
-def test_a_sum_that_cancels_keeps_the_error_of_its_terms():
-    """(x² − 1) − (x − 1)(x + 1) is 0, and known to no better than ε of what cancels."""
+def test_rounding_error_of_a_cancelling_sum_is_that_of_its_terms():
+    """(x² − 1) − (x − 1)(x + 1) is 0, with an error of ε times the cancelling terms."""
     x = 1.0 + 1e-3
     assert sigma(lambda v: (v[0] * v[0] - 1) - (v[0] - 1) * (v[0] + 1), [x]) > 0.9 * EPS * x * x
 
 
-def test_exact_operations_have_no_error():
+def test_exact_operations_have_no_rounding_error():
     assert sigma(lambda v: -v[0], [0.1]) == 0
     assert sigma(lambda v: where(v[0] < v[1], v[0], v[1]), [0.1, 0.2]) == 0
 
 
-def test_a_branch_not_taken_does_not_matter():
+def test_rounding_error_ignores_the_branch_not_taken():
     assert np.isfinite(sigma(lambda v: where(v[0] > 0, v[0] * 2, sqrt(v[0] - 5)), [3.0]))
 
 
-def test_a_division_by_little_magnifies():
+def test_rounding_error_grows_in_division_by_a_small_number():
     d = 1e-8
     near = sigma(lambda v: 1 / (v[0] * v[0] - 1), [np.sqrt(1 + d)])
     assert near == pytest.approx(EPS / d**2, rel=1e-3)  # ∂y/∂(x² − 1) = −y², and x² was rounded
 
 
-def test_batches_and_shapes():
+def test_rounding_error_has_the_shape_of_batch_and_result():
     x = np.random.default_rng(0).normal(size=(2, 3, 2))
     assert sigma(lambda v: [[v[0] + v[1]], [sin(v[0])]], x).shape == (2, 3, 2, 1)
 
 
 @pytest.mark.parametrize("name", ["two_link", "scara", "ur5"])
-def test_real_errors_stay_within_a_few_sigma(name):
-    """τ and a over Python floats, against the same source with 50 digits: σ is neither too small nor idle."""
+def test_actual_rounding_errors_stay_within_a_few_sigma(name):
+    """τ and a over Python floats, against the same source with 50 digits: σ is neither too small nor far too large."""
     robot = getattr(ts.robots, name)()
     rng = np.random.default_rng(5)
     ratios = []
@@ -67,7 +67,7 @@ def test_worst_entry_is_relative_to_its_tolerance():
     assert (found.error, found.allowed, found.place, found.ok) == (0.25, 0.125, "sample 0, small", False)
 
 
-def test_not_a_number_is_worse_than_any():
+def test_nan_is_the_worst_entry():
     c = compare(np.array([[1.0, np.nan]]), np.array([[1.0, 1.0]]), 0.0)
     assert not worst(c).ok
     assert worst(c).place == "sample 0, 1"

@@ -14,7 +14,7 @@ from torsor.cli.outcome import run
 
 
 class Ended(NamedTuple):
-    """How a command ended, and what it said."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -27,7 +27,7 @@ class Ended(NamedTuple):
 
 @pytest.fixture
 def torsor(capsysbinary, monkeypatch, tmp_path) -> Callable[..., Ended]:
-    """``torsor("info", "ur5")``, in a folder of its own; ``stdin=`` what is piped in, None if it is closed."""
+    """``torsor("info", "ur5")``, in a temporary folder; ``stdin=`` is the piped text, None for a closed stdin."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
 

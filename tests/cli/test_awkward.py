@@ -1,4 +1,4 @@
-"""Awkward names, files and outputs (RELIABILITY G9): an exit code, one line with a hint, and nothing written by halves."""
+"""Unusual names, files and outputs (RELIABILITY G9): exit code, one line with a hint, no partial file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-BYTES = os.fsdecode(b"caf\xe9")  # no UTF-8
+BYTES = os.fsdecode(b"caf\xe9")  # not valid UTF-8
 LONG = "x" * 5000
 INERTIAL = "<inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
 URDF = "<robot name='r'><link name='a'/><link name='b'>{}</link>{}</robot>"
@@ -133,13 +133,13 @@ def test_awkward_input_gives_one_error_line(folder, words):
         assert Path(name).is_dir() if FILES[name] is None else Path(name).read_bytes() == FILES[name].encode()
 
 
-def test_an_output_keeps_its_mode_and_a_link_stays_one(folder):
+def test_out_keeps_file_mode_and_symbolic_link(folder):
     os.chmod("old.csv", 0o640)
     os.symlink("old.csv", "link.csv")
     assert folder("mass", "arm.urdf", "--out", "link.csv").code == 0
     assert os.path.islink("link.csv")
     assert stat.S_IMODE(os.stat("old.csv").st_mode) == 0o640
-    assert Path("old.csv").read_text().partition("\n")[2] == "M[j][j]\n2.0\n"  # below its digest
+    assert Path("old.csv").read_text().partition("\n")[2] == "M[j][j]\n2.0\n"  # after the line with the digest
 
 
 def test_files_without_permission_are_reported(folder):

@@ -1,4 +1,4 @@
-"""info, explain, equations, simulate, export, bench, verify, check, demo: what they say is what the library says."""
+"""info, explain, equations, simulate, export, bench, verify, check, demo: results equal those of the library."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from torsor.look.explain.survey import survey, tips
 # -- info --------------------------------------------------------------------------------------------------------
 
 
-def test_info_has_the_tree_the_joints_the_masses_and_the_survey(torsor):
+def test_info_prints_tree_joints_masses_and_survey(torsor):
     robot = ts.robots.panda()
     ended, document = torsor("info", "panda"), torsor("info", "panda", "--json").json
     assert str(robot) in ended.out
@@ -37,12 +37,12 @@ def test_info_has_the_tree_the_joints_the_masses_and_the_survey(torsor):
     assert document["report"] == list(robot.report)
 
 
-def test_no_limit_is_null_in_json_and_a_dash_in_tables(torsor):
+def test_info_prints_missing_limits_as_null_in_json_and_dash_in_tables(torsor):
     assert torsor("info", "two_link", "--json").json["joints"][0]["upper"] == [None]
     assert "joint1   revolute       –       –          –        –" in torsor("info", "two_link").out
 
 
-def test_reach_of_an_arm_whose_reach_is_known():
+def test_survey_reach_of_the_two_link_arm_is_two_metres():
     (reach,) = survey(ts.robots.two_link(), samples=2000).reaches
     assert reach.tip == "tip"
     assert 1.999 < reach.farthest <= 2
@@ -50,8 +50,8 @@ def test_reach_of_an_arm_whose_reach_is_known():
     assert reach.lower[2] == reach.upper[2] == 0
 
 
-def test_the_lightest_coordinate_is_blamed():
-    """Of two sliders apart, one of a gram: M is diagonal, and its condition the ratio of the masses."""
+def test_survey_names_the_coordinate_with_the_smallest_mass():
+    """Two independent prismatic joints: M is diagonal, its condition number is the ratio of the masses."""
     robot = (
         ts.Builder("sliders")
         .link("base").link("heavy", mass=10.0).link("light", mass=0.001)
@@ -64,14 +64,14 @@ def test_the_lightest_coordinate_is_blamed():
     assert found.worst.coordinate == "l"
 
 
-def test_a_floating_base_stays_where_it_is_for_the_reach():
+def test_survey_reach_ignores_the_pose_of_a_floating_base():
     robot = ts.robots.two_link().with_base("floating")
     (reach,) = survey(robot, samples=100).reaches
-    assert reach.farthest <= 2  # and not farther by what a random base is away
+    assert reach.farthest <= 2  # the random position of the base is not added
     assert reach.lower[2] == reach.upper[2] == 0
 
 
-def test_tips_are_where_a_robot_ends():
+def test_tips_are_the_ends_of_the_branches():
     assert tips(ts.robots.two_link()) == ["tip"]
     assert tips(ts.robots.panda()) == ["panda_hand_tcp", "panda_leftfinger", "panda_rightfinger"]
     assert tips(ts.mechanisms.stewart_platform()) == ["plate_centre"]
@@ -80,7 +80,7 @@ def test_tips_are_where_a_robot_ends():
 
 @pytest.mark.parametrize("name", sorted(bundled_robots()))
 @pytest.mark.night
-def test_info_of_everything_bundled(torsor, name):
+def test_info_runs_for_every_bundled_robot(torsor, name):
     ended = torsor("info", name, "--samples", 20)
     assert (ended.code, ended.err) == (0, "")
 
@@ -104,12 +104,12 @@ def test_explain_sums_to_inverse_dynamics(torsor):
 
 @pytest.mark.parametrize("format", ["text", "latex", "markdown", "python"])
 @pytest.mark.parametrize("parameters", ["symbols", "numbers"])
-def test_equations_are_those_of_the_closed_form(torsor, format, parameters):
+def test_equations_prints_the_closed_form_of_the_library(torsor, format, parameters):
     ended = torsor("equations", "two_link", "--format", format, "--parameters", parameters)
     assert ended.out == getattr(ts.robots.two_link().symbolic(parameters), format)() + "\n"
 
 
-def test_equations_go_to_a_file_that_runs(torsor):
+def test_equations_out_writes_python_that_runs(torsor):
     ended = torsor("equations", "two_link", "--format", "python", "--only", "g", "--out", "g.py")
     assert ended.out == "wrote g.py\n"
     namespace: dict = {}
@@ -120,7 +120,7 @@ def test_equations_go_to_a_file_that_runs(torsor):
 
 
 @pytest.mark.parametrize("parameters", ["symbols", "numbers"])
-def test_equations_as_c_compile(torsor, parameters):
+def test_equations_in_c_compile(torsor, parameters):
     Path("g.c").write_text(torsor("equations", "two_link", "--format", "c", "--parameters", parameters).out)
     subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "-c", "g.c"], check=True)
     assert torsor("equations", "two_link", "--format", "c", "--only", "M,tau", "--json").json["quantities"] == ["M", "tau"]
@@ -129,7 +129,7 @@ def test_equations_as_c_compile(torsor, parameters):
 # -- simulate ------------------------------------------------------------------------------------------------------
 
 
-def test_simulate_is_the_library_s(torsor):
+def test_simulate_gives_the_result_of_the_library(torsor):
     words = ("--seconds", 0.2, "--dt", 0.001, "--q", "0.1,0.2", "--v", "1", "--out", "motion.npz", "--json")
     document = torsor("simulate", "two_link", *words).json
     own = ts.robots.two_link().simulate([0.1, 0.2], [1.0, 1.0], 0.2)
@@ -143,7 +143,7 @@ def test_simulate_is_the_library_s(torsor):
     }  # fmt: skip
 
 
-def test_simulate_prints_once_that_damping_is_left_out(torsor):
+def test_simulate_notes_once_that_damping_is_omitted(torsor):
     words = ("simulate", "puma560", "--seconds", 0.004)
     note = "The damping of joint1, joint2, joint3, ... is left out; --damping includes it."
     assert torsor(*words).out.count(note) == 1
@@ -151,7 +151,7 @@ def test_simulate_prints_once_that_damping_is_left_out(torsor):
     assert len(torsor(*words, "--json").json["notes"]) == 2
 
 
-def test_default_start_is_within_limits_and_reproducible(torsor):
+def test_simulate_default_start_is_within_limits_and_reproducible(torsor):
     first, second, other = (
         torsor("simulate", "scara", "--seconds", 0.01, "--seed", seed, "--json").json["start"]["q"] for seed in (3, 3, 4)
     )
@@ -162,24 +162,24 @@ def test_default_start_is_within_limits_and_reproducible(torsor):
 
 
 def test_simulation_stops_at_limits_unless_no_stops(torsor):
-    words = ("simulate", "rp_arm", "--seconds", 0.6, "--q", "0,0.9")  # as it falls, its slide runs out
+    words = ("simulate", "rp_arm", "--seconds", 0.6, "--q", "0,0.9")  # the prismatic joint reaches its limit while it falls
     document = torsor(*words, "--json").json
     assert document["events"]
     assert document["energy"]["impacts"] > 0
     assert not torsor(*words, "--no-stops", "--json").json["events"]
 
 
-def test_control_options_of_simulate(torsor):
+def test_simulate_control_gravity_holds_and_pd_reaches_the_target(torsor):
     words = ("simulate", "two_link", "--json", "--seconds")
     held = torsor(*words, 0.1, "--control", "gravity", "--q", "0.3,0.4").json
-    np.testing.assert_allclose(held["end"]["q"], [0.3, 0.4], atol=1e-12)  # g(q) and no speed: it stays
+    np.testing.assert_allclose(held["end"]["q"], [0.3, 0.4], atol=1e-12)  # gravity compensation at v = 0: the arm stays
     drifting = torsor(*words, 0.1, "--control", "gravity").json
     assert 0 < np.abs(drifting["start"]["v"]).max() <= 0.5
     pulled = torsor(*words, 2, "--control", "pd", "--target", "0.5,-0.5").json
     np.testing.assert_allclose(pulled["end"]["q"], [0.5, -0.5], atol=1e-3)
 
 
-def test_floating_base_falls_without_control(torsor):
+def test_simulate_floating_base_falls_without_control(torsor):
     ended = torsor("simulate", "ur5", "--base", "floating", "--control", "pd", "--seconds", 0.02, "--out", "fall.npz")
     assert "The base is floating and there is no ground: the robot falls." in ended.out
     fall = ts.simulate.load_result("fall.npz")
@@ -188,12 +188,12 @@ def test_floating_base_falls_without_control(torsor):
     np.testing.assert_allclose(fall.q[0, :7], [0, 0, 0, 0, 0, 0, 1])
 
 
-def test_a_mechanism_starts_closed(torsor):
+def test_simulate_mechanism_starts_at_its_neutral_configuration(torsor):
     document = torsor("simulate", "four_bar", "--seconds", 0.05, "--json").json
     assert document["start"]["q"] == ts.mechanisms.four_bar().neutral().tolist()
 
 
-def test_pictures_and_pages(torsor, monkeypatch):
+def test_simulate_writes_plot_and_replay_page_and_opens_the_page(torsor, monkeypatch):
     opened = []
     monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or True)
     ended = torsor("simulate", "two_link", "--seconds", 0.1, "--plot", "a.svg", "--replay", "a.html", "--open")
@@ -214,7 +214,7 @@ def test_address_is_printed_without_a_browser(torsor, monkeypatch):
 # -- export ----------------------------------------------------------------------------------------------------------
 
 
-def test_export_of_code(torsor):
+def test_export_writes_c_files_and_python_that_runs(torsor):
     files = torsor("export", "two_link", "--to", "c", "--quantity", "mass_matrix", "--json").json["files"]
     assert files == ["two_link.h", "two_link.c", "two_link_test.c"]
     assert torsor("export", "two_link", "--to", "python", "--out", "arm.py").out == "wrote arm.py\n"
@@ -244,7 +244,7 @@ def test_command_for_joint_forces_of_a_robot_with_loops_is_refused(torsor, comma
 
 
 @pytest.mark.parametrize("ending", ["npz", "json"])
-def test_export_of_the_book_s_lists(torsor, ending):
+def test_export_to_mr_writes_the_lists_of_the_library(torsor, ending):
     assert torsor("export", "ur5", "--to", "mr", "--out", f"lists.{ending}").code == 0
     lists = np.load("lists.npz") if ending == "npz" else json.loads(Path("lists.json").read_text())
     for name, own in zip(("Mlist", "Glist", "Slist"), ts.to_mr(ts.robots.ur5()), strict=True):
@@ -287,7 +287,7 @@ def test_robot_name_is_not_used_as_a_path(torsor):
 # -- trust -----------------------------------------------------------------------------------------------------------
 
 
-def test_bench_prints_its_note(torsor):
+def test_bench_reports_timings_and_its_note(torsor):
     ended = torsor("bench", "two_link", "--batch", 100, "--no-peers", "--json")
     timings = ended.json["timings"]
     assert [x["quantity"] for x in timings] == ["inverse_dynamics", "forward_dynamics", "mass_matrix"]
@@ -296,7 +296,7 @@ def test_bench_prints_its_note(torsor):
 
 
 @pytest.mark.night
-def test_bench_holds_pinocchio_against_torsor_first(torsor):
+def test_bench_compares_results_with_pinocchio(torsor):
     pytest.importorskip("pinocchio")
     timings = torsor("bench", "ur5", "--batch", 100, "--json").json["timings"]
     assert all(x["pinocchio"] > 0 and x["difference"] < 1e-13 for x in timings)
@@ -304,7 +304,7 @@ def test_bench_holds_pinocchio_against_torsor_first(torsor):
     assert "is a mimic joint of 'panda_finger_joint1', which Pinocchio's aba does not support" in ended.out
 
 
-def test_verify_has_an_exit_code(torsor, monkeypatch):
+def test_verify_exits_with_1_if_a_check_fails(torsor, monkeypatch):
     ended = torsor("verify", "two_link", "--samples", 2, "--no-peers", "--json")
     assert ended.code == 0
     assert ended.json["passed"] is True
@@ -322,7 +322,7 @@ def test_verify_has_an_exit_code(torsor, monkeypatch):
 
 @pytest.mark.parametrize("severity", ["error", "warning", "note"])
 @pytest.mark.parametrize("fail_on", ["error", "warning", "note"])
-def test_check_has_an_exit_code(torsor, monkeypatch, severity, fail_on):
+def test_check_exits_with_1_for_findings_at_the_fail_on_severity(torsor, monkeypatch, severity, fail_on):
     finding = Finding("file-refused", severity, "robot 'x'", "it is odd", "nothing", "mend it", "x.urdf", 3)
     monkeypatch.setattr(doctor, "check", lambda *_, **__: doctor.Checkup("x", "x.urdf", (finding,)))
     order = ("error", "warning", "note")
@@ -357,7 +357,7 @@ def test_check_makes_only_the_named_repairs(torsor):
 # -- the demo --------------------------------------------------------------------------------------------------------
 
 
-def test_the_demo_writes_a_page(torsor, monkeypatch):
+def test_demo_writes_a_replay_page(torsor, monkeypatch):
     from torsor.cli import demo
 
     monkeypatch.setattr(demo, "main", lambda: print("so much for numbers"))
@@ -368,5 +368,5 @@ def test_the_demo_writes_a_page(torsor, monkeypatch):
 
 
 @pytest.mark.night
-def test_the_demo_runs(torsor):
+def test_demo_prints_joint_torques(torsor):
     assert "Joint torques along a 1 s motion" in torsor("demo").out

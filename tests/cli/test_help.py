@@ -1,4 +1,4 @@
-"""--help as a newcomer reads it, in narrow and wide terminals; and the lines it says to try, typed."""
+"""--help in narrow and wide terminals; the example lines of the help are run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torsor.cli.examples import EXAMPLES
 from torsor.cli.robots import bundled_robots
 
 NAMES = [function.__name__ for group in COMMANDS.values() for function in group]
-#: those that take seconds, or serve a page
+#: example lines that take seconds or serve a page
 SLOW = ("demo", "verify", "bench", "view", "simulate", "equations", "check")
 
 
@@ -39,34 +39,34 @@ def test_help_fits_the_terminal_and_reads_like_a_manual(torsor, monkeypatch, com
     assert "  -h, --help" in ended.out
 
 
-def test_a_command_is_a_line_in_the_list(torsor, monkeypatch):
+def test_help_lists_every_command_on_one_line(torsor, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     listed = torsor("-h").out.split("Options:")[0]
     assert [x for x in re.findall(r"^  (\w+) +[A-Z]", listed, re.MULTILINE) if x in NAMES] == NAMES
-    assert len(re.findall(r"^ {13}\S", listed, re.MULTILINE)) == 0  # and no second one
+    assert len(re.findall(r"^ {13}\S", listed, re.MULTILINE)) == 0  # no command has a second line
 
 
 @pytest.mark.parametrize(("words", "same"), [((), "--help"), (("help",), "--help"), (("help", "info"), "info --help")])
-def test_help_options_work_everywhere(torsor, words, same):
+def test_help_command_and_no_arguments_equal_the_help_option(torsor, words, same):
     ended = torsor(*words)
     assert ended == torsor(*same.split())
     assert ended.code == 0
 
 
-def test_the_list_of_robots_is_that_of_the_bundled_ones():
+def test_help_lists_the_bundled_robots():
     assert re.findall(r"\w+", " ".join(ABOUT.split("bundled robot: ")[1].split()).replace("and with closed loops", "")) == list(
         bundled_robots()
     )
 
 
-def test_every_command_has_lines_to_try():
+def test_every_command_has_example_lines():
     assert list(EXAMPLES) == NAMES
 
 
 @pytest.mark.parametrize("line", [
     pytest.param(line, marks=[pytest.mark.night] if name in SLOW else []) for name, lines in EXAMPLES.items() for line in lines
 ])  # fmt: skip
-def test_lines_to_try_work(torsor, monkeypatch, line):
+def test_example_lines_of_the_help_run(torsor, monkeypatch, line):
     monkeypatch.setattr(webbrowser, "open", lambda url: True)
     if " view " in line:
         viewer = pytest.importorskip("torsor.look.viewer.viewer")

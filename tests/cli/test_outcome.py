@@ -1,4 +1,4 @@
-"""Exit codes and one-line errors; pipes, interrupts and kills; what the help costs."""
+"""Exit codes and one-line errors; pipes, interrupts and signals; imports of the help."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("words", BAD)
-def test_bad_input_gets_its_code_and_one_line(torsor, words):
+def test_invalid_input_gives_its_exit_code_and_one_error_line(torsor, words):
     for name, text in FILES.items():
         with open(name, "w") as stream:
             stream.write(text)
@@ -117,7 +117,7 @@ def test_bad_input_gets_its_code_and_one_line(torsor, words):
     assert sorted(os.listdir()) == sorted(FILES)  # nothing was written
 
 
-def test_debug_shows_where(torsor):
+def test_debug_option_raises_the_error(torsor):
     with pytest.raises(ts.TorsorError, match="did you mean ur5"):
         torsor("torque", "ur55", "--debug")
 
@@ -129,7 +129,7 @@ def test_unexpected_errors_are_reported_as_bugs(torsor, monkeypatch):
     assert ended.err == "torsor: ZeroDivisionError: division by zero; this is a bug in torsor; --debug shows the traceback\n"
 
 
-def test_a_missing_library_is_named_with_its_extra(torsor, monkeypatch):
+def test_missing_library_gives_one_line_with_the_extra(torsor, monkeypatch):
     monkeypatch.setitem(sys.modules, "sympy", None)
     ended = torsor("equations", "two_link")
     assert ended.code == 1
@@ -137,7 +137,7 @@ def test_a_missing_library_is_named_with_its_extra(torsor, monkeypatch):
     assert ended.err.count("\n") == 1
 
 
-def test_warnings_are_lines_too(torsor):
+def test_warning_is_printed_as_one_line(torsor):
     heavy = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='9' ixy='0' ixz='0' iyz='0'/></inertial>"
     joint = "<joint name='j' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint>"
     with open("odd.urdf", "w") as stream:
@@ -155,7 +155,7 @@ COMMANDS = (
 )  # fmt: skip
 
 
-def test_version_and_help(torsor):
+def test_version_and_help_are_printed(torsor):
     assert torsor("--version").out == f"torsor {ts.__version__}\n"
     ended = torsor("--help")
     assert ended.code == 0
@@ -179,9 +179,9 @@ def states(path, rows: int) -> None:
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.night)])
 def test_interrupted_job_leaves_no_partial_file(tmp_path, sent, code):
-    """It reads from a stream that does not end, so it is never through before the signal comes.
+    """The job reads from an endless stream, so it cannot finish before the signal.
 
-    A shell without job control starts its background jobs deaf to SIGINT, and so would be what they start.
+    A shell without job control starts background jobs that ignore SIGINT, and child processes inherit that.
     """
     (tmp_path / "out.csv").write_text("as it was\n")
     command = [*TORSOR, "torque", "two_link", "-", "--out", "out.csv"]
@@ -191,7 +191,7 @@ def test_interrupted_job_leaves_no_partial_file(tmp_path, sent, code):
     )  # fmt: skip
     job.stdin.write(HEADER + ROW * 150_000)
     job.stdin.flush()
-    for _ in range(1000):  # until it has begun to write
+    for _ in range(1000):  # until the job has begun to write
         if any(p.stat().st_size for p in tmp_path.glob("out.csv.*.tmp")):
             break
         time.sleep(0.02)
@@ -204,7 +204,7 @@ def test_interrupted_job_leaves_no_partial_file(tmp_path, sent, code):
 
 
 def test_interrupted_simulation_writes_what_was_simulated(torsor, tmp_path, monkeypatch):
-    """SIGINT comes when 0.2 s of the motion are computed, as from a terminal."""
+    """SIGINT is raised when 0.2 s of the motion are computed, as by Ctrl-C in a terminal."""
     monkeypatch.setattr(
         "torsor.support.progress.Progress.__call__", lambda self, t: t >= 0.2 and signal.raise_signal(signal.SIGINT)
     )
@@ -235,14 +235,14 @@ def test_closed_pipe_is_not_an_error(tmp_path):
     assert (job.wait(timeout=60), said) == (0, b"")
 
 
-#: what is typed, and to where: a full disk, a reader that has gone
+#: commands whose output goes to a full disk or a closed pipe
 STREAMS = ("info two_link", "mass two_link --json", "torque two_link states.csv --a 0", "--version", "torque --help")
 
 
 @pytest.mark.parametrize("words", STREAMS)
 def test_full_disk_is_not_reported_as_a_bug(torsor, monkeypatch, words):
     Path("states.csv").write_text("q1,q2,v1,v2\n0,0,0,0\n")
-    with suppress(OSError), open("/dev/full", "w") as full:  # what it still holds cannot be written
+    with suppress(OSError), open("/dev/full", "w") as full:  # the rest of the buffer cannot be written at close
         monkeypatch.setattr(sys, "stdout", full)
         ended = torsor(*words.split())
     assert ended.code == 1
@@ -267,18 +267,18 @@ def test_pipe_closed_before_writing_is_not_an_error(torsor, monkeypatch, words):
     ("words", "stream", "code"),
     [("mass two_link", "stdout", 0), ("mass ur55", "stderr", 2), ("mass -", "stdin", 1), ("mass two_link -", "stdin", 1)],
 )
-def test_a_closed_stream_is_an_empty_one(torsor, monkeypatch, words, stream, code):
+def test_closed_standard_stream_is_not_reported_as_a_bug(torsor, monkeypatch, words, stream, code):
     given = {"stdin": None} if stream == "stdin" else {}
     if not given:
-        monkeypatch.setattr(sys, stream, None)  # as Python has it after torsor ... >&-
+        monkeypatch.setattr(sys, stream, None)  # as in Python after torsor ... >&-
     ended = torsor(*words.split(), **given)
-    getattr(sys, stream).close()  # what stood in for it
+    getattr(sys, stream).close()  # close the replacement
     assert ended.code == code
     assert "bug in torsor" not in ended.err
 
 
 def test_no_python_messages_at_exit(tmp_path):
-    """Streams that are closed, or full, are flushed once more on the way out: three processes, since that is the point."""
+    """Python flushes closed and full streams again at exit, so this needs real processes."""
     typed = ("info two_link >/dev/full", "mass two_link >&-", "info two_link | head -1")
     jobs = [subprocess.Popen(f"{shlex.join(TORSOR)} {x}", shell=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
                              text=True, cwd=tmp_path, env=ENV) for x in typed]  # fmt: skip
@@ -298,7 +298,7 @@ def test_terminal_without_unicode_gets_ascii():
 
 
 def test_commands_import_no_heavy_packages():
-    """So that ``torsor --help`` comes at once."""
+    """Otherwise ``torsor --help`` would be slow."""
     code = "import sys, torsor; before = set(sys.modules); import torsor.cli.app; print(*sorted(set(sys.modules) - before))"
     new = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True, check=True).stdout.split()
     ours = {name for name in new if name.startswith("torsor.") and not name.startswith("torsor.cli")}

@@ -1,6 +1,6 @@
-"""What the documents type is typed: every ``$ torsor`` line of a console block runs, and prints what is shown.
+"""Every ``$ torsor`` line of a console block in the documents runs and prints the shown output.
 
-Below a command is what it prints, words only; a line of ``...`` stands for any lines, and at the end of a line for any rest.
+Blanks are ignored; a line of ``...`` stands for any lines, ``...`` at the end of a line for the rest of that line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FENCE = re.compile(r"^```(console|python)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILIN
 
 
 class Line(NamedTuple):
-    """A command and what is shown below it."""
+    """A command and the output shown below it."""
 
     number: int
     command: str
@@ -42,8 +42,8 @@ def lines(text: str, first: int) -> list[Line]:
     return out
 
 
-def fits(shown: str, printed: str) -> bool:
-    """Whether a text is as shown, but for blanks and what ``...`` stands for."""
+def matches(shown: str, printed: str) -> bool:
+    """Whether a printed text matches the shown one; blanks are ignored and ``...`` is a wildcard."""
     parts = [re.escape(word) for word in shown.split()]
     pattern = (
         r"\s+".join(parts).replace(r"\.\.\.", r"(?:.*)").replace(r"\s+(?:.*)", r"\s*(?:.*)").replace(r"(?:.*)\s+", r"(?:.*)\s*")
@@ -51,13 +51,13 @@ def fits(shown: str, printed: str) -> bool:
     return re.fullmatch(rf"\s*{pattern}\s*", printed, re.DOTALL) is not None
 
 
-def typed(torsor, line: Line) -> str:
-    """What a command prints on a terminal."""
+def output_of(torsor, line: Line) -> str:
+    """Output of a command on a terminal."""
     words, stdin = shlex.split(line.command, comments=True), ""
     if words[0] == "cat":
-        Path(words[1]).write_text(line.shown)  # the page shows what is in the file
+        Path(words[1]).write_text(line.shown)  # the page shows the content of the file
         return line.shown
-    if words[0] != "torsor":  # pip, git and the like are not ours to test
+    if words[0] != "torsor":  # pip, git and others are not tested
         return line.shown
     if "<" in words:
         at = words.index("<")
@@ -78,25 +78,25 @@ def run(page: Path, torsor, monkeypatch) -> int:
                 exec(found[2], namespace)
             continue
         for line in lines(found[2], text.count("\n", 0, found.start(2)) + 1):
-            printed = typed(torsor, line)
+            printed = output_of(torsor, line)
             count += 1
             if line.shown:
-                assert fits(line.shown, printed), f"{page.name}:{line.number}: $ {line.command} prints\n{printed}"
+                assert matches(line.shown, printed), f"{page.name}:{line.number}: $ {line.command} prints\n{printed}"
     return count
 
 
-def test_every_command_of_the_page_runs_and_prints_what_is_shown(torsor, monkeypatch):
+def test_every_command_of_the_command_line_page_prints_the_shown_output(torsor, monkeypatch):
     assert run(PAGE, torsor, monkeypatch) > 20
 
 
 @pytest.mark.night
 @pytest.mark.parametrize("page", OTHERS, ids=lambda page: page.name)
-def test_every_command_of_the_other_pages_does(page, torsor, monkeypatch):
+def test_every_command_of_the_other_pages_prints_the_shown_output(page, torsor, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["page"])
     assert run(page, torsor, monkeypatch)
 
 
-def test_the_page_names_every_command_and_every_key_of_json(torsor):
+def test_command_line_page_names_every_command_and_json_key(torsor):
     from torsor.cli.app import COMMANDS
 
     text = PAGE.read_text(encoding="utf-8")
@@ -120,4 +120,4 @@ def test_the_page_names_every_command_and_every_key_of_json(torsor):
     ],
 )
 def test_page_checker_detects_differences(shown, printed, so):
-    assert fits(shown, printed) is so
+    assert matches(shown, printed) is so

@@ -1,4 +1,4 @@
-"""Hints at the terminal are in the terminal's words: every phrase of the library that names an argument has its option."""
+"""Hints of the command line name options: every library message that names an argument is translated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torsor as ts
 from torsor.cli.spoken import spoken
 
 ROOT = Path(ts.__file__).parent
-#: what the command line reaches with words of its own
+#: modules whose messages the command line prints
 REACHED = (
     "io", "checks/doctor", "model/physical.py", "model/description.py", "spatial/linear.py",
     "mechanics/constraints/null_space.py", "robot/loading.py", "simulate/system.py",
@@ -21,15 +21,15 @@ REACHED = (
 PYTHON = re.compile(
     r"\b(mimic|strict|format|loops|base|roots|xacro_args|topic|gravity|damping)=|\bts\.|\brobot\.(?!urdf|loops)[a-z]"
 )
-#: said to those who write Python: the command line does not come there
+#: messages that only Python code can cause
 ELSEWHERE = (
     "xacro_args are for a xacro file",  # --xacro reads every file as xacro
-    "a stream has no name to tell its format from",  # the command line says csv of stdin
+    "a stream has no name to tell its format from",  # the command line reads stdin as csv
 )
 
 
 def messages(path: Path) -> Iterator[tuple[int, str]]:
-    """The strings of a module that are no docstrings, with ``{}`` for what is put in."""
+    """Strings of a module except docstrings, with ``{}`` for f-string fields."""
     text = path.read_text(encoding="utf-8")
     if not PYTHON.search(text):
         return
@@ -43,7 +43,7 @@ def messages(path: Path) -> Iterator[tuple[int, str]]:
             yield n.lineno, n.value
 
 
-def test_no_hint_names_an_argument_that_is_an_option():
+def test_hints_name_options_instead_of_python_arguments():
     left = []
     for place in map(ROOT.joinpath, REACHED):
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:

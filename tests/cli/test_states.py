@@ -1,4 +1,4 @@
-"""torque, accel, mass, pose, jacobian: what the library computes, from flags, CSV, Parquet, NPZ and stdin alike."""
+"""torque, accel, mass, pose, jacobian: results of the library, from options, CSV, Parquet, NPZ and stdin."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = dict.fromkeys(("q", "v", "a", "tau"), ("joint1", "joint2"))
 LOG = logs.Log(t=T, q=Q, v=V, a=A, tau=TAU, names=NAMES)
 FILES = ("states.csv", "states.parquet", "states.npz", "-")
 
-#: command and its words → the name of the result, and the library's own
+#: command and its options → name of the result, and the function of the library
 JOBS = {
     "torque": ((), "tau", lambda: ROBOT.inverse_dynamics(Q, V, A)),
     "accel": ((), "a", lambda: ROBOT.forward_dynamics(Q, V, TAU)),
@@ -57,7 +57,7 @@ def test_table_results_equal_the_library_bit_for_bit(torsor, files, command, fil
 
 
 @pytest.mark.parametrize("command", JOBS)
-def test_results_are_the_same_in_every_kind_of_file(torsor, files, command):
+def test_results_are_the_same_in_every_file_format(torsor, files, command):
     words, name, library = JOBS[command]
     for ending in ("csv", "json", "parquet", "npz"):
         assert torsor(command, "two_link", "states.csv", *words, "--out", f"out.{ending}").code == 0
@@ -79,17 +79,17 @@ def test_results_are_the_same_in_every_kind_of_file(torsor, files, command):
     np.testing.assert_array_equal(rows[:, 1:], expected.reshape(N, -1))
 
 
-def test_pose_is_position_and_quaternion(torsor, files):
+def test_pose_prints_position_and_quaternion(torsor, files):
     head, rows = table(torsor("pose", "two_link", "states.csv").out)
     assert head == ["t", *(f"tip[{p}]" for p in ("x", "y", "z", "qx", "qy", "qz", "qw"))]
     q1, q12 = Q[:, 0], Q.sum(axis=1)
-    np.testing.assert_allclose(rows[:, 1], np.cos(q1) + np.cos(q12), atol=1e-14)  # the arm lies in a plane: by hand
+    np.testing.assert_allclose(rows[:, 1], np.cos(q1) + np.cos(q12), atol=1e-14)  # planar arm, computed by hand
     np.testing.assert_allclose(rows[:, 2], np.sin(q1) + np.sin(q12), atol=1e-14)
     np.testing.assert_allclose(rows[:, 6], np.sin(q12 / 2), atol=1e-14)
     np.testing.assert_allclose(rows[:, 7], np.cos(q12 / 2), atol=1e-14)
 
 
-def test_a_file_longer_than_a_block_is_computed_row_by_row(torsor, monkeypatch, files):
+def test_file_longer_than_a_block_gives_every_row(torsor, monkeypatch, files):
     from torsor.cli import rows as reading
 
     monkeypatch.setattr(reading, "HELD", 1)  # 64 rows at a time
@@ -99,10 +99,10 @@ def test_a_file_longer_than_a_block_is_computed_row_by_row(torsor, monkeypatch, 
     assert len(document["rows"]) == N
 
 
-# -- one state, from flags ---------------------------------------------------------------------------------------
+# -- one state, by options ---------------------------------------------------------------------------------------
 
 
-def test_flags_give_one_state(torsor):
+def test_options_q_v_and_a_give_one_state(torsor):
     document = torsor("torque", "two_link", "--q", "0.1,0.2", "--v", "1 2", "--a", "3", "--json").json
     assert document["tau"] == ROBOT.inverse_dynamics([0.1, 0.2], [1.0, 2.0], [3.0, 3.0]).tolist()
     assert document["robot"] == "two_link"
@@ -110,7 +110,7 @@ def test_flags_give_one_state(torsor):
     assert document["a"] == [3.0, 3.0]
 
 
-def test_flags_by_name_leave_the_rest_where_it_is(torsor):
+def test_options_by_joint_name_leave_other_joints_at_zero(torsor):
     document = torsor("accel", "ur5", "--q", "elbow_joint=1.5", "--tau", "elbow_joint=-2,wrist_1_joint=3", "--json").json
     assert document["q"] == [0, 0, 1.5, 0, 0, 0]
     robot = ts.robots.ur5()
@@ -123,7 +123,7 @@ def test_default_state_is_zero_and_noted(torsor):
     assert "joint1   0   0   0   29.43" in ended.out
 
 
-def test_wrenches_act_on_the_robot(torsor):
+def test_wrench_option_acts_on_the_robot(torsor):
     words = ("--wrench", "tip=0,0,1,2,3,0", "--wrench", "link1=0,0,-1,0,0,0")
     document = torsor("torque", "two_link", *words, "--json").json
     wrenches = {"tip": [0, 0, 1, 2, 3, 0], "link1": [0, 0, -1, 0, 0, 0]}
@@ -143,18 +143,18 @@ def test_options_supply_missing_columns(torsor):
     np.testing.assert_array_equal(rows, ROBOT.inverse_dynamics(q, np.ones((2, 2)), np.zeros((2, 2))))
 
 
-def test_one_state_goes_to_a_file_too(torsor):
+def test_out_option_writes_one_state_to_a_file(torsor):
     torsor("mass", "two_link", "--out", "m.npz")
     np.testing.assert_array_equal(np.load("m.npz")["M"], ROBOT.mass_matrix([[0.0, 0.0]]))
 
 
-def test_a_table_without_rows_gives_one_without_rows(torsor):
+def test_table_without_rows_gives_a_table_without_rows(torsor):
     ended = torsor("mass", "two_link", "-", stdin="q1,q2\n")
     assert ended.code == 0
     assert ended.out.splitlines() == ["M[joint1][joint1],M[joint1][joint2],M[joint2][joint1],M[joint2][joint2]"]
 
 
-def test_a_robot_comes_from_stdin(torsor):
+def test_robot_can_be_read_from_stdin(torsor):
     ts.save_urdf(ts.robots.ur5(), "arm.urdf")
     with open("arm.urdf") as stream:
         text = stream.read()
@@ -169,7 +169,7 @@ def test_reading_options_change_the_robot(torsor):
     assert len(torsor("mass", "panda", "--no-mimic", "--json").json["coordinates"]) == 9
 
 
-def test_names_may_have_commas_and_equal_signs(torsor):
+def test_joint_names_in_options_may_have_commas_and_equal_signs(torsor):
     base, joints = ts.robots.two_link(), ("a,b=1", "c=2")
     ts.save_urdf(base, "plain.urdf")
     with open("plain.urdf") as stream, open("odd.urdf", "w") as odd:
@@ -191,9 +191,9 @@ def test_rounding_errors_are_printed_as_zero(torsor):
     assert "e-" not in torsor("explain", *flags, "--joint", "panda_joint1").out
 
 
-# -- what is odd about a table, or a robot ------------------------------------------------------------------------------
+# -- unusual tables and robots ------------------------------------------------------------------------------------------
 
-#: what the fifth row of a table holds → how it is said
+#: content of the invalid row of a table → the error message
 ROWS = {
     "1e200,0,0": "the result is not finite although every number given is: the numbers overflow",
     "nan,0,0": "",
@@ -203,10 +203,10 @@ ROWS = {
 
 @pytest.mark.parametrize("file", ["states.csv", "states.parquet", "states.npz", "-"])
 @pytest.mark.parametrize("row", ROWS)
-def test_a_bad_row_is_named_with_its_file(torsor, monkeypatch, row, file):
+def test_invalid_row_error_names_file_and_row(torsor, monkeypatch, row, file):
     from torsor.cli import rows as reading
 
-    monkeypatch.setattr(reading, "HELD", 1)  # 64 rows at a time: the second block has it
+    monkeypatch.setattr(reading, "HELD", 1)  # 64 rows at a time: the invalid row is in the second block
     speed = np.zeros((100, 3))
     speed[76] = [float(x) for x in row.split(",")]
     log = logs.Log(t=T[:100], v=speed[:, :2], a=np.zeros((100, 2)), tau=speed[:, 1:], names=NAMES)
@@ -224,8 +224,8 @@ def test_a_bad_row_is_named_with_its_file(torsor, monkeypatch, row, file):
     assert "batch index" not in ended.err
 
 
-def test_a_singular_row_is_named(torsor, monkeypatch):
-    """A joint that moves no mass is singular in every row: the first is named, and the joint."""
+def test_error_of_the_library_names_the_row(torsor, monkeypatch):
+    """An error in the third and fourth row: the message names the third."""
     monkeypatch.setattr(ts.Robot, "forward_dynamics", _refuse_beyond(0.5))
     ended = torsor("accel", "two_link", "-", "--v", 0, "--tau", 0, stdin="q1,q2\n0,0\n0.1,0\n0.7,0\n0.8,0\n")
     assert ended.err == "torsor: <stdin>: row 3: 0.7 is too far\n"
@@ -243,7 +243,7 @@ def _refuse_beyond(limit):
 
 
 @pytest.mark.parametrize("words", [("-",), ()])
-def test_written_file_is_reported(torsor, words):
+def test_out_option_reports_file_and_number_of_rows(torsor, words):
     rows = 3 if words else 1
     words = ("mass", "two_link", *words, "--out", "m.npz")
     table_of_q = "q1,q2\n0,1\n2,3\n4,5\n"
@@ -257,7 +257,7 @@ ONE = (
     "<robot name='one'><link name='only'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>\
 </inertial></link></robot>"
 )
-#: command → what it prints of a robot of one link
+#: command → its output for a robot of one link
 STILL = {
     "mass -": "Robot 'one' has no moving joint.\n",
     "torque -": "Robot 'one' has no moving joint.\n",
@@ -271,13 +271,13 @@ STILL = {
 
 
 @pytest.mark.parametrize("words", STILL)
-def test_commands_with_a_robot_without_moving_joints(torsor, words):
+def test_commands_print_results_for_a_robot_without_moving_joints(torsor, words):
     ended = torsor(*words.split(), stdin=ONE)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith(STILL[words])
 
 
-def test_refused_commands_for_a_robot_without_moving_joints(torsor):
+def test_commands_that_need_moving_joints_or_a_tip_give_errors(torsor):
     with open("one.urdf", "w") as stream:
         stream.write(ONE)
     assert torsor("mass", "one.urdf", "-", stdin="q1\n0\n").err == (
@@ -301,7 +301,7 @@ def test_degrees_and_open_loops_give_warnings(torsor):
     assert ended.err.startswith("torsor: warning: <stdin>: row 2: q violates loop closure by 0.595 (m, rad)")
     assert ended.err.count("\n") == 1
     assert torsor("accel", "four_bar").err == ""
-    assert torsor("mass", "panda", "--q", "3").err == ""  # beyond a limit, as people do
+    assert torsor("mass", "panda", "--q", "3").err == ""  # slightly beyond a limit: no warning
 
 
 def test_mechanism_starts_near_the_given_configuration(torsor):
@@ -314,7 +314,7 @@ def test_mechanism_starts_near_the_given_configuration(torsor):
     assert not any(torsor(*words, "--control", "gravity").json["start"]["v"])
 
 
-def test_topics_are_those_of_mcap_files(torsor):
+def test_topic_option_selects_a_topic_of_an_mcap_file(torsor):
     pytest.importorskip("mcap")
     logs.Log(t=T, q=Q, v=V, names=NAMES).write("states.mcap")
     LOG.write("states.csv")
@@ -332,8 +332,8 @@ def test_numbers_in_place_of_a_file_give_a_hint(torsor):
 
 
 @pytest.mark.parametrize("width", [50, 80, 130, 200])
-def test_a_wide_matrix_is_whole_in_a_narrow_terminal(torsor, monkeypatch, width):
-    """In pieces, one below the other; numbers stand for long names unless the names fit."""
+def test_wide_matrix_is_printed_completely_in_a_narrow_terminal(torsor, monkeypatch, width):
+    """Blocks of columns below each other; long names are replaced by numbers unless they fit."""
     from torsor.cli import out
 
     monkeypatch.setattr(out, "WIDE", width)

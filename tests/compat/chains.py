@@ -1,4 +1,4 @@
-"""Random chains, and what it means that two results are the same."""
+"""Random chains, and the comparison of two results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of compat: numbers, and both ways a function of compat is computed."""
+"""Fixtures of the compat tests: random numbers, and both ways to compute a function (over floats, as kernels)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def rng(request):
 
 @pytest.fixture(params=[10**9, 0], ids=["over floats", "as kernels"])
 def patience(request, monkeypatch):
-    """Both ways a function of compat is computed."""
+    """Compute functions of compat over floats, then as kernels."""
     _forget()
     monkeypatch.setattr("torsor.bridges.modern_robotics.patience.PATIENCE", request.param)
     yield

@@ -61,7 +61,7 @@ def test_euler_step(rng):
     same(mr.EulerStep(*x.tolist(), 0.1), book.EulerStep(*x, 0.1))
 
 
-def test_trajectories_of_forces_and_of_motion(rng, patience):
+def test_dynamics_trajectories_match_the_book(rng, patience):
     M, G, S = lists(rng, 4)
     q, v, a = rng.normal(size=(3, 20, 4))
     F, tau = rng.normal(size=(20, 6)), rng.normal(size=(20, 4))
@@ -73,7 +73,7 @@ def test_trajectories_of_forces_and_of_motion(rng, patience):
 
 
 def test_no_wrench_may_be_written_as_zero(rng):
-    """What the package's documentation promises."""
+    """The documentation of modern_robotics states this."""
     M, G, S = lists(rng, 2)
     q, none = rng.normal(size=(3, 5, 2)), np.zeros((5, 6))
     same(mr.InverseDynamicsTrajectory(*q, GRAVITY, 0, M, G, S), book.InverseDynamicsTrajectory(*q, GRAVITY, none, M, G, S))
@@ -81,7 +81,7 @@ def test_no_wrench_may_be_written_as_zero(rng):
     same(ours, book.ForwardDynamicsTrajectory(q[0, 0], q[1, 0], q[2], GRAVITY, none, M, G, S, 0.01, 2))
 
 
-def test_gravity_makes_no_new_robot(rng):
+def test_gravity_reuses_known_chain(rng):
     chains._chain.cache_clear()
     M, G, S = lists(rng, 2)
     for _ in range(5):
@@ -98,7 +98,7 @@ def test_lists_changed_in_place_are_another_robot(rng):
     same(mr.MassMatrix([0.1, 0.2], M, G, S), 2 * before)
 
 
-def test_batches_long_short_and_empty(rng):
+def test_massmatrix_takes_any_batches(rng):
     MGS = lists(rng, 3)
     for size in ((2, 3), (300,), (0,)):
         q = rng.normal(size=(*size, 3))
@@ -108,7 +108,7 @@ def test_batches_long_short_and_empty(rng):
             same(ours.reshape(-1, 3, 3)[-1], book.MassMatrix(q.reshape(-1, 3)[-1], *MGS))
 
 
-def test_a_kernel_is_made_after_some_patience(rng):
+def test_kernel_is_built_after_patience_calls(rng):
     M, G, S = lists(rng, 2)
     function = chains.chain(M, G, S).functions["MassMatrix"]
     q = rng.normal(size=2)
@@ -189,13 +189,13 @@ def control_problem(rng, N=25):
 
 
 def test_simulated_control(rng, patience, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)  # the package then says so and does not draw
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)  # the package then prints a message and does not plot
     problem = control_problem(rng)
     ours = mr.SimulateControl(*problem, plot=False)
     same(ours, book.SimulateControl(*problem), 1e-9)
 
 
-def test_simulated_control_draws_where_it_can(rng, monkeypatch, capsys):
+def test_simulated_control_plots_if_installed(rng, monkeypatch, capsys):
     problem = control_problem(rng, 5)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     mr.SimulateControl(*problem)
@@ -220,7 +220,7 @@ def test_simulated_control_draws_where_it_can(rng, monkeypatch, capsys):
     assert calls[-1] == "show"
 
 
-# -- hurried calls -----------------------------------------------------------------------------------------------
+# -- invalid calls -----------------------------------------------------------------------------------------------
 
 ONE = ([np.eye(4)] * 2, [np.diag([0.1, 0.1, 0.1, 2, 2, 2])], np.array([[0, 0, 1, 0, -0.5, 0]]).T)
 
@@ -246,6 +246,6 @@ ONE = ([np.eye(4)] * 2, [np.diag([0.1, 0.1, 0.1, 2, 2, 2])], np.array([[0, 0, 1,
          r"thetalist has shape \(2,\), expected \(1,\)"),
     ],
 )  # fmt: skip
-def test_invalid_lists_are_refused(call, kind, message, patience):
+def test_modern_robotics_functions_reject_invalid_lists(call, kind, message, patience):
     with pytest.raises(kind, match=message):
         call()

@@ -1,4 +1,4 @@
-"""URDF → Mlist, Glist, Slist (MR Exercise 8.12) and back; the UR5 of Exercise 8.15 and its fall."""
+"""URDF → Mlist, Glist, Slist (MR Exercise 8.12) and back; the falling UR5 of Exercise 8.15."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ ROBOTS = {
 }
 
 
-#: as the others, with more kernels; and the UR5 is below
+#: like the others, with more kernels; the UR5 is tested below
 MORE = {"ur5": pytest.mark.night, "stanford arm": pytest.mark.night}
 
 
 @pytest.fixture(scope="module", params=[pytest.param(name, marks=MORE.get(name, ())) for name in ROBOTS])
 def case(request):
-    """A robot, its lists, their tip; the rotors, which the lists leave out, left out on both sides."""
+    """A robot, its lists and their tip; the lists omit rotors, so comparisons subtract them."""
     make, tip = ROBOTS[request.param]
     robot = make().with_gravity(GRAVITY)
     with warnings.catch_warnings():
@@ -61,7 +61,7 @@ def rotors(robot):
     return np.array([robot.joint(j).armature[0] for j in robot.joints])
 
 
-def test_there_and_back_is_the_same_robot(case):
+def test_from_mr_of_to_mr_gives_the_same_dynamics(case):
     robot, (M, G, S), tip = case
     again = ts.from_mr(M, G, S, gravity=GRAVITY)
     q = robot.random_configuration(1, size=20)
@@ -72,7 +72,7 @@ def test_there_and_back_is_the_same_robot(case):
     assert_close(again.jacobian(q, "end_effector", "body"), robot.jacobian(q, tip, "body"), floor=1)
 
 
-def test_the_book_computes_the_same_from_the_lists(case):
+def test_modern_robotics_computes_the_same_dynamics_from_the_lists(case):
     robot, (M, G, S), tip = case
     q = robot.random_configuration(3)
     v, a = np.random.default_rng(4).normal(size=(2, robot.nv))
@@ -82,13 +82,13 @@ def test_the_book_computes_the_same_from_the_lists(case):
     assert_close(robot.pose(q, tip), book.FKinSpace(np.linalg.multi_dot(list(M)) if len(M) > 1 else M[0], S, q), floor=1)
 
 
-def test_frames_are_at_the_centres_of_mass(case):
+def test_to_mr_puts_frames_at_the_centres_of_mass(case):
     _, (_, G, _), _ = case
     assert not G[:, :3, 3:].any()
     assert not G[:, 3:, :3].any()
 
 
-def test_lists_of_lists_are_the_same_lists():
+def test_to_mr_of_from_mr_gives_the_same_lists():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         M, G, S = to_mr(ts.robots.ur5(), tip="tool0")
@@ -97,12 +97,12 @@ def test_lists_of_lists_are_the_same_lists():
         assert_close(x, y, 1e-14, floor=1)
 
 
-def test_default_tip_is_the_last_link():
+def test_to_mr_default_tip_is_the_last_link():
     robot = ts.robots.ur5()
     assert_close(to_mr(robot)[0], to_mr(robot.description, tip="wrist_3_link")[0], 0, floor=1)
 
 
-def test_rotors_are_left_out_with_a_warning():
+def test_to_mr_omits_rotors_with_a_warning():
     with pytest.warns(ModelWarning, match="leave out the rotors .* of joint1, joint2"):
         to_mr(ts.robots.puma560())
 
@@ -139,8 +139,8 @@ def test_robots_without_lists_are_refused_with_reason(make, tip, kind, message):
 # -- Exercise 8.15 -----------------------------------------------------------------------------------------------
 
 
-def test_spatial_inertias_of_the_ur5():
-    """(a) masses and principal moments as the URDF of MR 4.2 has them; wrist_3's also carries nothing else."""
+def test_to_mr_of_the_ur5_has_the_masses_and_moments_of_the_urdf():
+    """(a) masses and principal moments as in the URDF of MR 4.2."""
     _, G, _ = to_mr(ts.robots.ur5(), tip="tool0")
     assert [g[5, 5] for g in G] == [3.7, 8.393, 2.275, 1.219, 1.219, 0.1879]
     moments = np.array([np.diag(g)[:3] for g in G])
@@ -155,7 +155,7 @@ def test_spatial_inertias_of_the_ur5():
     assert np.abs(moments - printed).max() < 1e-15
 
 
-def test_the_fall_of_the_ur5_keeps_its_energy_to_the_order_of_the_integrator():
+def test_falling_ur5_energy_error_halves_with_the_euler_step():
     """(b) three seconds from the zero configuration: Euler's error in the energy halves with the step."""
     robot = ts.robots.ur5()
     M, G, S = to_mr(robot, tip="tool0")
@@ -165,7 +165,7 @@ def test_the_fall_of_the_ur5_keeps_its_energy_to_the_order_of_the_integrator():
         energy = robot.kinetic_energy(theta, dtheta) + robot.potential_energy(theta)
         excess.append(energy - energy[0])
         last.append(theta[-1])
-        assert robot.kinetic_energy(theta, dtheta).max() > 50  # [J]: it does fall
+        assert robot.kinetic_energy(theta, dtheta).max() > 50  # [J]: the arm falls
     for time in (100, 200, 300):
         coarse, middle, fine = (e[time] for e in excess)
         assert 1.98 < coarse / middle < 2.02
@@ -173,7 +173,7 @@ def test_the_fall_of_the_ur5_keeps_its_energy_to_the_order_of_the_integrator():
     assert np.abs(last[2] - last[1]).max() < 0.6 * np.abs(last[1] - last[0]).max()
 
 
-def test_the_fall_is_that_of_the_book():
+def test_falling_ur5_agrees_with_modern_robotics():
     robot = ts.robots.ur5()
     lists, still = to_mr(robot, tip="tool0"), np.zeros(6)
     arguments = (still, still, np.zeros((8, 6)), robot.gravity, np.zeros((8, 6)), *lists, 0.05, 2)

@@ -36,7 +36,7 @@ def test_star_import_brings_what_the_package_brings():
     assert {*PUBLIC, "np"} <= set(space)
 
 
-def test_import_brings_in_nothing_heavy():
+def test_import_of_modern_robotics_loads_no_heavy_packages():
     code = (
         "import sys, torsor.bridges.modern_robotics; print([m for m in ('llvmlite', 'matplotlib', 'lxml') if m in sys.modules])"
     )
@@ -83,19 +83,19 @@ def test_rigid_motions(name, make, rng):
         x = make(rng)
         theirs = getattr(book, name)(*x)
         same(getattr(mr, name)(*x), theirs)
-        if name not in ("AxisAng6", "MatrixExp3"):  # those of the package take arrays only
+        if name not in ("AxisAng6", "MatrixExp3"):  # these functions of the package accept arrays only
             same(getattr(mr, name)(*(np.asarray(v).tolist() for v in x)), theirs)
 
 
-def test_whole_numbers_stay_whole():
+def test_integer_arrays_give_integer_results():
     assert mr.VecToso3([1, 2, 3]).dtype.kind == mr.TransInv(np.eye(4, dtype=int)).dtype.kind == "i"
 
 
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0, -0.6, 0.8), (0.6, -0.8, 0), (-2 / 3, 1 / 3, -2 / 3)])
-def test_half_a_turn_has_the_books_axis(axis):
+def test_matrix_log_of_a_half_turn_has_the_axis_of_modern_robotics(axis):
     a = np.array(axis, dtype=float)
     R = 2 * np.outer(a, a) - np.eye(3)
-    exact = R - 1e-15 * np.eye(3)  # or rounding may hide the half turn from the package, which then answers zero
+    exact = R - 1e-15 * np.eye(3)  # or rounding may make the package return zero
     same(mr.MatrixLog3(R), book.MatrixLog3(exact))
     T = mr.RpToTrans(R, [1, 2, 3])
     same(mr.MatrixExp6(mr.MatrixLog6(T)), T)
@@ -103,7 +103,7 @@ def test_half_a_turn_has_the_books_axis(axis):
 
 @pytest.mark.parametrize("angle", [0, 1e-12, 1e-7, 9e-7, 1e-4, np.pi - 1e-4, np.pi - 1e-8, np.pi - 1e-12])
 def test_small_and_large_angles_keep_their_digits(angle, rng):
-    """Where the package rounds to the identity, or divides by sin θ ≈ 0."""
+    """At these angles the package rounds to the identity or divides by sin θ ≈ 0."""
     for _ in range(10):
         V = np.r_[book.Normalize(rng.normal(size=3)) * angle, rng.normal(size=3)]
         T = mr.MatrixExp6(mr.VecTose3(V))
@@ -119,7 +119,7 @@ def test_small_and_large_angles_keep_their_digits(angle, rng):
 def test_kinematics_agrees_with_modern_robotics(n, rng, patience):
     for _ in range(3):
         _, _, S = lists(rng, n)
-        S = S * rng.uniform(0.5, 2, size=n)  # of any length
+        S = S * rng.uniform(0.5, 2, size=n)  # screws of any length
         M, theta = pose(rng), rng.normal(size=n)
         for name in ("FKinSpace", "FKinBody"):
             same(getattr(mr, name)(M, S, theta), getattr(book, name)(M, S, theta))
@@ -149,7 +149,7 @@ def test_inverse_kinematics(rng):
             same(ours[0], theirs[0], 1e-8)
 
 
-def test_inverse_kinematics_that_fails_says_so_after_as_many_steps():
+def test_inverse_kinematics_fails_after_as_many_steps_as_modern_robotics():
     S = np.array([[0, 0, 1, 0, 0, 0], [0, 0, 1, 0, -1, 0.0]]).T
     M, far = mr.RpToTrans(np.eye(3), [2, 0, 0]), mr.RpToTrans(np.eye(3), [9, 0, 0])
     assert mr.IKinSpace(S, M, far, [0.1, 0.1], 1e-3, 1e-3)[1] is book.IKinSpace(S, M, far, [0.1, 0.1], 1e-3, 1e-3)[1] is False

@@ -1,4 +1,4 @@
-"""Random mechanisms whose loops are closed by construction: the loop's two frames are put where they coincide."""
+"""Random mechanisms whose loops are closed by construction: the two frames of a loop joint coincide."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def two_frames(robot: Robot, rng) -> tuple[str, str]:
 
 
 def closed_mechanism(seed: int, loops, bodies: int = 6, **options):
-    """(robot, q, constraints): a random tree with a loop a joint type, all closed at q."""
+    """(robot, q, constraints): a random tree with one loop per joint type, all closed at q."""
     rng = np.random.default_rng(seed)
     while True:
         robot = ts.Robot(random_tree(int(rng.integers(10**6)), bodies=bodies, **options))

@@ -1,4 +1,4 @@
-"""What is asked of constraints wrongly: each a torsor error that says what, where and what to do."""
+"""Invalid constraints and calls: torsor errors that name the problem, the place and the remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torsor.errors import ArgumentError, ClosureError, ModelError, SingularError
 from torsor.scalar import sin
 
 Q, V, Z = [-np.pi / 3, 2 * np.pi / 3], [1.0, 0.0], [0.0, 0.0]
-A85 = [2.0, -2 / np.sqrt(3)]  # an acceleration that keeps Example 8.5's channel, without gravity
+A85 = [2.0, -2 / np.sqrt(3)]  # acceleration consistent with the channel of Example 8.5, without gravity
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_invalid_calls_raise_named_errors(held, message):
         CALLS[message](held)
 
 
-def test_time_is_needed(driven):
+def test_constraints_that_depend_on_time_need_the_time_argument(driven):
     for call in (
         lambda: driven.forward_dynamics(Q, V, Z),
         lambda: driven.forward_dynamics(np.array(Q), np.array(V), np.array(Z)),
@@ -131,7 +131,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_constraints_that_do_not_fit(arm, message):
+def test_constrained_refuses_constraints_that_do_not_fit_the_robot(arm, message):
     with pytest.raises(TorsorError, match=message):
         arm.constrained(*REFUSED[message]())
 
@@ -148,12 +148,12 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("message", FUNCTIONS)
-def test_functions_of_the_wrong_size(arm, message):
+def test_constraint_functions_of_the_wrong_size_are_refused(arm, message):
     with pytest.raises(ArgumentError, match=message):
         arm.constrained(FUNCTIONS[message]).forward_dynamics(Q, V, Z)
 
 
-def test_a_motion_of_the_wrong_size(arm):
+def test_prescribed_motion_of_the_wrong_size_is_refused(arm):
     with pytest.raises(ArgumentError, match="its motion must return 3 numbers, not 1"):
         arm.constrained(C.prescribed(C.point_at("tip"), lambda t: t)).residual(Q, time=0.0)
 
@@ -169,7 +169,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("A", WAYS)
-def test_a_row_may_be_written_in_any_of_these_ways(arm, A):
+def test_pfaffian_accepts_a_row_in_every_supported_form(arm, A):
     assert (arm.constrained(C.pfaffian(A)).jacobian(Q) == [[0.5, 2.0]]).all()
 
 
@@ -180,13 +180,13 @@ def test_errors_of_recorded_functions_name_the_remedy(arm):
         arm.constrained(C.holonomic(lambda q: math.sin(q[0]))).residual(Q)
 
 
-def test_a_rod_between_one_place(arm):
+def test_distance_between_coinciding_frames_is_refused(arm):
     with pytest.raises(ArgumentError, match="always coincide"):
         arm.constrained(C.distance("link1", "base", 1.0)).forward_dynamics(Q, V, Z)
 
 
 @pytest.mark.parametrize("method", ["auto", "direct", "multipliers", "null_space"])
-def test_massless_trees(method):
+def test_constrained_dynamics_names_a_massless_joint(method):
     b = ts.Builder("massless").link("ground").link("a").link("b").joint("j", "revolute", "ground", "a")
     system = b.joint("k", "revolute", "a", "b", xyz=(1, 0, 0)).build().constrained(C.point_on_plane("b", (1, 0, 0)))
     with pytest.raises(SingularError, match="joint 'k' moves no mass"):
@@ -196,7 +196,7 @@ def test_massless_trees(method):
             call([0.3, 0.4])
 
 
-def test_reactions_need_bodies(arm):
+def test_reactions_of_a_pfaffian_constraint_are_refused(arm):
     with pytest.raises(ArgumentError, match="bodies on which it acts are unknown"):
         arm.constrained(C.pfaffian(lambda q: [1, 2])).reactions(Q, V, Z)
 

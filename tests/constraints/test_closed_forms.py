@@ -1,4 +1,4 @@
-"""Closed forms: balls, coins, skates, walls, driven joints, couplings, and what no constraint at all does."""
+"""Closed forms: balls, coins, skates, walls, driven joints, couplings, and systems without constraints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ball(radius=0.3, mass=2.0):
     return ts.Builder("ball").link("ball", mass=mass, inertia=(I, I, I))
 
 
-def test_a_ball_rolls_down_an_incline():
+def test_ball_rolling_down_an_incline_matches_the_closed_form():
     """a = 5/7 g sin α along the slope, and the friction 2/7 m g sin α that turns it; N = m g cos α."""
     alpha, r, m = 0.4, 0.3, 2.0
     robot = ball(r, m).build(base="floating", gravity=(G * math.sin(alpha), 0, -G * math.cos(alpha)))
@@ -46,7 +46,7 @@ def test_a_ball_rolls_down_an_incline():
     )
 
 
-def test_a_coin_rolls_in_a_circle():
+def test_coin_rolling_in_a_circle_matches_the_closed_form():
     """Steady turning with ψ̇ about the vertical of a thin disc that leans inwards by θ, its centre on a circle of radius R.
 
     In axes that turn with the disc (x outwards, y ahead, z up): û its axis, d the direction from its centre down to the
@@ -77,7 +77,7 @@ def test_a_coin_rolls_in_a_circle():
     assert_close(lam, [m * G, -m * rate**2 * R, 0], floor=1)
 
 
-def test_a_skate_on_a_slope():
+def test_skate_on_a_slope_matches_the_closed_form():
     """The knife edge: no velocity across the blade, so gravity acts along it and ÿ across is θ̇ times the speed; θ̈ = 0."""
     m, slope = 1.7, 3.0
     skate = ts.Builder("skate").link("ice").link("skate", mass=m, inertia=(1, 1, 0.2)).joint("slide", "planar", "ice", "skate")
@@ -103,7 +103,7 @@ def _side(robot, q):
 
 
 def test_prescribed_coordinate_follows_its_function():
-    """q̈₁ = s̈(t) whatever the torques; the multiplier is the drive that does it."""
+    """q̈₁ = s̈(t) whatever the torques; the multiplier is the driving force."""
     arm = ts.robots.two_link()
     system = arm.constrained(C.prescribed(C.holonomic(lambda q: q[0], name="drive"), lambda t: [0.5 * sin(3 * t)]))
     t = 0.7
@@ -118,12 +118,12 @@ def test_prescribed_coordinate_follows_its_function():
     times = np.array([0.1, 0.7, 2.0])
     batch = system.forward_dynamics(q, v, [5.0, 0.2], time=times).a[:, 0]
     assert_close(batch, -4.5 * np.sin(3 * times), floor=1)
-    after = system.impact(q, [0.0, 0.0], 0.0, time=t)  # a wall that moves takes the joint along
+    after = system.impact(q, [0.0, 0.0], 0.0, time=t)  # the joint gets the velocity of the moving wall
     assert math.isclose(after.v[0], 1.5 * math.cos(3 * t), rel_tol=1e-12)
     assert system.assemble([0.0, 0.4], time=t)[0] == pytest.approx(0.5 * math.sin(3 * t), abs=1e-12)
 
 
-def test_a_timed_function_is_a_driven_one():
+def test_timed_holonomic_function_equals_the_prescribed_constraint():
     arm = ts.robots.two_link()
     one = arm.constrained(C.prescribed(C.point_on_plane("tip", (1, 0, 0), through=(1, 0, 0)), lambda t: 0.2 * cos(t)))
     two = arm.constrained(C.holonomic(lambda q, t: cos(q[0]) + cos(q[0] + q[1]) - 1 - 0.2 * cos(t), timed=True, name="by hand"))
@@ -139,7 +139,7 @@ def _driven_part(t):
     return np.array([-0.2 * math.cos(t)])  # ḃ = s̈
 
 
-def test_a_falling_ball_bounces():
+def test_impact_of_a_falling_ball_matches_the_closed_form():
     """v⁺ = −e v⁻ and the impulse (1 + e) m |v|."""
     robot = ball(0.1, 2.0).build(base="floating")
     ground = robot.constrained(C.point_on_plane("ball", (0, 0, 1), through=(0, 0, 0.1)))
@@ -152,8 +152,8 @@ def test_a_falling_ball_bounces():
     assert_close(batch.v[:, 5], 3.0 * np.array([0.0, 0.5, 1.0]), 1e-13, floor=1)
 
 
-def test_two_links_hit_a_wall():
-    """MR's 2R arm at Example 8.5's state struck in x: ι = −(1 + e) Av / (A M⁻¹ Aᵀ), Δv = M⁻¹Aᵀι by hand."""
+def test_impact_of_the_two_link_arm_matches_a_hand_calculation():
+    """MR's 2R arm at Example 8.5's state with an impact in x: ι = −(1 + e) Av / (A M⁻¹ Aᵀ), Δv = M⁻¹Aᵀι by hand."""
     arm = ts.robots.two_link()
     wall = arm.constrained(C.point_on_plane("tip", (1, 0, 0), through=(1, 0, 0)))
     q, v = np.array([-np.pi / 3, 2 * np.pi / 3]), np.array([1.0, 1.0])
@@ -165,7 +165,7 @@ def test_two_links_hit_a_wall():
     assert_close(after.v, [1.375, -0.5], 1e-13, floor=1)
 
 
-def test_baumgarte_decays_as_predicted():
+def test_baumgarte_stabilization_decays_as_predicted():
     """A point mass in one dimension held to x = 0: ẍ = −2α ẋ − β² x exactly; critically damped with equal gains."""
     mass = (
         ts.Builder("m")
@@ -178,7 +178,7 @@ def test_baumgarte_decays_as_predicted():
     assert_close(a, [-8 * -0.2 - 16 * 0.3], 1e-13, floor=1)
     x, v, h = 0.3, 0.0, 1e-3
     entry = lambda x, v: system.forward_dynamics([x], [v], [0.0], stabilization=(4.0, 4.0)).a[0]  # noqa: E731
-    for _ in range(500):  # Runge and Kutta
+    for _ in range(500):  # Runge–Kutta steps
         k1 = v, entry(x, v)
         k2 = v + h / 2 * k1[1], entry(x + h / 2 * k1[0], v + h / 2 * k1[1])
         k3 = v + h / 2 * k2[1], entry(x + h / 2 * k2[0], v + h / 2 * k2[1])
@@ -187,8 +187,8 @@ def test_baumgarte_decays_as_predicted():
     assert math.isclose(x, 0.3 * (1 + 4 * 0.5) * math.exp(-4 * 0.5), rel_tol=1e-9)
 
 
-def test_coupling_is_a_mimic_joint():
-    """The Panda's fingers: mimic joint, and the same robot set free and coupled by a constraint."""
+def test_coupling_constraint_equals_the_mimic_joint():
+    """The Panda's fingers: a mimic joint, and independent joints with a coupling constraint."""
     mimic = ts.robots.panda()
     free = mimic.without_couplings()
     (name,) = [j for j in mimic.joints if mimic.joint(j).mimic is not None]
@@ -205,7 +205,7 @@ def test_coupling_is_a_mimic_joint():
     motion = system.forward_dynamics(q2, v2, tau2)
     assert_close(motion.a[own], mimic.forward_dynamics(q, v, tau), 1e-9, floor=1)
     tau = free.inverse_dynamics(q2, v2, motion.a)
-    assert_close(tau[place], motion.multipliers, 1e-9, floor=1)  # the coupling's force is what its follower feels
+    assert_close(tau[place], motion.multipliers, 1e-9, floor=1)  # the coupling force acts on the coupled joint
     assert system.mobility(q2).freedom == mimic.nv
 
 
@@ -231,7 +231,7 @@ def test_project_ends_on_the_constraints_to_rounding(bar):
 
 
 def test_system_without_constraints_equals_the_free_robot():
-    """A tree of no loops under no constraints moves as the tree does."""
+    """A tree without loops and constraints has the dynamics of the tree."""
     arm = ts.robots.two_link()
     system = arm.constrained()
     q, v, tau = np.random.default_rng(0).normal(size=(3, 2))
@@ -246,8 +246,8 @@ def test_system_without_constraints_equals_the_free_robot():
     assert (system.assemble(q) == q).all()
 
 
-def test_energy_is_kept(bar):
-    """d/dt(K + P) = τᵀv on a four-bar: the constraint forces add nothing."""
+def test_energy_of_a_four_bar_changes_only_by_the_work_of_joint_forces(bar):
+    """d/dt(K + P) = τᵀv on a four-bar: the constraint forces do no work."""
     robot, system, q = bar
     v = system.project_velocity(q, [1.5, 0, 0])
     tau = np.array([0.3, -0.2, 0.5])

@@ -1,4 +1,4 @@
-"""Dynamics under constraints: the methods against one another, against closed forms, against other formulations.
+"""Constrained dynamics: comparison of the methods with each other, closed forms and other formulations.
 
 Random mechanisms are closed by construction (tests/constraints/mechanisms.py); their kernels are compiled.
 """
@@ -20,7 +20,7 @@ G = 9.81
 
 
 def state(system, q, seed=0):
-    """v that keeps the constraints, and τ."""
+    """(v, τ) with v consistent with the constraints."""
     rng = np.random.default_rng(seed)
     return system.project_velocity(q, rng.normal(size=system.robot.nv)), rng.normal(size=system.robot.nv)
 
@@ -34,7 +34,7 @@ def residuals(system, q, v, tau, motion, wrench_force=0.0):
 
 # -- random mechanisms ---------------------------------------------------------------------------------------------------
 
-#: (seed, the joints that close loops): small ones by day; by night any, whatever their rank and base
+#: (seed, the joints that close loops): small ones in the short suite; any rank and base in the long suite
 MECHANISMS = [(24, ("helical",))]
 MORE = [
     (145, ("spherical", "universal")),
@@ -62,7 +62,7 @@ def check_mechanism(seed, kinds, redundant, bodies=5):
         size = max(1.0, np.abs(motion.multipliers).max(), np.abs(motion.a).max())
         assert max(np.abs(force).max(), np.abs(acceleration).max()) <= 1e-9 * size, m
         assert_close(motion.a, motions["null_space"].a, 1e-9, floor=1)
-        forces = A.T @ motions["null_space"].multipliers  # unique where λ is not
+        forces = A.T @ motions["null_space"].multipliers  # unique even if λ is not
         assert_close(A.T @ motion.multipliers, forces, 1e-9, floor=1)
         power = (A.T @ motion.multipliers) @ v
         assert abs(power) <= 1e-9 * size * max(1.0, np.abs(v).max()), "constraint forces do no work"
@@ -78,11 +78,11 @@ def check_mechanism(seed, kinds, redundant, bodies=5):
 
 
 @pytest.mark.parametrize(("seed", "kinds"), MECHANISMS, ids=str)
-def test_methods_agree(seed, kinds):
+def test_constrained_dynamics_methods_agree(seed, kinds):
     check_mechanism(seed, kinds, redundant=False, bodies=2 + len(kinds))
 
 
-def test_methods_agree_on_redundant_loops():
+def test_constrained_dynamics_methods_agree_on_redundant_loops():
     system, q, *_ = check_mechanism(145, ("spherical", "universal"), redundant=True, bodies=4)
     mobility = system.mobility(q)
     assert mobility.redundancy == 7
@@ -95,19 +95,19 @@ def test_methods_agree_on_redundant_loops():
 @pytest.mark.night
 @pytest.mark.parametrize("redundant", [False, True])
 @pytest.mark.parametrize(("seed", "kinds"), MORE, ids=str)
-def test_methods_agree_at_night(seed, kinds, redundant):
+def test_constrained_dynamics_methods_agree_on_random_mechanisms(seed, kinds, redundant):
     check_mechanism(seed, kinds, redundant)
 
 
 @pytest.fixture(scope="module")
 def mechanism():
-    """A tree with a coupling under two loops, and a state."""
+    """A tree with a mimic joint and two loops, and a state."""
     robot, q, loops = closed_mechanism(145, ("spherical", "universal"), bodies=4)
     system = robot.constrained(*loops)
     return (system, q, *state(system, q))
 
 
-def test_batch_is_a_loop_of_single_calls(mechanism):
+def test_constrained_dynamics_of_a_batch_equals_single_calls(mechanism):
     system, q, v, tau = mechanism
     rng = np.random.default_rng(0)
     V, T = v + rng.normal(size=(2, 3, v.size)), rng.normal(size=(3, v.size))
@@ -117,7 +117,7 @@ def test_batch_is_a_loop_of_single_calls(mechanism):
         assert batch.multipliers.shape == (2, 3, 7)
         for i in np.ndindex(2, 3):
             one = system.forward_dynamics(q, V[i], T[i[1]], method=m)
-            if m == "null_space":  # LAPACK in between: to rounding
+            if m == "null_space":  # uses LAPACK: equal up to rounding
                 assert_close(batch.a[i], one.a, 1e-11, floor=1)
             else:
                 assert (batch.a[i] == one.a).all()
@@ -133,7 +133,7 @@ def test_wrenches_enter_as_joint_forces(mechanism):
     assert_close(ours.a, system.forward_dynamics(q, v, tau + system.robot.jacobian(q, "frame3", "body").T @ F).a, 1e-9, floor=1)
 
 
-def test_gains_add_baumgartes_terms(mechanism):
+def test_stabilization_gains_add_the_terms_of_baumgarte(mechanism):
     """A a + Ȧv = −2α(A v − b) − β²φ."""
     system, q, v, tau = mechanism
     q, v = system.robot.integrate(q, 1e-3 * tau), v + 0.1
@@ -163,7 +163,7 @@ def test_impact_balances_momentum(mechanism):
     assert_close(system.project_velocity(q, v), system.acceleration_projector(q) @ v, 1e-9, floor=1)
 
 
-def test_inverse_dynamics_round_trip(mechanism):
+def test_constrained_inverse_dynamics_round_trip(mechanism):
     system, q, v, tau = mechanism
     a, lam = system.forward_dynamics(q, v, tau)
     assert_close(system.inverse_dynamics(q, v, a, multipliers=lam), tau, 1e-9, floor=1)
@@ -183,14 +183,14 @@ def bar():
     return robot, system, robot.assemble([1.0, -0.5, 2.0])
 
 
-def test_four_bar_by_lagrange(bar):
-    """One coordinate: m(θ) θ̈ + ½ m′ θ̇² + P′ = τ_A, with m and P of the closed curve by differences."""
+def test_four_bar_dynamics_agree_with_lagrange(bar):
+    """One coordinate: m(θ) θ̈ + ½ m′ θ̇² + P′ = τ_A, with m and P of the closed mechanism by differences."""
     robot, system, q = bar
     v = system.project_velocity(q, [1.0, 0, 0])
     v = v / v[0]
     tau = np.array([0.7, 0, 0])
 
-    def along(s):  # the closed mechanism with its crank s further on, and its velocity at unit crank speed
+    def along(s):  # closed mechanism at crank angle + s, its velocity at unit crank speed
         x = system.assemble(q + s * v, fixed=["A"])
         x[0] = q[0] + s
         x = system.assemble(x, fixed=["A"])
@@ -206,7 +206,7 @@ def test_four_bar_by_lagrange(bar):
     assert np.allclose(robot.forward_dynamics(q, speed * v, tau), motion.a, rtol=1e-12)
 
 
-def test_four_bar_mobility(bar):
+def test_four_bar_mobility_has_one_degree_of_freedom_and_three_redundant_rows(bar):
     robot, system, q = bar
     m = system.mobility(q)
     assert (m.freedom, m.rank, m.rows, m.redundancy, m.count, m.singular) == (1, 2, 5, 3, -2, False)
@@ -220,12 +220,12 @@ def test_four_bar_mobility(bar):
 
 @pytest.fixture(scope="module")
 def parallelogram():
-    """Opposite sides equal: where all bars lie on one line its two closure rows are dependent."""
+    """Equal opposite sides: if all bars lie on one line, the two closure rows are dependent."""
     robot = four_bar(1.0, 2.0, 1.0, 2.0)
     return robot, robot.constrained()
 
 
-def test_singular_state_in_a_batch_is_named_and_its_neighbours_keep_their_bits(parallelogram):
+def test_singular_state_in_a_batch_is_named_and_regular_states_keep_their_bits(parallelogram):
     _, system = parallelogram
     usual = system.assemble([1.0, -1.0, 1.0])
     assert_close(usual, [1.0, -1.0, 1.0], 1e-9, floor=1)
@@ -246,13 +246,13 @@ def test_singular_state_in_a_batch_is_named_and_its_neighbours_keep_their_bits(p
 
 
 def test_rounding_does_not_hide_a_singular_state():
-    """An arm stretched out under rows that become dependent there: the doubt is never below one, whatever its sign would be."""
+    """Rows that become dependent at a stretched arm: doubt ≥ 1, whatever the sign of the rounding error."""
     arm = ts.robots.ur5().with_gravity((0, 0, 0))
     system = arm.constrained(C.fixed_pose("tool0"))
     rng = np.random.default_rng(1)
     q = rng.uniform(-3, 3, size=(400, 6))
     q[:200, 4] = 0  # the wrist singularity
-    q[200:, 2] = 0  # the elbow's
+    q[200:, 2] = 0  # the elbow singularity
     for m in ("auto", "direct"):
         x, _, doubt = system.kernel(m)(q, np.zeros(6), rng.normal(size=(400, 6)))
         assert (~(doubt < 1)).all()
@@ -261,10 +261,10 @@ def test_rounding_does_not_hide_a_singular_state():
             system.forward_dynamics(q[k], np.zeros(6), rng.normal(size=6))
         assert not system.forward_dynamics(
             q[k], np.zeros(6), np.zeros(6)
-        ).a.any()  # at rest without forces it stays, singular or not
+        ).a.any()  # no acceleration at rest without forces, singular or not
 
 
-def test_another_spanning_tree_is_the_same_mechanism(bar):
+def test_another_spanning_tree_gives_the_same_accelerations(bar):
     """Cut at each joint in turn: accelerations by joint, and a drive at C as a loop joint or as a tree joint."""
     robot, system, q = bar
     v = system.project_velocity(q, [1.2, 0, 0])
@@ -291,7 +291,7 @@ def test_another_spanning_tree_is_the_same_mechanism(bar):
 
 
 def carried_over(robot, q, v, other):
-    """q, v of another spanning tree of a planar mechanism, from the angles of the links; −1 where a joint is turned round."""
+    """q, v of another spanning tree of a planar mechanism, from the angles of the links; −1 for reversed joints."""
     turn = {link: math.atan2(robot.pose(q, link)[1, 0], robot.pose(q, link)[0, 0]) for link in robot.links}
     spin = {link: robot.twist(q, v, link)[2] for link in robot.links}
     q2, v2, sign = np.zeros(3), np.zeros(3), {}
@@ -307,7 +307,7 @@ def carried_over(robot, q, v, other):
         q2[at] = (turn[new[1]] - turn[new[0]]) - (home[new[1]] - home[new[0]])
         v2[at] = spin[new[1]] - spin[new[0]]
     axis = {j.name: 1.0 for j in other.description.joints}
-    for name in other.joints:  # the axis may point the other way in the turned joint
+    for name in other.joints:  # the axis of a reversed joint may have the opposite sign
         J = other.jacobian(np.zeros(3), _child(other, name))[2, other.joint(name).v_slice][0]
         axis[name] = J
         q2[other.joint(name).v_slice] *= J
@@ -330,8 +330,8 @@ def _behind(robot, link, known):
     raise AssertionError(link)
 
 
-def test_the_shortest_drives_of_a_loop(bar):
-    """inverse_dynamics(actuated=...): passive joints get nothing, the motion is the one asked for, power balances."""
+def test_inverse_dynamics_with_actuated_joints_gives_the_smallest_drives(bar):
+    """inverse_dynamics(actuated=...): passive joints have no force, the motion is the given one, power balances."""
     robot, system, q = bar
     v = system.project_velocity(q, [1.2, 0, 0])
     a = system.forward_dynamics(q, v, [0.4, 0, 0]).a
@@ -339,7 +339,7 @@ def test_the_shortest_drives_of_a_loop(bar):
     assert_close(by_crank, [0.4, 0, 0], 1e-9, floor=1)
     by_rocker = system.inverse_dynamics(q, v, a, actuated=["D"])
     assert by_rocker[0] == by_rocker[1] == 0
-    assert math.isclose(by_rocker @ v, by_crank @ v, rel_tol=1e-9)  # any drives of one motion spend the same power
+    assert math.isclose(by_rocker @ v, by_crank @ v, rel_tol=1e-9)  # any drives of one motion need the same power
     both = system.inverse_dynamics(q, v, a, actuated=["A", "D"])
     assert np.linalg.norm(both) < min(np.linalg.norm(by_crank), np.linalg.norm(by_rocker))
     assert_close(system.forward_dynamics(q, v, both).a, a, 1e-9, floor=1)

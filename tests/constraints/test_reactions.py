@@ -1,4 +1,4 @@
-"""The wrench through every joint, against free-body diagrams: the rate of momentum of what was cut free, less its weight."""
+"""Reaction wrenches compared with free-body diagrams: rate of momentum of the subtree minus its weight."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ G = 9.81
 
 
 def in_world(X: Transform, F) -> np.ndarray:
-    """A wrench of a frame about the world's origin, in the world's axes; X from the world to the frame."""
+    """A wrench given in a frame, converted to world axes about the world origin; X from the world to the frame."""
     m, f = np.split(np.asarray(F, float), 2)
     W = X.T @ Force(Vec(*m.tolist()), Vec(*f.tolist()))
     return np.array([*W.m, *W.f], float)
 
 
 def momentum_and_weight(model, bodies, q, v):
-    """Of some bodies, about the world's origin: the sum of X₀ᵀ I V, and of the moment and force of gravity."""
+    """Σ X₀ᵀ I V and Σ gravity wrench of some bodies, about the world origin."""
     X, S = joints(model, q)
     V = velocities(model, X, S, v)
     world = {0: Transform.identity()}
@@ -48,8 +48,8 @@ def momentum_and_weight(model, bodies, q, v):
 
 @settings(max_examples=10)
 @given(seed=st.integers(0, 10**6))
-def test_free_body_diagrams(seed):
-    """F_i, seen from the world, is d/dt of the momentum of all that joint i carries, less gravity and the wrench applied."""
+def test_reactions_balance_momentum_gravity_and_wrenches_of_the_subtree(seed):
+    """F_i, seen from the world, is d/dt of the momentum of the subtree of joint i minus gravity and the applied wrench."""
     robot = ts.Robot(random_tree(seed, bodies=5))
     model, rng = robot.model, np.random.default_rng(seed)
     if robot.nv == 0:
@@ -77,8 +77,8 @@ def bar():
     return robot, system, q, system.project_velocity(q, [1.5, 0, 0])
 
 
-def test_drives_are_in_the_reactions(bar):
-    """Sᵀ F = τ at every joint of the tree, and the constraint's wrench does no work on the loop joint's freedom."""
+def test_reactions_contain_the_joint_forces(bar):
+    """Sᵀ F = τ at every joint of the tree, and the constraint wrench does no work in the loop joint."""
     _, system, q, v = bar
     tau = np.array([0.4, -0.3, 0.7])
     found = system.reactions(q, v, tau)
@@ -90,7 +90,7 @@ def test_drives_are_in_the_reactions(bar):
     assert abs(driven["C"][2]) < 1e-12, "the wrench of the loop is without its drive"
 
 
-def test_another_cut_gives_the_same_reactions(bar):
+def test_reactions_do_not_depend_on_the_cut_joint(bar):
     """The wrench through each joint, in the plane, about the world's origin, whichever joint is cut."""
     robot, system, q, v = bar
     tau = np.array([0.4, 0.0, 0.0])
@@ -108,18 +108,18 @@ def test_another_cut_gives_the_same_reactions(bar):
 
 
 def planar_forces(robot, system, q, found):
-    """By joint, the link pushed and the wrench on it (m_z, f_x, f_y) about the world's origin."""
+    """By joint: the link and the wrench on it (m_z, f_x, f_y) about the world's origin."""
     out = {}
     for j in robot.description.joints:
         if j.name in found:
-            out[j.name] = _solid(robot, j.child), in_world(pose(robot, q, j.child), found[j.name])[2:5]
+            out[j.name] = _link_with_mass(robot, j.child), in_world(pose(robot, q, j.child), found[j.name])[2:5]
     for loop in robot.description.loops:
         X = loop.child_origin @ pose(robot, q, loop.child)
         out[loop.name] = loop.child, in_world(X, found[loop.name])[2:5]
     return out
 
 
-def _solid(robot, link):
+def _link_with_mass(robot, link):
     """The link with a mass that an auxiliary link is welded to."""
     for j in robot.description.joints:
         if j.name not in robot.joints and j.parent == link:
@@ -127,8 +127,8 @@ def _solid(robot, link):
     return link
 
 
-def test_loads_of_a_four_bar_balance(bar):
-    """The ground carries the weight and the rate of momentum of all links: the reactions at A and D together."""
+def test_reactions_at_the_ground_of_a_four_bar_balance_weight_and_momentum(bar):
+    """The sum of the reactions at A and D is the rate of momentum of all links minus their weight."""
     robot, system, q, v = bar
     tau = np.array([0.4, 0, 0])
     a = system.forward_dynamics(q, v, tau).a
@@ -143,8 +143,8 @@ def test_loads_of_a_four_bar_balance(bar):
     assert_close(total, (ends[0][0] - ends[1][0]) / (2 * h) - weight, 1e-7, floor=1)
 
 
-def test_wrenches_are_carried():
-    """A force on a hanging pendulum's tip held by a plane: the joint carries what the plane does not."""
+def test_reactions_include_applied_wrenches():
+    """A force on the tip of a hanging pendulum on a plane: the joint takes the part that the plane does not."""
     rod = ts.Builder("rod").link("ground").link("rod", mass=2.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
     robot = rod.joint("hinge", "revolute", "ground", "rod", axis=(0, 1, 0)).frame("end", "rod", xyz=(0, 0, -1)).build()
     system = robot.constrained(C.point_on_plane("end", (1, 0, 0)))
@@ -155,8 +155,8 @@ def test_wrenches_are_carried():
     assert_close(lifted["hinge"], [0, 0, 0, 0, 0, 2 * G - 5], 1e-10, floor=1)
 
 
-def test_a_beam_on_two_supports():
-    """Hinged at one end, on a plane at the other: each carries half; a load at a quarter shares three to one."""
+def test_reactions_of_a_beam_on_two_supports_match_statics():
+    """Hinged at one end, on a plane at the other: each takes half; a load at a quarter is shared three to one."""
     m, length = 3.0, 2.0
     beam = ts.Builder("beam").link("ground").link("beam", mass=m, com=(length / 2, 0, 0), inertia=(0.1, 1, 1))
     beam.joint("hinge", "revolute", "ground", "beam", axis=(0, 1, 0)).frame("end", "beam", xyz=(length, 0, 0))
@@ -173,7 +173,7 @@ def test_a_beam_on_two_supports():
     assert_close(batch["hinge"][1], found["hinge"], 1e-10, floor=1)
 
 
-def test_a_skew_loop_joint_reports_in_the_axes_it_was_given():
+def test_reaction_of_a_skew_loop_joint_is_in_its_described_frame():
     """Moments free about a skew axis: the wrench of the loop, in the frame described, has no part along that axis."""
     axis = np.array([1.0, 2.0, 3.0]) / math.sqrt(14)
     arm = (

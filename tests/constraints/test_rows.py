@@ -1,6 +1,6 @@
 """The rows of every constraint: A against Jacobians, φ̇ and d/dt(A v − b) against differences, over floats and symbols.
 
-The source runs over floats here; tests/constraints/test_dynamics.py holds the kernels against it.
+The source runs over floats here; tests/constraints/test_dynamics.py compares the kernels with it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def random_robot(seed: int, **options):
 
 
 def check_rates(robot, constraints, q, v, t=0.0):
-    """drift = d/dt(A v − b) with v constant, at any q, kept or not."""
+    """drift = d/dt(A v − b) with v constant, at any q, whether or not the constraints hold."""
     now = rows(robot, constraints, q, v, t)
     ends = [rows(robot, constraints, moved(robot, q, v, h), v, t + h) for h in (STEP, -STEP)]
     slip = [r.A @ v - r.speed for r in ends]
@@ -65,7 +65,7 @@ def check_errors(robot, constraints, q, v, t=0.0):
 @pytest.mark.parametrize("kind", LOOP_JOINTS)
 @few
 @given(seed=seeds)
-def test_joint_rows(kind, seed):
+def test_rows_of_loop_joints_agree_with_jacobians_and_differences(kind, seed):
     """A = Tᵀ(J_s − J_p) for any joint between any two frames; φ = 0 where it is closed, φ̇ = A v there, Ȧv anywhere."""
     robot, q, v, rng = random_robot(seed)
     joint = LOOP_JOINTS[kind](rng)
@@ -84,7 +84,7 @@ def test_joint_rows(kind, seed):
 @pytest.mark.parametrize("kind", [name for name in LOOP_JOINTS if name != "fixed"])
 @few
 @given(seed=seeds)
-def test_velocity_and_force_of_a_loop_joint(kind, seed):
+def test_loop_joint_velocity_is_least_squares_and_its_wrench_has_the_joint_force(kind, seed):
     """v_J is the least-squares solution of S v_J = V, and the wrench of a joint force τ lies in S with SᵀF = τ."""
     robot, q, v, rng = random_robot(seed)
     c = closing_joint(robot, q, LOOP_JOINTS[kind](rng), *two_frames(robot, rng), rng)
@@ -111,7 +111,7 @@ def assert_relative_jacobian(robot, c, parent, child, q, A):
 
 @few
 @given(seed=seeds)
-def test_rows_of_points_rods_and_wheels(seed):
+def test_rows_of_point_distance_and_rolling_constraints_agree_with_differences(seed):
     """Every maker between frames of random trees: φ̇ = A v and Ȧv at any configuration; A from the frames' Jacobians."""
     robot, q, v, rng = random_robot(seed)
     a, b = two_frames(robot, rng)
@@ -141,8 +141,8 @@ def test_planes_go_through_the_origin_unless_a_point_is_given():
     assert C.point_on_line("f", normal) == C.point_on_line("f", normal, through=origin)
 
 
-def test_a_short_row_counts_as_much_as_a_long_one():
-    """Two sliders of 1 kg, rows of length 1 and 0.1 across each other: each adds all of itself, so both pivots are 1."""
+def test_pivots_do_not_depend_on_the_length_of_rows():
+    """Two prismatic joints, 1 kg, orthogonal rows of length 1 and 0.1: both pivots are 1."""
     arm = ts.Builder("xy").link("base").link("x", mass=0.0).link("y", mass=1.0)
     arm = arm.joint("along x", "prismatic", "base", "x", axis=(1, 0, 0)).joint("along y", "prismatic", "x", "y", axis=(0, 1, 0))
     mass = by_factors(arm.build().model, [0.0, 0.0])
@@ -205,7 +205,7 @@ def test_point_constraints_use_the_given_points(seed):
     assert np.allclose(rows(robot, [C.point_at(a, c, relative_to=b)], q, np.zeros(robot.nv)).error, seen[:3, 3] - c, atol=1e-12)
 
 
-def test_slip_of_a_ball_is_the_velocity_of_the_touching_point():
+def test_velocity_residual_of_a_ball_is_the_velocity_of_the_contact_point():
     """v + ω × (−r n) of a ball's lowest point, from its twist in the world's axes."""
     ball = ts.Builder("ball").link("ball", mass=1, inertia=(1, 1, 1)).build(base="floating")
     rng = np.random.default_rng(3)
@@ -218,7 +218,7 @@ def test_slip_of_a_ball_is_the_velocity_of_the_touching_point():
 
 @few
 @given(seed=seeds)
-def test_rows_of_functions(seed):
+def test_rows_of_constraint_functions_agree_with_differences(seed):
     """Pfaffian and holonomic functions of q, timed or not, on trees with quaternions among q; driven constraints."""
     robot, q, v, rng = random_robot(seed)
     k = rng.normal(size=robot.nq).tolist()
@@ -251,7 +251,7 @@ def test_rows_of_functions(seed):
 
 @few
 @given(seed=seeds)
-def test_a_function_gives_the_rows_of_the_frames(seed):
+def test_holonomic_function_of_a_position_gives_the_rows_of_point_at(seed):
     """holonomic(φ) with φ the position of a point gives point_at's A and Ȧv: the derivatives of a pose, twice."""
     robot, q, v, rng = random_robot(seed)
     _, frame = two_frames(robot, rng)
@@ -265,7 +265,7 @@ def test_a_function_gives_the_rows_of_the_frames(seed):
         assert np.abs(x - y).max() <= 1e-11 * (1 + np.abs(y).max())
 
 
-def test_coupling_rows():
+def test_rows_of_a_coupling_match_its_equation():
     panda = ts.robots.panda().without_couplings()
     a, b = panda.joints[-2:]
     c = C.coupling(a, b, 2.0, offset=0.1)
@@ -281,8 +281,8 @@ def test_coupling_rows():
 @pytest.mark.parametrize(
     "kind", ["revolute", "prismatic", "cylindrical", "helical", "spherical", "planar", "universal", "fixed"]
 )
-def test_the_maker_puts_frames_where_the_model_does(kind):
-    """constraints.joint(xyz, rpy, child_xyz, child_rpy) is the loop that Builder.loop makes of the same words."""
+def test_constraints_joint_equals_the_loop_of_the_builder(kind):
+    """constraints.joint(xyz, rpy, child_xyz, child_rpy) equals the loop that Builder.loop makes from the same arguments."""
     words = {"xyz": (0.1, -0.2, 0.3), "rpy": (0.3, 0.2, -0.5), "child_xyz": (0.4, 0.1, 0.0), "child_rpy": (-0.2, 0.4, 1.1)}
     axes = {"universal": {"axis": (1, 0, 0), "second_axis": (0, 1, 1)}, "fixed": {}, "spherical": {}}
     words |= axes.get(kind, {"axis": (1, 2, 3)}) | ({"pitch": 0.2} if kind == "helical" else {})
@@ -313,8 +313,8 @@ def test_fixed_pose_holds_the_given_pose():
     assert np.allclose(r.A, robot.jacobian(q, "tool0", "body"), atol=1e-13)
 
 
-def test_rows_over_symbols():
-    """MR Example 8.5 with Ȧ as the book prints it, exactly."""
+def test_rows_over_symbols_match_mr_example_8_5():
+    """MR Example 8.5 with Ȧ as printed in the book, exactly."""
     arm = ts.robots.two_link()
     q, v = sympy.symbols("θ1:3"), sympy.symbols("θ̇1:3")
     c1, s1, c12, s12 = sympy.cos(q[0]), sympy.sin(q[0]), sympy.cos(sum(q)), sympy.sin(sum(q))
@@ -332,8 +332,8 @@ def test_rows_over_symbols():
         assert sympy.simplify(sympy.expand_trig(sympy.expand(r.drift[0] - drift))) == 0
 
 
-def test_symbolic_drift_is_the_derivative():
-    """Ȧv − ḃ of a timed function over symbols is SymPy's own second derivative."""
+def test_symbolic_constraint_bias_is_the_second_derivative_by_sympy():
+    """Ȧv − ḃ of a timed function over symbols equals the second derivative by SymPy."""
     robot = ts.robots.two_link()
     q, v, t = sympy.symbols("q1:3"), sympy.symbols("v1:3"), sympy.Symbol("t")
     phi = lambda q, t: sin(q[0] * t) * q[1] + q[0] ** 3  # noqa: E731
@@ -345,8 +345,8 @@ def test_symbolic_drift_is_the_derivative():
     assert sympy.expand(r.speed[0] + sympy.diff(f, t)) == 0
 
 
-def test_constrained_directions_do_not_depend_on_rotated_frames():
-    """A weld turned in its own frame spans the same rows: the projector on A's row space stays."""
+def test_row_space_of_a_weld_does_not_depend_on_its_frame():
+    """A weld rotated in its own frame has the same row space: the projector on it does not change."""
     robot, q, (loop,) = closed_mechanism(5, ["fixed"])
     rng = np.random.default_rng(0)
     X = Transform.of_pose(rotation(rng), loop.origin.r * 0)

@@ -1,4 +1,4 @@
-"""Dependent rows: redundant ones change nothing, contradictory and singular ones are refused with the names of the rows."""
+"""Dependent rows: redundant rows change nothing; contradictory and singular rows are refused by name."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_velocities_that_contradict_each_other_are_refused_with_their_rows(arm):
 
 
 @pytest.mark.parametrize("copies", [2, 10])
-def test_rows_repeated_give_the_same_motion(copies):
+def test_repeated_rows_give_the_same_motion(copies):
     """RELIABILITY B6."""
     bars = mechanisms.four_bar()
     q = bars.assemble([1.0, 0.0, 0.0], fixed=["crank"])
@@ -75,12 +75,12 @@ def test_rows_repeated_give_the_same_motion(copies):
     assert np.abs(again.project_velocity(q, v + 0.1) - once.project_velocity(q, v + 0.1)).max() < 1e-12
 
 
-# -- states beside the loops -----------------------------------------------------------------------------------------------
+# -- states that violate loops ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("drift", [1e-8, 1e-5, 1e-3])
-def test_a_state_beside_overconstrained_loops_is_answered_to_its_drift(drift):
-    """Bricard's ring: six rows of rank five, which beside the loop are six of rank six and do not agree."""
+def test_state_off_overconstrained_loops_gives_an_error_proportional_to_its_drift(drift):
+    """Bricard's ring: six rows of rank five, which off the closed configurations have rank six and contradict each other."""
     ring = mechanisms.bricard()
     system = ring.constrained()
     q, rng = ring.neutral(), np.random.default_rng(0)
@@ -99,8 +99,8 @@ def test_a_state_beside_overconstrained_loops_is_answered_to_its_drift(drift):
 
 
 @pytest.mark.parametrize("drift", [1e-10, 1e-8, 1e-6])
-def test_drift_beside_a_branch_of_lower_rank_is_not_taken_for_a_row(drift):
-    """Peaucellier's cell with two of its corners on each other: five rows count all along this branch, six on the usual one."""
+def test_drift_off_a_branch_of_lower_rank_does_not_add_a_row(drift):
+    """Peaucellier's cell with two coinciding corners: five independent rows on this branch, six on the usual one."""
     cell = mechanisms.peaucellier()
     system = cell.constrained()
     q = cell.assemble([-0.2486281, 0.10861734, 2.29797187, -0.12838633, 1.93475925, 0.79260052, -1.17558213])
@@ -122,7 +122,7 @@ def test_a_massless_link_of_a_loop_is_refused_with_its_joint():
             call(q)
 
 
-def test_a_velocity_that_breaks_overconstrained_loops_is_answered():
+def test_velocity_that_violates_overconstrained_loops_gives_finite_accelerations():
     ring = mechanisms.bricard()
     v = np.random.default_rng(1).normal(size=ring.nv)
     assert np.isfinite(ring.forward_dynamics(ring.neutral(), v, np.zeros(ring.nv))).all()
@@ -142,14 +142,14 @@ def flat_bars(start, **options):
 
 @pytest.fixture(scope="module", params=[np.pi / 2, 1.1], ids=["axes along the rows", "askew"])
 def parallelogram(request):
-    """Drawn at an angle, so that the flat position has coordinates of no special kind."""
+    """Drawn at an angle, so that the coordinates of the flat position are not special."""
     return flat_bars(request.param), request.param
 
 
 @pytest.mark.parametrize("speed", [0.0, 1.7])
 @pytest.mark.parametrize("off", [1e-2, 1e-4, 1e-6, 1e-9, 1e-12, 0.0])
 @pytest.mark.parametrize("flat", [0.0, np.pi])
-def test_flat_parallelogram_is_right_to_its_conditioning_or_refused(parallelogram, flat, off, speed):
+def test_flat_parallelogram_is_accurate_to_its_conditioning_or_refused(parallelogram, flat, off, speed):
     """J θ̈ = τ₁ − τ₂ + τ₃ − (m₁/2 + m₂ + m₃/2) g L cos θ: the coupler of a parallelogram does not turn."""
     system, start = parallelogram
     q, v = (flat + off - start) * np.array([1, -1, 1]), speed * np.array([1, -1, 1])
@@ -160,13 +160,13 @@ def test_flat_parallelogram_is_right_to_its_conditioning_or_refused(parallelogra
         if off < 1e-9:
             with pytest.raises(ts.SingularError, match=r"'pin: v.'.*'crank', 'coupler', 'rocker'"):
                 system.forward_dynamics(q, v, FORCES, method=method)
-        elif method in ("auto", "null_space") or off >= 1e-4:  # in between, methods 1 and 2 may refuse
+        elif method in ("auto", "null_space") or off >= 1e-4:  # at other offsets, methods 1 and 2 may refuse
             a = system.forward_dynamics(q, v, FORCES, method=method).a
             assert np.abs(a / expected - 1).max() < (1e-15 / off if method == "null_space" else max(1e-15 / off, 1e-8))
 
 
-def test_flat_parallelogram_at_rest_and_balanced_stays():
-    """Without a force the acceleration is 0 on either branch, and so is a projection of what keeps the rows already."""
+def test_flat_parallelogram_in_equilibrium_does_not_accelerate():
+    """Without forces the acceleration is 0 on either branch; consistent velocities are not changed by projection."""
     start = 1.1
     weightless = flat_bars(start, g=0.0)
     q = -start * np.array([1.0, -1.0, 1.0])
@@ -181,7 +181,7 @@ def test_flat_parallelogram_at_rest_and_balanced_stays():
 # -- canonical bases -------------------------------------------------------------------------------------------------------
 
 
-def test_motions_of_a_parallelogram_in_closed_form(parallelogram):
+def test_mobility_motions_of_a_parallelogram_match_the_closed_form(parallelogram):
     system, _ = parallelogram
     assert system.mobility(system.robot.neutral()).motions == pytest.approx(np.array([[1, -1, 1]]) / np.sqrt(INERTIA), rel=1e-9)
 
@@ -220,7 +220,7 @@ def test_null_space_basis_is_the_same_for_every_basis_of_the_span():
     rng = np.random.default_rng(0)
     L = np.linalg.cholesky(np.cov(rng.normal(size=(5, 40))))
     K = np.linalg.solve(L.T, np.linalg.qr(rng.normal(size=(5, 2)))[0])
-    K[0] = 0.0  # a coordinate that does not move is no pivot
+    K[0] = 0.0  # a coordinate that does not move cannot be a pivot
     K = K @ np.linalg.inv(np.linalg.cholesky(K.T @ L @ L.T @ K)).T
     basis, pivots = null_space_basis(K, L @ L.T)
     assert pivots[0] == 1

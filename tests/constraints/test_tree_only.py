@@ -1,4 +1,4 @@
-"""A robot with loops / results that hold only for its tree are refused, all others are those of the tree."""
+"""Robots with loops: results that hold only for the tree are refused, all others are those of the tree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torsor import large, mechanisms, symbolic
 from torsor.kernels.quantities import QUANTITIES
 from torsor.simulate import control
 
-#: words that some quantities need
+#: arguments that some quantities need
 WORDS = {name: f"{name}:coupler" for name, row in QUANTITIES.items() if "frame" in row.words}
 
 
@@ -35,15 +35,15 @@ def test_kernels_that_ignore_loops_are_refused(bars, name):
 
 @pytest.mark.parametrize("name", [name for name, row in QUANTITIES.items() if not row.under_loops and "q" in row.inputs])
 def test_kernel_of_a_result_that_holds_under_loops_is_recorded(bars, name):
-    """Recording is enough: the program is that of the tree, operation by operation."""
+    """The recorded program equals that of the tree, operation by operation."""
     spec = WORDS.get(name, name)
     assert bars.program(spec).operations == bars.without_loops().program(spec).operations
 
 
 def test_every_joint_force_of_the_table_is_refused_under_loops():
-    """Joint forces of the tree are those of the mechanism only for λ = 0; losses of a joint by itself are not concerned."""
+    """Joint forces of the tree are those of the mechanism only for λ = 0; losses of single joints are not affected."""
     refused = {name for name, row in QUANTITIES.items() if row.under_loops}
-    forces = {name for name in QUANTITIES if name.endswith(("_force", "_torque", "_dynamics"))}
+    forces = {name for name in QUANTITIES if name.endswith(("_force", "_torque", "_dynamics", "_dynamics_derivatives"))}
     others = {"mass_matrix_inverse", "reaction_wrenches", "hybrid_acceleration", "step"}
     assert refused == forces - {"damping_force", "friction_force"} | others
 

@@ -1,12 +1,12 @@
-"""What the documents say is run: every Python block, every doctest, every example; every public name has its place.
+"""Documents are executed: every Python block, doctest and example; every public name is in the reference.
 
-In a page, blocks of Python share one namespace, in order.  Two words in a comment change what is expected of a block:
+In a page, blocks of Python share one namespace, in order.  Comments in a block change the expected result:
 
-* ``# raises ArgumentError``   it raises that error;
-* ``# warns ModelWarning``     it warns so.
+* ``# raises ArgumentError``   the block raises that error;
+* ``# warns ModelWarning``     the block gives that warning.
 
-A block of ``output`` after it is what it prints, or for one that raises, the error's name and message.  What ``{picture} name``
-shows must be a figure that the blocks above it have made.  Notebooks are run by a kernel, as their readers run them.
+An ``output`` block after it is the printed text, or the name and message of the raised error.  ``{picture} name`` must be a
+figure made by the blocks above it.  Notebooks are run by a Jupyter kernel.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PAGES = [page for page in PAGES if "_build" not in page.parts]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 PACKAGE = Path(torsor.__file__).parent
-#: endings of files and words that follow "robot." in the text
+#: file endings and words that follow "robot." in the text but are not methods
 FILES_NAMED_ROBOT = {"urdf", "py", "c", "h", "loops", "html", "xml", "xacro", "yaml", "dh", "mjcf", "library"}
 DOCTESTED = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
 
@@ -62,7 +62,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def run(block: Block, page: Path, namespace: dict) -> str:
-    """What the block prints, or the error it was expected to raise."""
+    """Printed text of the block, or the expected error."""
     code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")  # so that a traceback has the page's lines
     what, name = next(iter(_EXPECTED.findall(block.code)), ("", ""))
     kind = getattr(torsor, name, None) or getattr(builtins, name, None) if name else None
@@ -82,14 +82,14 @@ def run(block: Block, page: Path, namespace: dict) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Line breaks and blanks are for readers."""
+    """Words of a text; line breaks and blanks are ignored."""
     return text.split()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "Agg")  # pictures, but no windows
+    monkeypatch.setenv("MPLBACKEND", "Agg")  # figures without windows
     name = f"page_{page.stem.replace('-', '_')}"
     module = type(sys)(name)  # a module of its own, so that classes defined in a page can be looked up
     monkeypatch.setitem(sys.modules, name, module)
@@ -104,11 +104,11 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
         else:
             assert words(printed) == words(block.code), f"{place}: this is not what the block before it prints"
     if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")  # or the figures of all pages stay in memory
+        sys.modules["matplotlib.pyplot"].close("all")  # otherwise the figures of all pages stay in memory
 
 
 @pytest.mark.parametrize("path", DOCTESTED, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_doctests(path):
+def test_doctests_of_the_package_pass(path):
     name = ".".join(("torsor", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0
@@ -134,7 +134,7 @@ def test_notebooks_run_and_keep_no_output(path, tmp_path, monkeypatch):
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells), "outputs are for readers"
     monkeypatch.setenv("PYTHONPATH", str(PACKAGE.parent))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # those of Jupyter's own dependencies
+        warnings.simplefilter("ignore")  # warnings of Jupyter's dependencies
         nbclient.NotebookClient(
             notebook, timeout=300, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}}
         ).execute()
@@ -142,7 +142,7 @@ def test_notebooks_run_and_keep_no_output(path, tmp_path, monkeypatch):
 
 
 def test_commands_of_the_documents_exist():
-    """``$ torsor ...`` in a page names a command and options that there are; ``tests/cli`` runs them."""
+    """``$ torsor ...`` in a page names an existing command and existing options; ``tests/cli`` runs them."""
     from torsor.cli.app import command
 
     known = {name: {word for p in c.params for word in (*p.opts, *p.secondary_opts)} for name, c in command().commands.items()}
@@ -180,7 +180,7 @@ def test_a_bundled_robot_is_in_the_reference(name):
     assert inspect.getdoc(getattr(torsor.robots, name))
 
 
-def test_links_between_documents_lead_somewhere():
+def test_links_between_documents_exist():
     pages = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
@@ -188,7 +188,7 @@ def test_links_between_documents_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} leads to {target}, which is not there"
 
 
-def test_included_source_begins_where_the_page_says():
+def test_literalinclude_start_lines_exist_in_the_source():
     found = 0
     for page in PAGES:
         text = page.read_text("utf-8")
@@ -208,7 +208,7 @@ def test_methods_of_a_robot_that_pages_name_exist():
         assert not missing, f"{page.relative_to(ROOT)}: a Robot has no {sorted(missing)}"
 
 
-def test_no_line_is_too_long():
+def test_lines_of_the_documents_are_not_too_long():
     for page in (*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"):
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
             assert len(line) <= 128 or line.lstrip().startswith("|"), (
@@ -216,15 +216,15 @@ def test_no_line_is_too_long():
             )
 
 
-def test_the_benchmarks_that_are_published_are_a_full_run():
+def test_published_benchmarks_are_from_a_full_run():
     results = json.loads((ROOT / "benchmarks" / "published.json").read_text(encoding="utf-8"))
     assert not results["quick"]
     assert {c["robot"] for c in results["contests"]} >= {"ur5", "panda", "solo12", "g1", "talos"}
 
 
-@pytest.mark.night  # `make docs` by day: it takes half a minute
-def test_the_documents_build_without_warnings(tmp_path):
-    """In a process of its own: a second Sphinx in one process warns of what the first has registered."""
+@pytest.mark.night  # takes half a minute; `make docs` does the same
+def test_sphinx_builds_the_documents_without_warnings(tmp_path):
+    """In a separate process: a second Sphinx in one process warns of existing registrations."""
     for name in ("sphinx", "myst_parser", "furo", "ziamath"):
         pytest.importorskip(name, reason="the docs extra is not installed")
     html = tmp_path / "html"
@@ -234,11 +234,11 @@ def test_the_documents_build_without_warnings(tmp_path):
     assert made.returncode == 0, made.stderr
     assert (html / "index.html").exists()
     for page in html.rglob("*.html"):
-        assert not _fetched(page.read_text(encoding="utf-8")), f"{page.relative_to(html)} fetches something from a network"
+        assert not _remote_urls(page.read_text(encoding="utf-8")), f"{page.relative_to(html)} fetches something from a network"
 
 
-def _fetched(text: str) -> list[str]:
-    """What a browser would load from elsewhere; links that a reader may follow are none of it."""
+def _remote_urls(text: str) -> list[str]:
+    """URLs that a browser would load from other servers; ordinary links are not included."""
     return re.findall(
         r'<(?:script|img|iframe|source)[^>]*\ssrc="(?:https?:)?//[^"]*|<link[^>]*\shref="(?:https?:)?//[^"]*', text
     )

@@ -1,4 +1,4 @@
-"""One style for all pictures: there while torsor draws, gone afterwards, and never forced on axes of the user's own."""
+"""Plot style: active only while torsor plots, and not applied to axes of the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Q = np.array([0.3, 0.5])
 
 
 def pictures():
-    """Every kind of picture torsor makes, as a function of the axes to draw into."""
+    """Every kind of plot that torsor makes, as a function of the axes."""
     from torsor.actuators import Motor
     from torsor.model.friction import Coulomb
 
@@ -33,13 +33,13 @@ def pictures():
 
 
 @pytest.fixture(autouse=True)
-def _closed():
+def _close_figures():
     yield
     plt.close("all")
 
 
 @pytest.mark.parametrize("name", pictures())
-def test_new_axes_have_the_style_and_nothing_else_changes(name):
+def test_new_axes_have_the_style_and_rcparams_are_restored(name):
     before = dict(matplotlib.rcParams)
     ax = pictures()[name](None)
     assert dict(matplotlib.rcParams) == before
@@ -49,20 +49,20 @@ def test_new_axes_have_the_style_and_nothing_else_changes(name):
 
 
 @pytest.mark.parametrize("name", pictures())
-def test_axes_of_the_user_keep_theirs(name):
+def test_axes_of_the_user_keep_their_style(name):
     _, mine = plt.subplots()
     ax = pictures()[name](mine)
     assert ax is mine
     assert ax.spines["top"].get_visible()
 
 
-def test_a_result_is_drawn_in_colours_that_can_be_told_apart():
+def test_result_is_plotted_in_distinguishable_colours():
     axes = ARM.simulate([0.0, 0.0], [0.0, 0.0], 0.05).plot()
     assert [line.get_color() for line in axes[0].get_lines()] == list(plotting.COLORS[:2])
     assert len(set(plotting.COLORS)) == len(plotting.COLORS)
 
 
-def test_a_picture_is_vector_graphics(tmp_path):
+def test_figure_is_saved_as_svg_without_images(tmp_path):
     with plotting.style():
         figure, ax = plt.subplots()
         ax.plot([0, 1], [0, 1], label="θ̈, τ, Λ")
@@ -73,7 +73,7 @@ def test_a_picture_is_vector_graphics(tmp_path):
     assert "<image" not in text
 
 
-def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+def test_plot_without_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ts.TorsorError, match=r"torsor\[plot\]"), plotting.style():

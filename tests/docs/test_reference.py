@@ -1,4 +1,4 @@
-"""The reference says what a method computes and in which units; names in the pages lead to what they mean."""
+"""The reference states equations and units of methods; names in the pages link to their definition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torsor import Robot
 from torsor.kernels.quantities import QUANTITIES
 
 COMPUTED = [name for name in QUANTITIES if hasattr(Robot, name)]
-#: an equation, or the sign of the manifold's own arithmetic
+#: an equation, or ⊕ and ⊖ of the manifold
 EQUATION = re.compile("[=⊕⊖]")
 #: [N·m], ``(nv, nv)`` in the units of another, dt [s]
 UNITS = re.compile(r"\[[^\]]*(?:m|N|s|kg|rad|J)\b[^\]]*\]|\bunits? of\b|second")
@@ -28,7 +28,7 @@ def test_quantity_docstrings_have_equation_and_units(name):
         assert UNITS.search(said), f"Robot.{name}: no units in {said!r}"
 
 
-#: those of their arguments
+#: methods whose units are those of their arguments
 WITHOUT_UNITS = {"configuration_rate", "jacobian_rate"}
 
 
@@ -57,7 +57,7 @@ def names():
     return Names(SimpleNamespace(domains={"py": SimpleNamespace(data={"objects": places})}))
 
 
-@pytest.mark.night  # Sphinx takes its time to be imported
+@pytest.mark.night  # importing Sphinx is slow
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
@@ -65,14 +65,14 @@ def names():
         ("robot.rollout(q0, v0, dt=1e-3)", "torsor.Robot.rollout"),
         ('ts.load("robot.urdf")', "torsor.load"),
         ("torsor.rigid.box", "torsor.rigid.box"),
-        ("ClosureError", "torsor.ClosureError"),  # though autodoc knows it by two names
+        ("ClosureError", "torsor.ClosureError"),  # although autodoc has two names for it
         ("cone(radius, height)", "torsor.rigid.cone"),
-        ("box(x, y, z)", None),  # two of them
-        ("forward", None),  # a direction, perhaps
+        ("box(x, y, z)", None),  # ambiguous: there are two
+        ("forward", None),  # could be a direction
         ("damping", None),  # an attribute's name is an ordinary word
         ("arm.rollout", None),
         ("q[:7]", None),
     ],
 )
-def test_a_name_leads_to_the_one_thing_it_can_mean(names, written, meant):
+def test_name_in_a_page_links_to_its_unique_target(names, written, meant):
     assert names.meant(written) == meant

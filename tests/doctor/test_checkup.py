@@ -1,4 +1,4 @@
-"""The checkup itself: what may be examined, and how it tells what it found."""
+"""Checkup: accepted sources, and reports as text, JSON and HTML."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ INERTIA = {
 
 
 @given(st.integers(0, 10**6))
-@example(2329)  # a cam between revolute joints: a pure rotation at angle 0 alone
+@example(2329)  # a cam between revolute joints: a pure rotation only at angle 0
 def test_physical_random_trees_have_no_errors(seed):
-    """Clouds of point masses are bodies, whatever the joints."""
+    """Bodies made of point masses are physical, whatever the joints."""
     found = {f.code for f in check(random_tree(seed)).findings}
     assert not found & INERTIA
 
 
-def test_a_file_a_text_bytes_a_robot_and_a_description(tmp_path):
+def test_check_gives_the_same_findings_for_file_text_bytes_robot_and_description(tmp_path):
     text = HAVE["triangle-inequality"]
     path = tmp_path / "robot.urdf"
     path.write_text(text)
@@ -46,7 +46,7 @@ def test_a_file_a_text_bytes_a_robot_and_a_description(tmp_path):
     assert found[0][0].place == f"{path}:{found[0][0].line}"
     assert found[2][0].place == f"<string>:{found[0][0].line}"
     assert found[4][0].line is None
-    assert found[4][0].repair is None  # there is no text to write in
+    assert found[4][0].repair is None  # a robot has no text to repair
 
 
 def test_invalid_sources_are_refused(tmp_path):
@@ -65,7 +65,7 @@ def test_file_that_is_not_xml_is_one_finding(tmp_path):
     assert (found.code, found.severity, found.place) == ("file-refused", "error", f"{path}:3")
 
 
-def test_a_refused_file_is_examined_as_far_as_it_goes():
+def test_check_of_a_refused_file_reports_other_findings_too():
     text = arm(
         lower=link("lower", mass=-1.0),
         elbow=joint("elbow", "upper", "nowhere", axis="0 3 0"),
@@ -93,11 +93,11 @@ def test_inertia_of_the_base_matters_with_a_floating_base():
     assert [f.severity for f in check(text, base="floating").findings] == ["warning"]
 
 
-# -- how it is told ------------------------------------------------------------------------------------------------------
+# -- reports -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("code", HAVE)
-def test_text_and_json(code):
+def test_checkup_text_and_json_contain_all_findings(code):
     checkup = examined(HAVE[code])
     text = str(checkup)
     assert all(len(line) <= 100 for line in text.splitlines())
@@ -109,7 +109,7 @@ def test_text_and_json(code):
     assert checkup.worst == checkup.findings[0].severity
 
 
-def test_the_worst_first():
+def test_checkup_sorts_findings_by_severity():
     checkup = check(HAVE["mass-matrix-not-positive"])
     order = ["error", "warning", "note"]
     places = [order.index(f.severity) for f in checkup.findings]
@@ -117,7 +117,7 @@ def test_the_worst_first():
     assert checkup.worst == "error"
 
 
-def test_html_is_escaped():
+def test_checkup_html_is_escaped():
     name = "&lt;img src=x onerror=alert(1)&gt;"
     html = check(arm(lower=link(name, I=(0.01, 0.01, 0.03)), elbow=joint("elbow", "upper", name)))._repr_html_()
     assert "<img" not in html
@@ -132,21 +132,21 @@ def test_html_is_escaped():
     ("hand_L", "hand_R"), ("LeftFoot", "RightFoot"), ("leftFoot", "rightFoot"), ("arm_left_3_link", "arm_right_3_link"),
     ("LShoulder", "RShoulder"), ("l_gripper_l_finger", "r_gripper_r_finger"), ("l_gripper_l_finger", "l_gripper_r_finger"),
 ])  # fmt: skip
-def test_names_of_pairs(left, right):
+def test_twins_finds_the_name_of_the_other_side(left, right):
     assert right in list(twins(left))
     assert left in list(twins(right))
     assert stem(left) == stem(right)
 
 
 @pytest.mark.parametrize("name", ["link", "roller", "lower", "world", "relay", "leftover", "frame"])
-def test_names_without_a_side(name):
+def test_twins_of_a_name_without_a_side_is_the_name(name):
     assert list(twins(name)) == [name]
 
 
 # -- the documents -------------------------------------------------------------------------------------------------------
 
 
-def test_every_code_and_repair_is_explained():
+def test_every_code_and_repair_is_in_the_documentation():
     page = (DOCS / "check.md").read_text(encoding="utf-8")
     for name in (*CODES, *REPAIRS):
         assert f"`{name}`" in page, f"docs/check.md does not explain {name}"

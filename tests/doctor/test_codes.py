@@ -1,4 +1,4 @@
-"""Every code: a small file that has it, at the line that is marked, and one near it that has not."""
+"""Every code: a small file with the finding at the marked line, and a similar file without the finding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torsor.checks.doctor.locks import locks
 from torsor.checks.doctor.reading import subject_of
 
 BOX = box_inertia()
-STEINER = 2.0 * (0.36 * np.eye(3) - np.diag([0, 0, 0.36]))  # of 2 kg at z = 0.6 m
+STEINER = 2.0 * (0.36 * np.eye(3) - np.diag([0, 0, 0.36]))  # parallel axis term of 2 kg at z = 0.6 m
 SLANTED = (0.7, 0, 0.4)
 
 
@@ -38,13 +38,13 @@ def elbow(**options):
 
 
 def pair(left, right, more=""):
-    """Two hands on mirrored frames, 0.2 m to the sides."""
+    """Two hands on mirrored frames, 0.2 m to either side."""
     joints = [joint(f"{side}_j", "lower", f"{side}_hand", xyz=f"0 {y} 0") for side, y in (("left", 0.2), ("right", -0.2))]
     return arm(more="\n".join([left, right, *joints, more]))
 
 
 def ball(reach, more="", axes=("1 0 0", "0 1 0", "0 0 1")):
-    """A hand on the lower arm by three joints in one point, and nothing between them."""
+    """A hand on the lower arm by three joints at one point, with massless links between them."""
     names = ["lower", "ball1", "ball2", "hand"]
     empty = "".join(f'<link name="{name}"/>' for name in names[1:3])
     limits = [LIMIT.format(-1, 1), LIMIT.format(-reach, reach), LIMIT.format(-1, 1)]
@@ -61,10 +61,10 @@ LIMIT = 'lower="{}" upper="{}" effort="50" velocity="2"'
 FREE = {"type": "continuous", "limit": None}
 EMPTY = '<link name="tip"/>'
 LEFT = link("left_hand", com=(0.05, 0.02, 0.1))
-LONG = shape(com=(0.05, -0.02, 0.1), size=(0.1001, 0.2, 0.3))  # another look: not the same part
+LONG = shape(com=(0.05, -0.02, 0.1), size=(0.1001, 0.2, 0.3))  # another size: not the same part
 MIMIC = '<mimic joint="{}" multiplier="{}"/>'
 
-#: code → the file that has it, with its line marked
+#: code → file with the finding, its line marked
 HAVE = {
     "file-refused": arm(elbow=joint("elbow", "upper", "lower", type="hinge", mark="joint")),
     "mesh-unreachable": lower(
@@ -131,14 +131,14 @@ HAVE = {
     "mimic-dropped": elbow(type="fixed", axis="", limit=None, more=MIMIC.format("shoulder", 1), mark="more"),
     "mimic-limits": elbow(more=MIMIC.format("shoulder", 3), mark="limit"),
     "mass-matrix-not-positive": elbow(axis="0 1 0", mark="joint").replace(
-        # about the elbow's axis the last link has less than nothing
+        # negative inertia of the last link about the elbow axis
         link("lower", com=(0, 0, 0.2)), link("lower", I=(0.1, -0.05, 0.1))
     ),
     "joint-moves-no-inertia": arm(
         elbow=joint("elbow", "upper", "lower", axis="0 1 0", mark="joint"), lower=link("lower", I=(0, 0, 0), looks=shape())
     ),
     "mass-matrix-ill-conditioned": arm(
-        # two joints about one axis, and almost nothing between them
+        # two joints about one axis with a very light link between them
         shoulder=joint("shoulder", "base", "upper", axis="0 1 0", mark="joint"), upper=link("upper", mass=1e-9, I=BOX * 1e-9),
         elbow=joint("elbow", "upper", "lower", axis="0 1 0", xyz="0 0 0"),
     ),
@@ -149,14 +149,14 @@ HAVE = {
     ),
 }  # fmt: skip
 
-#: code → a file near it that has it not
+#: code → similar file without the finding
 HAVE_NOT = {
     "file-refused": elbow(type="continuous"),
     "mesh-unreachable": lower(looks=shape(com=(0, 0, 0.2))),
     "mesh-scale": lower(looks=shape((2, 2, 3))),
     "mass-negative": lower(mass=1e-3, I=BOX / 2e3),
     "mass-missing-matters": arm(
-        more=EMPTY + joint("tip_j", "lower", "tip", more='<dynamics armature="0.01"/>')  # the drive's rotor is enough
+        more=EMPTY + joint("tip_j", "lower", "tip", more='<dynamics armature="0.01"/>')  # the armature is enough
     ),
     "mass-missing-harmless": arm(),
     "mass-missing-with-shape": arm(
@@ -210,8 +210,8 @@ HAVE_NOT = {
 }  # fmt: skip
 
 
-def test_a_lock_is_where_the_axes_lie_in_a_plane():
-    """x, y and a third axis leaning by α to x: a₁·(a₂ × a₃) = cos(q₂ + α), zero at π/2 − α and at −π/2 − α."""
+def test_gimbal_lock_is_found_where_three_axes_lie_in_a_plane():
+    """x, y and a third axis inclined by α to x: a₁·(a₂ × a₃) = cos(q₂ + α), zero at π/2 − α and at −π/2 − α."""
     leaning = ball(3.0, axes=("1 0 0", "0 1 0", f"{np.sin(0.3)} 0 {np.cos(0.3)}"))
     subject = subject_of(leaning, (), False, None)
     names = subject.dynamics.model.joint_names
@@ -222,7 +222,7 @@ def test_a_lock_is_where_the_axes_lie_in_a_plane():
     assert "'j0' and 'j2'" in told.what
 
 
-def test_an_armature_unlocks_it():
+def test_gimbal_lock_is_not_reported_with_an_armature():
     assert "gimbal-lock" not in codes(ball(1.5708, more='<dynamics armature="0.01"/>'))
 
 
@@ -235,12 +235,12 @@ def codes(text):
     return [f.code for f in examined(text).findings]
 
 
-#: this one needs a mesh: test_shapes.py
+#: codes that need a mesh are in test_shapes.py
 ELSEWHERE = {"mesh-up-axis"}
 TRIED = [code for code in CODES if code not in ELSEWHERE]
 
 
-def test_every_code_has_its_files():
+def test_every_code_has_an_example_and_a_counterexample():
     assert set(HAVE) == set(HAVE_NOT) == set(TRIED)
 
 
@@ -252,7 +252,7 @@ def test_correct_arm_has_no_findings():
 
 
 @pytest.mark.parametrize("code", TRIED)
-def test_found_at_its_line(code):
+def test_finding_is_reported_once_at_its_line(code):
     found = [f for f in examined(HAVE[code]).findings if f.code == code]
     assert len(found) == 1, codes(HAVE[code])
     assert found[0].line == marked(HAVE[code])
@@ -263,17 +263,17 @@ def test_found_at_its_line(code):
 
 
 @pytest.mark.parametrize("code", TRIED)
-def test_not_found_near_it(code):
+def test_counterexample_does_not_have_the_finding(code):
     assert code not in codes(HAVE_NOT[code])
 
 
 @pytest.mark.parametrize("code", TRIED)
-def test_no_other_error_or_warning(code):
-    """One cause, one complaint, but for those that follow from each other."""
+def test_example_of_a_code_has_no_unrelated_error_or_warning(code):
+    """One cause gives one finding, except findings that follow from each other."""
     allowed = {
         "mass-matrix-not-positive": {"inertia-not-positive", "inertia-far-from-mesh"},
         "inertia-not-positive": {"mass-matrix-not-positive"},
-        "mass-units": {"inertia-too-small"},  # for so much mass
+        "mass-units": {"inertia-too-small"},  # relative to the mass
         "inertia-products-sign": {"triangle-inequality"},
         "joint-moves-no-inertia": {"point-mass"},
         "moment-without-mass": {"mass-far-from-mesh"},
@@ -283,6 +283,6 @@ def test_no_other_error_or_warning(code):
     assert others <= allowed
 
 
-def test_robot_without_name_or_links():
+def test_robot_without_name_or_links_is_refused_at_line_1():
     (found,) = check(robot()).findings
     assert (found.code, found.line) == ("file-refused", 1)

@@ -1,4 +1,4 @@
-"""mass-from-density: what a shape weighs, against closed forms; only if named, and only where a surface is closed."""
+"""mass-from-density: masses of shapes compared with closed forms; only if named, only for closed surfaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SQUARES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4),
 
 
 def shaped(geometry, inertial="", kind="visual", xyz="0.1 0 0.2", more=""):
-    """A sound arm with a tip that has a shape and no mass."""
+    """A correct arm with a tip that has a shape and no mass."""
     tip = f'<link name="tip">{inertial}<{kind}><origin xyz="{xyz}"/><geometry>{geometry}</geometry></{kind}>{more}</link>'
     return arm(more=tip + joint("tip_j", "lower", "tip", axis="0 1 0"))
 
@@ -29,7 +29,7 @@ def cube(path, *, faces=SQUARES, edge=0.2):
     path.write_text("\n".join(lines) + "\n")
 
 
-def filled(text, tmp_path, density=800.0):
+def filled_tip(text, tmp_path, density=800.0):
     """(m, c, I about c) of the tip after the repair, as torsor loads it."""
     source, out = tmp_path / "robot.urdf", tmp_path / "filled.urdf"
     source.write_text(text)
@@ -51,23 +51,23 @@ def filled(text, tmp_path, density=800.0):
     '<inertial>\n<origin xyz="9 9 9" rpy="0.3 0 0"/><mass value="0"/>'
     '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>',
 ])  # fmt: skip
-def test_closed_forms(shape, volume, moments, inertial, tmp_path):
-    m, c, I = filled(shaped(shape, inertial), tmp_path)
+def test_mass_from_density_of_simple_shapes_matches_closed_forms(shape, volume, moments, inertial, tmp_path):
+    m, c, I = filled_tip(shaped(shape, inertial), tmp_path)
     np.testing.assert_allclose(m, 800 * volume, rtol=1e-11)  # twelve digits are written
     np.testing.assert_allclose(c, (0.1, 0, 0.2), rtol=1e-11, atol=1e-15)
     np.testing.assert_allclose(I, np.diag(800 * volume * moments), rtol=1e-10, atol=1e-12)
 
 
-def test_a_cube_of_triangles(tmp_path):
+def test_mass_from_density_of_a_cube_mesh_matches_the_closed_form(tmp_path):
     pytest.importorskip("trimesh")
     cube(tmp_path / "cube.obj")
-    m, c, I = filled(shaped('<mesh filename="cube.obj"/>'), tmp_path)
+    m, c, I = filled_tip(shaped('<mesh filename="cube.obj"/>'), tmp_path)
     np.testing.assert_allclose(m, 800 * 0.008, rtol=1e-6)  # corners are read in single precision
     np.testing.assert_allclose(c, (0.2, 0.1, 0.3), rtol=1e-6)
     np.testing.assert_allclose(I, 6.4 * 0.04 / 6 * np.eye(3), rtol=1e-6, atol=1e-8)
 
 
-def test_an_open_mesh_is_refused_with_the_reason(tmp_path):
+def test_mass_from_density_of_an_open_mesh_is_refused(tmp_path):
     pytest.importorskip("trimesh")
     cube(tmp_path / "open.obj", faces=SQUARES[1:])
     text = shaped('<mesh filename="open.obj"/>')
@@ -75,11 +75,11 @@ def test_an_open_mesh_is_refused_with_the_reason(tmp_path):
     with pytest.warns(ModelWarning, match=r"link 'tip' stays without mass: faces: the mesh is not closed: 4 edges"):
         assert repair(tmp_path / "robot.urdf", None, NAMED, density=800.0) == []
     collided = '<collision><origin xyz="0 0 0.1"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
-    m, c, _ = filled(shaped('<mesh filename="open.obj"/>', more=collided), tmp_path)  # what is to collide is closed
+    m, c, _ = filled_tip(shaped('<mesh filename="open.obj"/>', more=collided), tmp_path)  # the collision shape is closed
     np.testing.assert_allclose([m, *c], [0.8, 0, 0, 0.1], rtol=1e-11, atol=1e-15)
 
 
-def test_only_if_named():
+def test_mass_from_density_is_repaired_only_if_named():
     text = shaped('<sphere radius="0.1"/>')
     assert repair(text, None) == []
     (found,) = [f for f in check(text).findings if f.code == "mass-missing-matters"]
@@ -91,6 +91,6 @@ def test_only_if_named():
     {"only": NAMED}, {"density": 1000.0}, {"only": ["normalise-axis"], "density": 1.0},
     {"only": NAMED, "density": 0}, {"only": NAMED, "density": float("nan")}, {"only": NAMED, "density": "steel"},
 ])  # fmt: skip
-def test_a_density_and_its_repair_go_together(asked):
+def test_density_without_mass_from_density_or_the_reverse_is_refused(asked):
     with pytest.raises(ArgumentError, match="density"):
         repair(arm(), None, **asked)

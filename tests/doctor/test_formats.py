@@ -1,4 +1,4 @@
-"""The doctor on files that are no URDF: MJCF, DH tables, xacro.  There are no lines, and nothing to repair."""
+"""check of files other than URDF: MJCF, DH tables, xacro.  Findings have no lines and no repairs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torsor.checks.doctor.reading import subject_of
 from torsor.errors import ArgumentError, FileError
 
 
-def test_check_of_an_mjcf_file(tmp_path):
-    """The same fault, in URDF and in the MJCF that torsor writes of it."""
+def test_check_finds_the_same_problem_in_urdf_and_mjcf(tmp_path):
+    """The same problem in URDF and in the MJCF written by torsor."""
     pytest.importorskip("mujoco")
     text = arm(lower=link("lower", com=(0, 0, 0.2), I=1e6 * box_inertia()))
     path = tmp_path / "arm.mjcf"
@@ -27,7 +27,7 @@ def test_check_of_an_mjcf_file(tmp_path):
         repair(path, None)
 
 
-def test_an_mjcf_keeps_its_floating_base(tmp_path):
+def test_check_keeps_the_floating_base_of_an_mjcf_file(tmp_path):
     pytest.importorskip("mujoco")
     robot = ts.robots.quadruped()
     ts.save(robot, tmp_path / "robot.mjcf")
@@ -46,7 +46,7 @@ def test_mjcf_hinge_without_range_gives_no_finding(tmp_path):
     assert "limits-missing" in {f.code for f in check(HAVE["limits-missing"]).findings}
 
 
-def test_dh_table(tmp_path):
+def test_check_of_a_dh_table_names_the_joint_and_the_file(tmp_path):
     path = tmp_path / "arm.dh.csv"
     path.write_text("# convention: modified\na, mass, cx, izz\n1.0, 2.0, 0.1, 0.1\n0.5, 1.0, 0, 0\n")
     found = {f.code: f for f in check(path).findings}
@@ -80,7 +80,7 @@ def test_sources_that_are_not_robots_are_refused(tmp_path):
         assert (found.code, found.severity, found.element) == ("file-refused", "error", "the file")
 
 
-def test_symbols_are_left_out():
+def test_check_of_a_numeric_robot_skips_nothing():
     robot = ts.robots.two_link()
     assert not check(robot).skipped
     assert np.isfinite(subject_of(robot, (), True, None).reach)

@@ -1,4 +1,4 @@
-"""Faults planted in real robots are found on the link that has them, rightly named, and repaired back to what was there."""
+"""Errors added to real robots are found on the right link with the right code, and repaired to the original values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def numbers(text, link):
     return float(G.m), np.array(G.com, float), np.array(G.about_com.rows, float)
 
 
-def planted(text, link, *, I=None, mass=None, com=None):
+def with_inertial(text, link, *, I=None, mass=None, com=None):
     """The text with another <inertia>, <mass> or <origin> in that link's <inertial>."""
     start = text.index(f'<link name="{link}"')
     end = text.index("</inertial>", start)
@@ -61,7 +61,7 @@ def steiner(m, c):
     return m * (c @ c * np.eye(3) - np.outer(c, c))
 
 
-#: links of the xArm, each with what is made of its (m, c, I); those of one row are planted at the same time
+#: links of the xArm, each with a change of its (m, c, I); the changes of one row are made at the same time
 FAULTS = {
     "g·mm²": {"link3": (lambda m, c, I: 1e9 * I, "inertia-units", "inertia-to-si")},
     "kg·mm²": {"link4": (lambda m, c, I: 1e6 * I, "inertia-units", "inertia-to-si")},
@@ -70,17 +70,17 @@ FAULTS = {
         "link1": (lambda m, c, I: swapped(I), "inertia-axes-swapped", "inertia-axes"),
         "link2": (lambda m, c, I: I + steiner(m, c), "inertia-about-wrong-frame", "inertia-about-com"),
         "link3": (lambda m, c, I: flipped(I), "inertia-products-sign", "flip-products"),
-        "link4": (lambda m, c, I: flipped(I), "inertia-products-sign", "flip-products"),  # which no body has, besides
+        "link4": (lambda m, c, I: flipped(I), "inertia-products-sign", "flip-products"),  # which is also impossible
         "link6": (lambda m, c, I: swapped(I), "inertia-axes-swapped", "inertia-axes"),
     },
 }
 
 
 @pytest.mark.parametrize("row", FAULTS)
-def test_inertias_with_meshes(row):
+def test_wrong_inertias_of_the_xarm_are_found_and_repaired(row):
     text = XARM
     for link, (make, _, _) in FAULTS[row].items():
-        text = planted(text, link, I=make(*numbers(XARM, link)))
+        text = with_inertial(text, link, I=make(*numbers(XARM, link)))
     made = {r.element: r for r in repair(text, None, roots=[SHARE])}
     assert set(made) == {f"link {link!r}" for link in FAULTS[row]}
     for link, (_, code, name) in FAULTS[row].items():
@@ -91,52 +91,52 @@ def test_inertias_with_meshes(row):
         np.testing.assert_allclose(new, I[np.triu_indices(3)], atol=1e-9 * np.abs(I).max())
 
 
-def test_the_robot_as_it_is_needs_none_of_it():
+def test_original_xarm_needs_no_repair():
     assert repair(XARM, None, roots=[SHARE]) == []
 
 
-def test_units_without_meshes():
+def test_wrong_inertia_units_are_found_without_meshes():
     for text, link in ((G1, "left_knee_link"), (PANDA, "panda_link4"), (UR5, "forearm_link")):
         _, _, I = numbers(text, link)
-        assert found(planted(text, link, I=1e6 * I), "inertia-units", meshes=False) == [f"link {link!r}"]
+        assert found(with_inertial(text, link, I=1e6 * I), "inertia-units", meshes=False) == [f"link {link!r}"]
         assert found(text, "inertia-units", meshes=False) == []
 
 
 @pytest.mark.parametrize(("text", "link"), [(UR5, "forearm_link"), (PANDA, "panda_link5")])
-def test_impossible_inertias(text, link):
+def test_impossible_inertias_are_found(text, link):
     _, _, I = numbers(text, link)
     values, axes = np.linalg.eigh(I)
-    broken = planted(text, link, I=axes @ np.diag([values[0], values[1], 2 * (values[0] + values[1])]) @ axes.T)
+    broken = with_inertial(text, link, I=axes @ np.diag([values[0], values[1], 2 * (values[0] + values[1])]) @ axes.T)
     assert f"link {link!r}" in found(broken, "triangle-inequality", meshes=False)
-    negative = planted(text, link, I=axes @ np.diag([-values[2], values[1], values[2]]) @ axes.T)
+    negative = with_inertial(text, link, I=axes @ np.diag([-values[2], values[1], values[2]]) @ axes.T)
     assert f"link {link!r}" in found(negative, "inertia-not-positive", meshes=False)
 
 
 @pytest.mark.parametrize(("text", "link"), [(UR5, "forearm_link"), (PANDA, "panda_link5")])
 def test_negative_mass_is_found_in_a_file_that_does_not_load(text, link):
-    checkup = check(planted(text, link, mass=-1.5), meshes=False)
+    checkup = check(with_inertial(text, link, mass=-1.5), meshes=False)
     (first,) = [f for f in checkup.findings if f.severity == "error"]
     assert (first.code, first.element) == ("mass-negative", f"link {link!r}")
     assert checkup.skipped == ("the file does not load, so the mass matrix was not checked",)
 
 
-def test_a_mass_on_one_side():
+def test_different_mass_on_one_side_is_found():
     m, _, _ = numbers(G1, "left_knee_link")
-    text = planted(G1, "left_knee_link", mass=1.3 * m)
+    text = with_inertial(G1, "left_knee_link", mass=1.3 * m)
     assert found(text, "left-right-asymmetry", meshes=False) == ["link 'left_knee_link'"]
     assert found(G1, "left-right-asymmetry", meshes=False) == []
 
 
-def test_a_centre_of_mass_in_millimetres():
+def test_centre_of_mass_in_millimetres_is_found_and_repaired():
     _, c, _ = numbers(XARM, "link4")
-    text = planted(XARM, "link4", com=1000 * c)
+    text = with_inertial(XARM, "link4", com=1000 * c)
     assert found(text, "com-units") == ["link 'link4'"]
     (made,) = repair(text, None, roots=[SHARE], only=["millimetres-to-metres"])
     np.testing.assert_allclose([float(x) for x in made.edits[0][2].split()], c, rtol=1e-9)
 
 
 def test_wrist_inertias_of_the_ur5_are_found():
-    """UR5's wrists, known from the page of findings: inertias of a body ten times as large."""
+    """The wrists of the UR5, listed in docs/findings.md, have the inertias of bodies ten times as large."""
     assert {"link 'wrist_1_link'", "link 'wrist_2_link'"} <= set(found(UR5, "inertia-far-from-mesh"))
 
 
@@ -179,8 +179,8 @@ def everywhere():
 
 
 @pytest.mark.night
-def test_how_many_are_found():
-    """The numbers of docs/findings.md."""
+def test_detection_counts_match_the_findings_page():
+    """The numbers in the table of docs/findings.md."""
     tried, found, named, paired, either = (Counter() for _ in range(5))
     for fault, code, by_shape, by_pair in everywhere():
         tried[fault] += 1

@@ -1,4 +1,4 @@
-"""Repairs: only what is named, nothing else in the file, and nothing left to repair after them."""
+"""Repairs change only the named values of the file, and leave nothing to repair."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.doctor.urdf import arm, joint, link, marked
 from torsor.checks.doctor import REPAIRS, check, repair
 from torsor.errors import ArgumentError, FileError, UnknownName
 
-#: code → the repair that mends it
+#: code → the repair that removes it
 MENDED = {
     "inertia-not-positive": "nearest-inertia",
     "triangle-inequality": "nearest-inertia",
@@ -29,8 +29,8 @@ MENDED = {
 }
 
 
-def test_the_table():
-    assert set(MENDED.values()) | {"mass-from-density"} == set(REPAIRS)  # which test_filling.py tries
+def test_table_of_repairs_is_complete():
+    assert set(MENDED.values()) | {"mass-from-density"} == set(REPAIRS)  # tested in test_filling.py
 
 
 @pytest.mark.parametrize("code", MENDED)
@@ -86,8 +86,8 @@ def test_repair_keeps_all_other_bytes(encoding, tmp_path):
     assert out.read_bytes() == text.replace('xyz="0 2 0"', 'xyz="0 1 0"').encode(encoding)
 
 
-def test_how_much_the_dynamics_change(tmp_path):
-    """max |ΔM_ij|/√(M_ii M_jj) over the doctor's samples, here from the mass matrices of both robots."""
+def test_repair_reports_the_largest_change_of_the_mass_matrix(tmp_path):
+    """max |ΔM_ij|/√(M_ii M_jj) over the samples of check, computed from the mass matrices of both robots."""
     from torsor.checks.doctor.dynamics import Dynamics
 
     (made,) = repair(HAVE["triangle-inequality"], tmp_path / "out.urdf")
@@ -101,13 +101,13 @@ def test_how_much_the_dynamics_change(tmp_path):
     assert f"M changes by up to {100 * made.change:.2g} %" in str(made)
 
 
-def test_two_repairs_of_one_link():
+def test_two_repairs_of_one_link_are_both_made():
     I = 1e6 * np.diag([0.01, 0.01, 0.0201])  # impossible, and in kg·mm²
     text = arm(lower=link("lower", com=(0, 0, 0.2), I=I))
     assert [made.name for made in repair(text, None)] == ["inertia-to-si", "nearest-inertia"]
 
 
-def test_an_attribute_that_was_not_there(tmp_path):
+def test_repair_of_limits_adds_a_missing_attribute(tmp_path):
     text = arm(elbow=joint("elbow", "upper", "lower", limit='upper="90" effort="1" velocity="1"'))
     (made,) = repair(text, tmp_path / "out.urdf")
     assert made.edits == (("lower", "", "0"), ("upper", "90", "1.57079632679"))

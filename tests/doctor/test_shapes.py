@@ -1,4 +1,4 @@
-"""The geometry behind the findings, against hulls of SciPy, closed forms and random masses."""
+"""The geometry behind the findings, compared with hulls by SciPy, closed forms and random masses."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def cloud(rng, n=30):
     return Shape([(points, ConvexHull(points).simplices)])
 
 
-def test_outside_is_a_proved_distance():
-    """Never more than the distance to the hull; 0 inside; within a tenth of it where it is far enough to matter."""
+def test_outside_is_a_lower_bound_of_the_distance_to_the_hull():
+    """At most the distance to the hull; 0 inside; within 10 % of the distance for points that are far enough."""
     rng = np.random.default_rng(0)
     for _ in range(25):
         shape = cloud(rng)
@@ -50,7 +50,7 @@ def _on_faces(triangles, x):
 
 
 def test_masses_inside_a_shape_never_exceed_its_bound():
-    """uᵀΣu ≤ m (b − c)(c − a) (Bhatia and Davis) for any masses at its corners, and with equality at two ends."""
+    """uᵀΣu ≤ m (b − c)(c − a) (Bhatia and Davis) for any masses at its corners, with equality for masses at two ends."""
     rng = np.random.default_rng(1)
     for _ in range(50):
         shape = cloud(rng)
@@ -66,9 +66,9 @@ def test_masses_inside_a_shape_never_exceed_its_bound():
 
 @pytest.mark.parametrize(("shape", "size", "solid", "slack"), [
     ("box", (0.1, 0.2, 0.3), box(0.1, 0.2, 0.3), 1e-6),
-    ("cylinder", (0.1, 0.4), cylinder(0.1, 0.4), 0.04),  # a circle of 24 corners
+    ("cylinder", (0.1, 0.4), cylinder(0.1, 0.4), 0.04),  # the circle is a polygon with 24 corners
 ])  # fmt: skip
-def test_the_uniform_solid(shape, size, solid, slack):
+def test_uniform_solid_of_a_shape_matches_the_closed_form(shape, size, solid, slack):
     found = Shapes(Places()).of([Geometry("visual", shape, size)])
     assert found.bodies[0].name == "solid"
     assert found.volume == pytest.approx(solid.volume, rel=slack)
@@ -77,13 +77,13 @@ def test_the_uniform_solid(shape, size, solid, slack):
     assert found.box >= found.volume * (1 - 1e-6)
 
 
-def test_the_uniform_shell():
+def test_uniform_shell_of_a_cube_matches_the_closed_form():
     """Six faces of a cube with edge a: ∫ z² dA / A = (2 a²/4 + 4 a²/12)/6 = 5a²/36."""
     found = Shapes(Places()).of([Geometry("visual", "box", (0.3, 0.3, 0.3))])
     np.testing.assert_allclose(found.bodies[1].second_moment, 5 * 0.09 / 36 * np.eye(3), atol=1e-8)
 
 
-def test_an_open_surface_has_a_shell_only():
+def test_open_surface_has_no_solid():
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     shape = Shape([(corners, np.array([[0, 1, 2]]))])
     assert shape.volume == 0
@@ -109,8 +109,8 @@ def mesh_of_a_box(path, up, size, centre):
 
 
 @pytest.mark.parametrize(("up", "lies"), [("Y_UP", True), ("Z_UP", False)])
-def test_meshes_with_y_up(up, lies, tmp_path):
-    """A box along y whose file says y is up fits a body along z; without that word, the centre is outside."""
+def test_check_reports_a_mesh_whose_up_axis_is_y(up, lies, tmp_path):
+    """A box along y with Y_UP fits a body along z; with Z_UP the centre of mass is outside."""
     mesh_of_a_box(tmp_path / "box.dae", up, (0.1, 0.3, 0.2), (0, 0.2, 0))
     looks = '<visual>\n<geometry>\n<mesh filename="box.dae"/><!--@-->\n</geometry>\n</visual>'
     text = arm(lower=link("lower", com=(0, 0, 0.2), looks=looks))
@@ -120,7 +120,7 @@ def test_meshes_with_y_up(up, lies, tmp_path):
         assert found["mesh-up-axis"].line == next(n for n, line in enumerate(text.splitlines(), 1) if "box.dae" in line)
 
 
-def test_without_meshes_none_is_opened(tmp_path):
+def test_check_with_meshes_false_opens_no_mesh(tmp_path):
     (tmp_path / "bad.stl").write_bytes(b"no mesh")
     text = arm(lower=link("lower", looks='<visual><geometry><mesh filename="bad.stl"/></geometry></visual>'))
     assert [f.code for f in check(text, roots=[tmp_path]).findings] == ["mesh-unreachable"]

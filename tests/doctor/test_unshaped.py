@@ -1,4 +1,4 @@
-"""Links without a shape: units found by the robot's reach and by the mass, and long thin things left alone."""
+"""Links without a shape: wrong units found by reach and mass; long thin bodies give no finding."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def chain(I, mass=2.0, com=(0, 0, 0.2), links=3) -> str:
 
 
 def rod(mass, length, thickness):
-    """About its centre, along z."""
+    """Inertia of a rod along z about its centre."""
     across, along = mass * (3 * (thickness / 2) ** 2 + length**2) / 12, mass * (thickness / 2) ** 2 / 2
     return np.diag([across, across, along])
 
@@ -38,8 +38,8 @@ def units(text) -> list:
 
 
 @pytest.mark.parametrize(("unit", "links"), [*((unit, 3) for unit in UNITS), ("kg·mm²", 1), ("g·mm²", 1)])
-def test_an_inertia_in_other_units(unit, links):
-    """One link alone has no reach, and its mass tells: but 2 kg with k = 3.4 m, as in g·m², may be a mast."""
+def test_inertia_in_other_units_is_found_and_repaired(unit, links):
+    """A single link has no reach, so its mass decides; 2 kg with k = 3.4 m (g·m²) could be a mast and is not tested."""
     (found,) = units(chain(UNITS[unit] * BOX, links=links))
     assert (found.element, found.severity, found.repair) == (f"link 'link{links}'", "warning", "inertia-to-si")
     assert f"as {unit} it is 0.11 m" in found.what
@@ -48,8 +48,8 @@ def test_an_inertia_in_other_units(unit, links):
     np.testing.assert_allclose(new, BOX[np.triu_indices(3)], rtol=1e-9, atol=1e-12)
 
 
-def test_the_example_of_a_forgotten_unit():
-    """1500 kg·m² on 0.8 kg: 53 m, a hundred times the robot."""
+def test_inertia_units_finding_names_radius_of_gyration_and_reach():
+    """1500 kg·m² on 0.8 kg: a radius of gyration of 53 m, much larger than the robot."""
     (found,) = units(chain(np.diag([1500.0, 1400, 1600]), mass=0.8))
     assert found.what == "its radius of gyration is 53 m, the robot's reach 1 m; as kg·mm² it is 0.053 m"
     assert found.means.startswith("its contribution to M is wrong: corrected, M_jj of joint 'joint3' changes by")
@@ -67,7 +67,7 @@ def test_plausible_bodies_without_shape_give_no_finding(I, mass, com, links):
     assert units(chain(I, mass, com, links)) == []
 
 
-def test_a_mast_of_ten_metres_needs_a_robot_of_two():
+def test_ten_metre_mast_gives_a_finding_on_a_one_metre_robot_only():
     mast = rod(1.0, 10.0, 0.01)  # k = 2.9 m
     assert units(chain(mast, 1.0, (0, 0, 0), links=1)) == []
     assert [f.code for f in units(chain(mast, 1.0, (0, 0, 0), links=3))] == ["inertia-units"]  # on a robot of one metre
@@ -81,10 +81,10 @@ def test_inertia_that_does_not_affect_m_gives_no_finding():
     assert [f.element for f in check(text, base="floating").findings if f.code == "inertia-units"] == ["link 'base'"]
 
 
-def test_a_centre_of_mass_in_millimetres():
+def test_centre_of_mass_in_millimetres_is_found_without_shapes():
     (found,) = units(chain(BOX, com=(0, 0, 200.0)))
     assert (found.code, found.element) == ("com-units", "link 'link3'")
-    (found,) = units(chain(np.zeros((3, 3)), com=(0, 0, 200.0)))  # of a point mass too
+    (found,) = units(chain(np.zeros((3, 3)), com=(0, 0, 200.0)))  # also for a point mass
     assert found.code == "com-units"
 
 
@@ -96,7 +96,7 @@ def test_at_most_one_unit_fits():
             assert likely_decades(mass, k) in (0, *fits)
 
 
-def test_radius_of_gyration():
+def test_gyration_of_a_shell_is_its_radius():
     """A shell of radius R has tr Σ = m R²."""
     from torsor.checks.doctor.records import LinkRecord
 

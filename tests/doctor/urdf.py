@@ -1,4 +1,4 @@
-"""Small URDF texts.  The line a finding should name carries the mark ``<!--@-->``."""
+"""Small URDF texts.  The mark ``<!--@-->`` is on the line that a finding should name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def shape(size=SIZE, com=(0, 0, 0), rpy=(0, 0, 0), kind="visual") -> str:
 
 
 def link(name, *, mass=MASS, com=(0, 0, 0), I=None, rpy=(0, 0, 0), looks=None, mark="") -> str:
-    """A link with an inertial, an element a line; ``mark`` one of "link", "mass", "origin", "inertia", "inertial"."""
+    """A link with an inertial, one element per line; ``mark`` one of "link", "mass", "origin", "inertia", "inertial"."""
 
     def at(what):
         return MARK if what == mark else ""
@@ -66,7 +66,7 @@ def robot(*parts) -> str:
 
 
 def arm(**changes) -> str:
-    """base – shoulder → upper – elbow → lower, all of them sound, with what is changed: upper=..., elbow=..., more=..."""
+    """base – shoulder → upper – elbow → lower, all correct; replace parts by upper=..., elbow=..., more=..."""
     parts = {
         "base": link("base"),
         "upper": link("upper", com=(0, 0, 0.2)),

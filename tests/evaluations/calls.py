@@ -1,4 +1,4 @@
-"""The quantities of a Robot, a Task and a Constrained as subjects of one test: method, arrays, words and kernel of each."""
+"""Quantities of Robot, Task and ConstrainedRobot for table-driven tests: method, arrays, options and kernel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torsor.robot import Robot
 from torsor.task import Task
 
 Arrays = dict[str, np.ndarray]
-#: states of a batch, and the one among them that every way of calling computes
+#: number of states in a batch, and the state that every way of calling computes
 ROWS, ROW = 5, 2
 
 
@@ -27,10 +27,10 @@ ROWS, ROW = 5, 2
 class Subject:
     """One quantity.  ``owner`` makes the object whose ``method`` computes it; ``draw`` its arrays, five rows by name.
 
-    ``words`` are the arguments that are not arrays.  ``named`` arrays are given by name only; an array with a name such as
+    ``words`` are the other arguments.  ``named`` arrays are given by name only; an array with a name such as
     ``wrenches['tip']`` is an entry of the dict ``wrenches=``.  ``kernel`` has the same results first, in the same order.
-    ``coarse`` is False where a state rounded to a few digits breaks its constraints.  ``own_check`` arrays have an error of
-    their own.
+    ``coarse`` is False where a state rounded to a few digits breaks its constraints.  ``own_check`` arrays have a
+    special error.
     """
 
     name: str
@@ -46,12 +46,12 @@ class Subject:
 
     @cached_property
     def shared(self) -> Any:
-        """The owner that the tests share; it is made once."""
+        """The owner shared by the tests; made once."""
         return self.owner()
 
     @cached_property
     def bound_method(self) -> Any:
-        """The method of an owner with which nothing was computed when it was taken."""
+        """The method, bound before anything was computed with its owner."""
         return getattr(self.owner(), self.method)
 
     @cached_property
@@ -60,7 +60,7 @@ class Subject:
 
     @cached_property
     def state(self) -> Arrays:
-        """Row ``ROW`` of the batch, each array with memory of its own."""
+        """Row ``ROW`` of the batch, each array in separate memory."""
         return {name: x[ROW].copy() if x.ndim > 1 else np.array(x[ROW]) for name, x in self.rows.items()}
 
     @cached_property
@@ -75,13 +75,13 @@ class Subject:
         return self.kernel(self.shared)
 
     def call(self, arrays: Mapping[str, Any], count: int = 99, function: Any = None, **options: Any) -> Any:
-        """The quantity with the first ``count`` arrays by position, as far as they have one, and the others by name."""
+        """Call with the first ``count`` arrays by position where allowed, and the others by name."""
         function = function or getattr(self.shared, self.method)
         by_place, by_name = self.split(arrays, count)
         return function(*by_place, **by_name, **self.words, **options)
 
     def split(self, arrays: Mapping[str, Any], count: int = 99) -> tuple[list[Any], dict[str, Any]]:
-        """Arrays by position, and arrays by name with those of one dict put together."""
+        """(arrays by position, arrays by name); entries of one dict are collected."""
         places = [name for name in arrays if name not in self.named and "[" not in name][:count]
         by_name: dict[str, Any] = {}
         for name in (n for n in arrays if n not in places):
@@ -108,17 +108,17 @@ ROBOTS: dict[str, Callable[[], Robot]] = {
     "coupled": lambda: Robot(random_tree(30, bodies=5, base="fixed")),
     "quadruped": ts.robots.quadruped,
 }
-#: the quantities of the larger robots: each kind of input and result once
+#: quantities tested with larger robots: each kind of input and result once
 FEW = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "pose", "jacobian", "integrate", "difference", "potential_energy")
 
 
 def _robot(name: str) -> Callable[[], Robot]:
-    """A maker of equal robots that share no kernel."""
+    """A function that makes equal robots without shared kernels."""
     return lambda: Robot(ROBOTS[name]().description)
 
 
 def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
-    """Five random states: the arrays of these names, a row a state."""
+    """Five random states: arrays with these names, one row per state."""
     rng = np.random.default_rng(seed)
     rows: Arrays = {}
     for name in names:
@@ -148,7 +148,7 @@ def _inputs(method: str) -> list[str]:
     return [x for x in inspect.signature(getattr(Robot, method)).parameters if x in ("q", "q0", "q1", "v", "a", "tau", "dt")]
 
 
-#: quantities with more than one result, or with arguments of their own kind: they have subjects of their own below
+#: quantities with several results or special arguments; their subjects are below
 SPECIAL = ("hybrid_dynamics", "motor_torques")
 #: the methods of a robot that are one kernel each: those that can write into an array of the caller
 METHODS = [
@@ -159,7 +159,7 @@ METHODS = [
 
 
 def _of_robot(robot: str, method: str) -> Subject:
-    """A quantity, at the robot's frame and in the axes of its body where it has these words."""
+    """A quantity at the robot's frame, expressed in body axes where these options exist."""
     parameters = inspect.signature(getattr(Robot, method)).parameters
     words = {k: x for k, x in (("frame", FRAMES[robot]), ("expressed_in", "body")) if k in parameters and "frame" in parameters}
     spec = (method, *words.values())
@@ -235,7 +235,7 @@ def _subjects_with_options(robot: str) -> list[Subject]:
 
 
 def _turning(robot: Robot) -> str:
-    """The first joint that turns about one axis."""
+    """Name of the first revolute joint."""
     return next(name for name in robot.joints if robot.joint(name).type in ("revolute", "continuous"))
 
 
@@ -255,7 +255,7 @@ class Fused:
 
 
 def _fused_kernel(robot: str) -> Subject:
-    """Three quantities in one kernel; the positional call of the kernel is what every way has to equal."""
+    """Three quantities in one kernel; every way of calling must equal its positional call."""
     specs = ("mass_matrix", "bias_force", ("pose", FRAMES[robot]))
     return Subject(
         f"{robot}.kernel of three", lambda: Fused(_robot(robot)(), *specs), "results",
@@ -319,12 +319,12 @@ def _four_bar() -> ConstrainedRobot:
 
 
 def _held_arm() -> ConstrainedRobot:
-    """A UR5 whose tool stays in a plane: a constraint of the tree, without loops."""
+    """A UR5 whose tool stays in a plane: a constraint without loops."""
     return _robot("ur5")().constrained(ts.constraints.point_on_plane("tool0", normal=(0, 0, 1), through=(0, 0, 0.4)))
 
 
 def _closed_states(system: ConstrainedRobot, seed: int = 3) -> Arrays:
-    """Five states that keep the constraints, and any τ and λ."""
+    """Five states consistent with the constraints, and random τ and λ."""
     robot, rng = system.robot, np.random.default_rng(seed)
     start = system.assemble(robot.neutral() + 0.3)
     steps = 0.2 * rng.uniform(-1, 1, (ROWS, robot.nv))
@@ -343,7 +343,7 @@ def _constrained_state(*names: str) -> Callable[[ConstrainedRobot], Arrays]:
 
 
 def _accelerations(system: ConstrainedRobot) -> Arrays:
-    """One state five times, and an acceleration that keeps its constraints: rows of different states would not."""
+    """One state five times with an acceleration consistent with its constraints."""
     rows = _closed_states(system)
     q, v, tau = (np.resize(rows[x][ROW], (ROWS, rows[x].shape[1])) for x in ("q", "v", "tau"))
     a = system.forward_dynamics(q[0], v[0], tau[0]).a
@@ -388,7 +388,7 @@ def _constrained_subjects(system: str) -> list[Subject]:
 
 # -- the table ---------------------------------------------------------------------------------------------------------
 
-#: of the larger robots and mechanisms, the calls that differ most
+#: calls of the larger robots and mechanisms that differ most
 TASKS_OF_UR5 = ("ur5 task.mass_matrix", "ur5 task.forward_dynamics, force")
 OPTIONS_OF_TREE = ("wrenches", "load", "friction", "hybrid_dynamics", "motor_torques")
 HELD = ("forward_dynamics", "jacobian_rate", "slip", "reactions", "projector", "impact")
@@ -406,7 +406,7 @@ SUBJECTS: dict[str, Subject] = {
         *(s for s in _constrained_subjects("held ur5") if s.name.endswith(HELD)),
     )
 }
-#: subjects that are called in every way there is; the larger ones, which take longer to compile, in the essential ways
+#: subjects that are called in every way; larger ones take longer to compile and are called in essential ways only
 THOROUGH = tuple(name for name in SUBJECTS if name.startswith(("two_link", "four-bar")))
-#: one of each kind, for the table of wrong calls: an error does not depend on the size of a robot
+#: one subject of each kind for the wrong calls: errors do not depend on the size of a robot
 SMALL = {name: s for name, s in SUBJECTS.items() if name.startswith(("two_link", "four-bar", "quadruped"))}

@@ -1,4 +1,4 @@
-"""Forms of arguments and results: arrays that hold the same numbers, memory for results, and equality to the bit."""
+"""Forms of arguments and results: arrays with equal numbers, output arrays, and bitwise equality."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from tests.evaluations.calls import Arrays, parts
 
 
 class Kind(np.ndarray):
-    """A subclass without anything of its own."""
+    """An empty subclass of ndarray."""
 
 
 def every_second(x: np.ndarray) -> Any:
-    """Every second number of an array."""
+    """Equal numbers as a strided view: every second number of a larger array."""
     return np.repeat(x, 2, axis=-1)[..., ::2] if x.ndim else x
 
 
 def backwards_in_memory(x: np.ndarray) -> Any:
-    """The same numbers, the last one first in memory."""
+    """Equal numbers in reversed memory order."""
     return np.flip(np.flip(x).copy())
 
 
 def at_odd_address(x: np.ndarray) -> np.ndarray:
-    """The numbers at an odd address."""
+    """Equal numbers at an odd (unaligned) address."""
     view = np.zeros(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
     view[...] = x
     assert not view.flags.aligned or not x.size
@@ -39,7 +39,7 @@ def read_only(x: np.ndarray) -> np.ndarray:
     return x
 
 
-#: the same numbers in other arrays
+#: equal numbers in other kinds of arrays
 FORMS: dict[str, Callable[[np.ndarray], Any]] = {
     "lists": lambda x: x.tolist(),
     "tuples": lambda x: _nested_tuples(x.tolist()),
@@ -67,7 +67,7 @@ COARSE = ("float16", "ints", "small ints", "lists of ints")
 
 
 def _whole(x: np.ndarray) -> np.ndarray:
-    """Whole numbers near the threefold of these, or these where they are whole."""
+    """Integers near three times the numbers, or the numbers if they are integers."""
     return x if np.array_equal(x, np.round(x)) else np.round(3 * x)
 
 
@@ -81,18 +81,18 @@ def in_form(arrays: Arrays, form: Callable[[np.ndarray], Any]) -> dict[str, Any]
 
 
 def each(results: Any, make: Callable[[Any], Any]) -> Any:
-    """``make`` of the one result, or a tuple of it of each."""
+    """``make(result)``, or a tuple of it for several results."""
     made = tuple(map(make, parts(results)))
     return made if isinstance(results, (tuple, dict)) else made[0]
 
 
 def empty(results: Any) -> Any:
-    """Memory for results, with numbers in it that are not the results'."""
+    """Output arrays filled with other numbers than the results."""
     return each(results, lambda x: np.full(np.shape(x), np.pi))
 
 
 def in_place(results: Any) -> Any:
-    """Results as ``out=`` holds them: a number is an array without axes."""
+    """Results as stored in ``out=``: a number is an array without axes."""
     return each(results, np.asarray)
 
 
@@ -118,7 +118,7 @@ def parts_of(results: Any) -> list[Any]:
 
 @contextmanager
 def named(what: str) -> Iterator[None]:
-    """The name of a case in whatever its failure says: many small cases are one test, since each test has a cost of its own."""
+    """Add the name of a case to its failure message; many small cases share one test because tests have overhead."""
     try:
         yield
     except BaseException as error:

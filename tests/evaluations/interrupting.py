@@ -1,8 +1,8 @@
-"""A program for test_interrupts: calls interrupted by SIGINT at random times; prints what was seen, as JSON.
+"""A program for test_interrupts: calls interrupted by SIGINT at random times; prints the observations as JSON.
 
-``python interrupting.py COUNT``.  Guard arrays are made at once after each interrupt, of the sizes that the interrupted call
-used, so that they get the memory it freed: a thread that still writes there is seen, one that reads or writes memory given
-back to the system crashes.
+``python interrupting.py COUNT``.  Guard arrays are made right after each interrupt, with the sizes that the interrupted
+call used, so that they reuse the memory it freed: a thread that still writes there is detected, and a thread that uses memory
+returned to the system crashes.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ import numpy as np
 import torsor as ts
 from torsor.compile import Argument, Kernel, Scan, record
 
-#: states of a batch
+#: number of states in a batch
 N = 1_000_000
-#: the size of a call that is interrupted
+#: size of an interrupted call
 FULL = 100
 #: an interrupt comes within this time of the start of a call [s]
 SOON = 0.04
 
 
 def calls() -> dict[str, Callable[[int], object]]:
-    """Functions of a size: at ``FULL`` each takes longer than ``SOON``, and 1 is enough to compile what it needs.
+    """Functions of a size: ``FULL`` takes longer than ``SOON``; size 1 is enough to compile the kernels.
 
-    Short float32 arguments are converted, so that a call has inputs of its own to free.
+    Short float32 arguments are converted, so that a call allocates and frees inputs.
     """
     arm, pendulum = ts.robots.ur5(), ts.robots.two_link()
     Q = np.random.default_rng(0).normal(size=(N, 6))
     force = np.ones(6, np.float32)
     numpy_only = Kernel(pendulum.program("forward_dynamics"))
-    numpy_only._libraries = {"one": None, "batch": None}  # as without LLVM
+    numpy_only._libraries = {"one": None, "batch": None}  # as if LLVM were missing
     step = record(lambda x, y: {"x": x[0] * 0.5 + y[0]}, [Argument("x", ()), Argument("y", ())])
     outward = Scan(step, gather={"x": "x"})
     parent, inputs = np.arange(-1, 4 * N - 1), np.ones(4 * N)
@@ -72,7 +72,7 @@ def calls() -> dict[str, Callable[[int], object]]:
 
 
 def interrupted(call: Callable[[int], object], delay: float) -> tuple[float, float]:
-    """Seconds from the signal to the exception: of the clock, and of processor time, which other processes do not lengthen."""
+    """Seconds from signal to exception: wall clock, and processor time, which does not depend on other processes."""
     sent = [(0.0, 0.0)]
 
     def send() -> None:
@@ -84,7 +84,7 @@ def interrupted(call: Callable[[int], object], delay: float) -> tuple[float, flo
     try:
         sender.start()
         call(FULL)
-        while True:  # it was quicker than the signal
+        while True:  # the call ended before the signal
             time.sleep(1)
     except KeyboardInterrupt:
         answered = now()
@@ -97,7 +97,7 @@ def now() -> tuple[float, float]:
 
 
 def slowness() -> float:
-    """How many times longer than its share of a free processor this process takes: 1 on an idle machine."""
+    """Wall clock time divided by processor time of this process: 1 on an idle machine."""
     wall, own = time.perf_counter(), time.process_time()
     while time.perf_counter() - wall < 0.05:
         pass

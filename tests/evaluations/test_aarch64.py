@@ -91,7 +91,7 @@ def test_tape_and_rolled_inverse_on_aarch64_have_the_bits_of_x86_64(dtype, long,
 
 @pytest.mark.parametrize("width", [1, 2, 4])
 def test_sin_and_cos_on_aarch64_have_the_bits_of_x86_64(width, machine, tmp_path):
-    """Arguments near multiples of π/2, small, and to the end of the reduction; beyond it the C library answers."""
+    """Arguments near multiples of π/2, small, and up to the end of the reduction; beyond it the C library is used."""
     rng = np.random.default_rng(6)
     near = rng.integers(-63660, 63660, 3000) * (math.pi / 2)
     spread = [rng.uniform(-10, 10, 3000), 10.0 ** rng.uniform(-300, 5, 999), [0.0, 1e5]]

@@ -26,7 +26,7 @@ def kernel(function, *sizes, **options):
 # -- recording ---------------------------------------------------------------------------------------------------
 
 
-def test_algebra_of_zero_one_and_minus():
+def test_recording_simplifies_zero_one_and_minus():
     x, y = Graph().input(0), None
     y = x.graph.input(1)
     assert 0 * x == 0
@@ -43,7 +43,7 @@ def test_algebra_of_zero_one_and_minus():
     assert s.sin(-x) is -s.sin(x)
 
 
-def test_a_recorded_scalar_refuses_to_be_a_number():
+def test_recorded_scalar_cannot_be_used_as_a_number():
     x = Graph().input(0)
     with pytest.raises(TypeError, match="where"):
         bool(x < 1)
@@ -87,7 +87,7 @@ def test_compiled_functions_agree_with_numpy(name):
     np.testing.assert_allclose(y, theirs(x), rtol=4e-16, atol=0)
 
 
-def test_binary_functions_and_comparisons():
+def test_compiled_binary_functions_and_comparisons_agree_with_numpy():
     def f(a, b):
         x, y = a[0], b[0]
         chosen = [s.where(x < y, 10.0, 20.0), s.where(x <= y, x, y), s.where(x > y, 1, 0)]
@@ -104,7 +104,7 @@ def test_binary_functions_and_comparisons():
         with mpmath.workdps(50):
             for angle, opposite, adjacent in zip(z[:, 2], a, b, strict=True):
                 exact = mpmath.atan2(mpmath.mpf(opposite), mpmath.mpf(adjacent)) if opposite or adjacent else mpmath.mpf(0)
-                assert (ulps(angle, exact) if exact else abs(angle)) <= 1  # of the C library and of NumPy alike
+                assert (ulps(angle, exact) if exact else abs(angle)) <= 1  # both for the C library and for NumPy
 
 
 def ulps(value: float, exact) -> float:
@@ -118,7 +118,7 @@ def test_sin_and_cos_err_by_less_than_stated(width, fma, monkeypatch):
     host = dataclasses.replace(native.host(), fma=native.host().fma and fma)
     monkeypatch.setattr(native, "host", lambda: host)
     rng = np.random.default_rng(2)
-    near = [k * math.pi / 2 * (1 + e) for k in range(-40, 41) for e in (0.0, 2e-16, -3e-16)]  # beside a multiple of π/2
+    near = [k * math.pi / 2 * (1 + e) for k in range(-40, 41) for e in (0.0, 2e-16, -3e-16)]  # near a multiple of π/2
     worst = rng.integers(-63660, 63660, 2000) * (math.pi / 2) + rng.uniform(0.5, 0.53, 2000)  # r > 1/2 > sin r
     spread = [rng.uniform(-10, 10, 1500), rng.uniform(-1e5, 1e5, 1500), 10.0 ** rng.uniform(-300, 5, 500)]
     x = np.concatenate([*spread, worst, near, [0.0, -0.0, 1e5, -1e5]])
@@ -130,7 +130,7 @@ def test_sin_and_cos_err_by_less_than_stated(width, fma, monkeypatch):
     assert 1 < max(errors) < (1.5 if host.fma else 2.5)
 
 
-def test_sin_and_cos_are_right_beyond_the_reduction():
+def test_sin_and_cos_are_correct_beyond_the_range_of_the_reduction():
     x = np.array([1.1e5, -3e7, 1e22, 2.0**600, 1e300, -1.7e308, 0.5])[:, None]
     y = kernel(lambda a: {"y": [s.sin(a[0]), s.cos(a[0])]}, 1)(x)
     with mpmath.workdps(700):
@@ -151,7 +151,7 @@ def test_a_large_angle_does_not_disturb_its_neighbours():
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
 @pytest.mark.parametrize("fma", [True, False])
 def test_every_width_gives_the_same_bits(width, fma, monkeypatch):
-    """AVX-512, AVX2, SSE2 and scalar code from one program: the widths this machine lacks are emulated by LLVM."""
+    """AVX-512, AVX2, SSE2 and scalar code of one program; LLVM emulates widths that this machine does not have."""
 
     def f(a, b):
         x = [s.sin(a[0]) * b[0] - a[1] * b[1], a[2] * a[2] + b[2] * a[0], s.where(a[0] < b[0], a[1], b[2]) / (2 + b[1] * b[1])]
@@ -170,7 +170,7 @@ def test_every_width_gives_the_same_bits(width, fma, monkeypatch):
         assert x.tobytes() == y.tobytes()
 
 
-def test_cut_into_many_functions_gives_the_same_bits(monkeypatch):
+def test_program_cut_into_many_functions_gives_the_same_bits(monkeypatch):
     from torsor.compile import schedule
 
     def f(x):
@@ -186,18 +186,18 @@ def test_cut_into_many_functions_gives_the_same_bits(monkeypatch):
         assert (Kernel(p)(x) == whole).all()
 
 
-def test_an_overflow_is_an_error_and_not_a_nan():
-    many = kernel(lambda a: {"y": [a[0] * a[0] * k for k in range(1, 9)]}, 1)  # more outputs than inputs: inputs are watched
+def test_overflow_raises_an_error():
+    many = kernel(lambda a: {"y": [a[0] * a[0] * k for k in range(1, 9)]}, 1)  # more outputs than inputs: inputs are checked
     few = kernel(lambda a: {"y": [a[0] * a[1]]}, 2)
     for k, x in ((many, [1e200]), (few, [1e200, 1e200])):
         with pytest.raises(torsor.TorsorError, match="overflow"):
             k(np.array(x))
         with pytest.raises(torsor.TorsorError, match=r"batch index \(1,\)"):
             k(np.array([[1.0] * len(x), x]))
-    assert many(np.array([1e100]))[0] == 1e200  # large, but it fits
+    assert many(np.array([1e100]))[0] == 1e200  # large, but finite
 
 
-def test_threads_do_not_change_a_bit():
+def test_number_of_threads_does_not_change_a_bit():
     k = kernel(lambda a: {"y": [s.sin(x) * 3 + s.cos(x) for x in a] * 40}, 6)
     x = np.random.default_rng(4).normal(size=(50_001, 6))
     with threads(1):
@@ -244,7 +244,7 @@ def sample(x, y):
 
 
 @pytest.mark.parametrize("mode", [forward, reverse])
-def test_derivatives_against_complex_free_differences(mode):
+def test_derivatives_agree_with_central_differences(mode):
     p = record(sample, [Argument("x", (3,)), Argument("y", (1,))])
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(20, 3)), rng.normal(size=(20, 1))
@@ -262,7 +262,7 @@ def test_derivatives_against_complex_free_differences(mode):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_forward_and_reverse_agree(seed):
+def test_forward_and_reverse_derivatives_agree(seed):
     rng = np.random.default_rng(seed)
 
     def f(x):

@@ -1,4 +1,4 @@
-"""Dual numbers: every operation's rate against differences, SymPy's derivative, and the recorded program's."""
+"""Dual numbers: the rate of every operation compared with differences, SymPy and the recorded program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from torsor.scalar.expr import BINARY, UNARY
 
 numbers = st.floats(-3, 3).filter(lambda x: abs(x) > 1e-3)
 
-#: name → (function, where it is smooth)
+#: name → (function, map into its smooth domain)
 FUNCTIONS = {
     "neg": (operator.neg, lambda x: x),
     "pos": (operator.pos, lambda x: x),
@@ -65,7 +65,7 @@ def differences(f, *at, step=1e-6):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(x=numbers, dx=numbers)
-def test_functions_of_one(name, x, dx):
+def test_dual_functions_of_one_argument_agree_with_differences(name, x, dx):
     f, inside = FUNCTIONS[name]
     x = float(inside(x))
     y = f(Dual(x, dx))
@@ -75,10 +75,10 @@ def test_functions_of_one(name, x, dx):
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @given(a=numbers, da=numbers, b=numbers, db=numbers)
-def test_functions_of_two(name, a, da, b, db):
+def test_dual_functions_of_two_arguments_agree_with_differences(name, a, da, b, db):
     f = OPERATIONS[name]
     if abs(a - b) < 1e-4 or (name == "atan2" and abs(a) < 1e-2 and b < 0):
-        return  # a corner, or the cut
+        return  # not differentiable here
     for x, y in [(Dual(a, da), Dual(b, db)), (Dual(a, da), b), (a, Dual(b, db))]:
         z = f(x, y)
         assert z.value == f(a, b)
@@ -87,7 +87,7 @@ def test_functions_of_two(name, a, da, b, db):
 
 
 def test_every_recorded_operation_has_a_dual():
-    """What an Expr can record, a Dual can carry: the tables name the same operations."""
+    """Expr and Dual support the same operations."""
     known = {*FUNCTIONS, *OPERATIONS, "lt", "le", "eq"}
     assert set(UNARY) <= known
     assert set(BINARY) <= known
@@ -97,7 +97,7 @@ def formula(x, y):
     return s.sin(x * y) / (2 + s.cos(x) ** 2) + s.sqrt(1 + y * y) * s.exp(-x) - s.atan2(y, 2 + x * x) ** 3
 
 
-def test_over_symbols_the_rate_is_sympys_derivative():
+def test_rate_of_a_dual_over_symbols_is_the_derivative_by_sympy():
     x, y, dx, dy = sympy.symbols("x y dx dy", real=True)
     z = formula(Dual(x, dx), Dual(y, dy))
     f = formula(x, y)
@@ -106,7 +106,7 @@ def test_over_symbols_the_rate_is_sympys_derivative():
 
 
 def test_nested_duals_give_the_second_derivative():
-    """t = ε₁ + ε₂: the part of both is the second derivative, over floats and over symbols."""
+    """t = ε₁ + ε₂: the ε₁ε₂ part is the second derivative, over floats and symbols."""
     t = sympy.Symbol("t")
     f = lambda t: formula(t, s.sin(3 * t) + 2)  # noqa: E731
     z = f(Dual(Dual(t, 1), Dual(1, 0)))
@@ -119,7 +119,7 @@ def test_nested_duals_give_the_second_derivative():
     assert math.isclose(number.value.rate, number.rate.value, rel_tol=1e-14)
 
 
-def test_recorded_duals_are_the_floats():
+def test_recorded_duals_agree_with_floats():
     program = record(
         lambda x, d: {"z": [part(formula(Dual(x[0], d[0]), Dual(x[1], d[1]))) for part in (value, rate)]},
         [Argument("x", (2,)), Argument("d", (2,))],
@@ -131,7 +131,7 @@ def test_recorded_duals_are_the_floats():
 
 
 def test_constants_add_no_operations_to_duals():
-    """A rate that is known to be zero stays the number 0, so nothing is recorded for it."""
+    """A rate that is zero stays the number 0, so nothing is recorded for it."""
     c = Dual(2.0)
     assert (c * c + 1).rate == 0
     assert (3 / c).rate == 0
@@ -141,7 +141,7 @@ def test_constants_add_no_operations_to_duals():
     assert counted.operations == 0
 
 
-def test_numpy_numbers_defer():
+def test_numpy_number_and_dual_give_a_dual():
     assert (np.float64(2.0) * Dual(3.0, 1.0)).rate == 2.0
     assert (np.float64(2.0) - Dual(3.0, 1.0)).rate == -1.0
     assert (np.float64(2.0) / Dual(4.0, 1.0)).rate == -0.125
@@ -171,8 +171,8 @@ def test_dual_refuses_powers_that_are_not_integers():
     assert repr(Dual(3.0, 1) * Dual(3.0, 1) + 1) == "Dual(10.0, 6.0)"
 
 
-def test_rate_of_the_mass_matrix_over_duals_is_that_of_its_differences():
-    """Ṁ is itself computed over duals, which do not nest: over duals another algorithm takes its place."""
+def test_mass_matrix_rate_over_duals_agrees_with_differences():
+    """Ṁ is itself computed over duals, which cannot be nested here: over duals another algorithm is used."""
     model, h = ts.robots.two_link().model, 1e-6
     q, v, dq = [0.3, 0.7], [1.1, -0.4], [0.5, 0.2]
     found = algorithms.mass_matrix_rate(model, [Dual(x, d) for x, d in zip(q, dq, strict=True)], v)

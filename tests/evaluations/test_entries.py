@@ -1,4 +1,4 @@
-"""The way in from Python: every way of calling gives the same bits, and nothing is compiled before it is called."""
+"""Entry from Python to kernels: every way of calling gives the same bits; nothing is compiled before the first call."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sums(*shapes: tuple[int, ...], **options) -> Kernel:
     inputs = [Argument(f"x{k}", shape) for k, shape in enumerate(shapes)]
 
     def function(*values):
-        return {"twice": [2 * x for x in values[0]], "sum": sum(v[0] for v in values)}  # inputs are flat here
+        return {"twice": [2 * x for x in values[0]], "sum": sum(v[0] for v in values)}  # inputs are flat lists
 
     return Kernel(record(function, inputs), **options)
 
@@ -188,7 +188,7 @@ def test_random_arguments_have_the_outcome_of_the_careful_path(seed):
     assert right > 30
 
 
-# -- what comes back ---------------------------------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------------------------------
 
 
 def test_several_outputs_are_written_to_a_tuple_or_a_list():
@@ -216,7 +216,7 @@ def test_out_that_overlaps_an_input_or_another_output_gets_the_right_numbers():
         assert out[1] == expected[1]
     shared = np.zeros(5)
     kernel(x, y, out=(shared[:4], shared[3:4].reshape(())))
-    assert shared[3] in (expected[0][3], expected[1])  # one of the two is written last; neither is lost to a third value
+    assert shared[3] in (expected[0][3], expected[1])  # one of the two values, whichever is written last
     assert same(shared[:3], expected[0][:3])
 
 
@@ -244,7 +244,7 @@ def test_lone_numbers_are_floats_for_one_state_and_arrays_for_a_batch(arm):
     assert single(Q[0], V[0]) == single(Q, V)[0]
 
 
-def test_number_with_a_default_may_be_absent(arm):
+def test_number_with_a_default_may_be_omitted(arm):
     one = arm.integrate(Q[0], V[0], np.ones(()))
     for got in (arm.integrate(Q[0], V[0]), arm.integrate(Q[0], V[0], 1), arm.integrate(v=V[0], q=Q[0], dt=1.0)):
         assert same(got, one)
@@ -276,7 +276,7 @@ def test_results_in_a_named_tuple_are_tracked_and_referenced_once():
     assert answer == (answer.twice, 1.0)
     assert gc.is_tracked(answer)
     counts = sys.getrefcount(answer), sys.getrefcount(answer.twice)
-    assert counts == (2, 2)  # this name or that tuple, and the argument of getrefcount
+    assert counts == (2, 2)  # one reference here, and the argument of getrefcount
     before = sys.getrefcount(Pair)
     kept = [f(x, y) for _ in range(10)]
     assert sys.getrefcount(Pair) == before + 10
@@ -312,7 +312,7 @@ def test_guard_calls_the_careful_function_unless_its_output_is_below_the_limit()
 
 
 class Scaled:
-    """A thing with a method of two words, one of which has a kernel."""
+    """A class whose method has an option with two values; one of them has a kernel."""
 
     def __init__(self) -> None:
         self.kernel = sums((3,), (1,))
@@ -403,11 +403,11 @@ def test_method_without_a_kernel_uses_the_python_path():
             bars.mass_matrix_inverse(q)
 
 
-# -- words that choose a kernel ----------------------------------------------------------------------------------------
+# -- options that select kernels ---------------------------------------------------------------------------------------
 
 
 def words_of(robot, name: str) -> list:
-    """The words that have a route, oldest row first."""
+    """Option values with a route, oldest first."""
     return [row[0] for row in getattr(robot, name).__self__._kept if row is not None]
 
 
@@ -429,7 +429,7 @@ def test_options_select_the_kernel_by_position_name_and_default(arm):
     assert words_of(arm, "jacobian").count(("tool0", "world")) == 1
 
 
-def test_losses_choose_the_kernel(arm):
+def test_friction_and_damping_options_select_the_kernel(arm):
     bare = ts.robots.ur5()
     for _ in range(2):
         assert same(arm.inverse_dynamics(*STATE, friction=False), bare.inverse_dynamics(*STATE))
@@ -546,7 +546,7 @@ def test_hybrid_dynamics_by_names_gives_the_bits_of_a_mask_each_time():
                     robot.hybrid_dynamics(*STATE, V[1], **{"prescribed": prescribed, **wrong})
 
 
-# -- being objects -----------------------------------------------------------------------------------------------------
+# -- object protocol ---------------------------------------------------------------------------------------------------
 
 
 def test_bound_method_outlives_the_name_of_its_robot():
@@ -558,7 +558,7 @@ def test_bound_method_outlives_the_name_of_its_robot():
     del robot
     gc.collect()
     for k in range(20):
-        ts.robots.two_link(m1=2.0 + k).inverse_dynamics(np.zeros(2), np.zeros(2), np.zeros(2))  # takes freed memory
+        ts.robots.two_link(m1=2.0 + k).inverse_dynamics(np.zeros(2), np.zeros(2), np.zeros(2))  # reuses freed memory
     assert same(bound(np.array([0.1, 0.2]), np.array([0.3, 0.4]), np.array([0.5, 0.6])), expected)
     assert same(pose(np.zeros(2), "tip"), corner)
     assert alive() is not None

@@ -1,7 +1,7 @@
 """Every quantity × every way to evaluate it: one source, one result.
 
 The reference is the source itself over floats.  The forms: one state (the built-in entry), lists (the careful path), a
-batch, the NumPy replay, float32, 50-digit numbers, and SymPy symbols on a small robot.
+batch, the NumPy fallback, float32, 50-digit numbers, and SymPy symbols on a small robot.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SPECS = [
     "twist:frame2:space:frame1", "acceleration:frame2:body:classical:frame1", "jacobian_derivative:frame2:world",
     "analytic_jacobian:frame2:rpy", "analytic_jacobian:frame2:quaternion", "analytic_jacobian:frame2:rotation_vector",
 ]  # fmt: skip
-BATCH = 37  # no multiple of any vector width
+BATCH = 37  # not a multiple of any vector width
 
 
 def row_and_words(spec: str) -> tuple[Quantity, dict[str, str]]:
@@ -65,7 +65,7 @@ def source(robot: Robot, spec: str, values: list, number=float) -> np.ndarray:
 
 
 def conditioning(robot: Robot, spec: str, values: list) -> float:
-    """Rounding is amplified by cond(M) where M is inverted, and nowhere else."""
+    """Factor for rounding errors: cond(M) where M is inverted, otherwise 1."""
     if spec not in ("forward_dynamics", "mass_matrix_inverse"):
         return 1.0
     return float(np.linalg.cond(robot.mass_matrix(np.asarray(values[0]))))
@@ -73,7 +73,7 @@ def conditioning(robot: Robot, spec: str, values: list) -> float:
 
 @pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
 @pytest.mark.parametrize("spec", SPECS)
-def test_one_state_batch_lists_and_replay(robot, spec):
+def test_state_batch_lists_and_fallback_agree_with_source(robot, spec):
     values = inputs(robot, spec, BATCH)
     kernel = robot.kernel(spec)
     batch = kernel(*values)
@@ -103,8 +103,8 @@ def test_float32_kernels_agree_with_float64(spec):
 
 
 @pytest.mark.parametrize("spec", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "integrate"])
-def test_fifty_digits(spec):
-    """The same source over 50-digit numbers convicts the kernel's rounding (RELIABILITY A4)."""
+def test_kernels_agree_with_the_source_over_fifty_digits(spec):
+    """The same source over 50-digit numbers measures the rounding error of the kernel (RELIABILITY A4)."""
     robot = ROBOTS["fixed tree"]
     state = [v[0] for v in inputs(robot, spec, 1)]
     with mpmath.workdps(50):
@@ -118,7 +118,7 @@ def test_fifty_digits(spec):
     "spec", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian:frame2:world", "coriolis_matrix"]
 )
 def test_sympy_evaluation_agrees_with_floats(spec):
-    """Symbols in, a closed form out; its value is the kernel's."""
+    """Symbols give a closed form whose value equals the result of the kernel."""
     from torsor.model.joints import Prismatic, Revolute
     from torsor.spatial import Vec
 
@@ -133,15 +133,15 @@ def test_sympy_evaluation_agrees_with_floats(spec):
     assert_close(value, robot.kernel(spec)(*state), floor=1)
 
 
-def test_numpy_arrays_are_scalars_too():
-    """Arrays as scalars: the source evaluates a whole batch at once, unrecorded."""
+def test_source_over_numpy_arrays_agrees_with_the_kernel():
+    """The source over arrays as scalars evaluates a whole batch without recording."""
     robot = ROBOTS["fixed tree"]
     q, v, a = inputs(robot, "inverse_dynamics", BATCH)
     tau = quantities.QUANTITIES["inverse_dynamics"].function(robot.model, list(q.T), list(v.T), list(a.T))
     assert_close(np.array([np.broadcast_to(t, BATCH) for t in tau]).T, robot.inverse_dynamics(q, v, a), floor=1)
 
 
-def test_fused_kernel_shares_its_work():
+def test_fused_kernel_has_fewer_operations_than_separate_kernels():
     robot = ROBOTS["floating tree"]
     q, v = inputs(robot, "bias_force", 1)
     fused = robot.kernel("mass_matrix", "bias_force", "pose:frame2")

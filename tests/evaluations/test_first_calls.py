@@ -1,4 +1,4 @@
-"""First calls: looking a method up compiles nothing, a warm process records nothing, and the cache never gives old results.
+"""First calls: attribute access compiles nothing, a warm process records nothing, the cache gives no stale results.
 
 Everything happens in new processes, which count the calls of the recorder and of the compiler.
 """
@@ -20,7 +20,7 @@ import torsor
 
 SOURCE = Path(torsor.__file__).parent
 
-#: the beginning of every process: ``counts`` has the recordings, each of which has a Graph, and the calls of compile_ir
+#: the beginning of every process: ``counts`` has the numbers of recordings (Graph objects) and of compile_ir calls
 COUNTING = """
 import json, sys, warnings
 import numpy as np
@@ -37,7 +37,7 @@ sys.setprofile(count)
 
 
 def run(code: str, cache: Path | str, *arguments: str, **environment: str) -> Any:
-    """What a new process prints as JSON."""
+    """JSON output of a new process."""
     done = subprocess.run(
         [sys.executable, "-c", COUNTING + code, *arguments],
         env={**os.environ, "TORSOR_CACHE": str(cache), **environment},
@@ -48,7 +48,7 @@ def run(code: str, cache: Path | str, *arguments: str, **environment: str) -> An
     return json.loads(done.stdout)
 
 
-# -- looking things up ---------------------------------------------------------------------------------------------------
+# -- attribute access ----------------------------------------------------------------------------------------------------
 
 LOOKING = """
 import inspect
@@ -85,7 +85,7 @@ def test_looking_a_method_up_compiles_and_records_nothing(tmp_path):
 
 # -- a warm process ------------------------------------------------------------------------------------------------------
 
-#: statements of a process; each has a kernel of its own
+#: statements of a process; each has a separate kernel
 STATEMENTS = {
     "inverse_dynamics": "robot.inverse_dynamics(q, v, a)",
     "inverse_dynamics, batch": "robot.inverse_dynamics(Q, v, a)",
@@ -138,7 +138,7 @@ def compute(folder: Path | str, statements: dict[str, str] = STATEMENTS, **envir
 
 @cache
 def two_processes(folder: Path) -> tuple[Any, Any]:
-    """The results of a cold process, and the one after it."""
+    """Results of a cold process and of the process after it."""
     return compute(folder), compute(folder)
 
 
@@ -155,7 +155,7 @@ def test_warm_process_compiles_and_records_nothing_and_has_the_same_bits(kernels
 
 
 def test_cold_process_records_and_compiles_and_neither_process_warns(kernels):
-    """The counters of the test above do count."""
+    """Makes sure that the counters of the test above count."""
     cold, warm = two_processes(kernels)
     assert sum(found["recordings"] for found in cold["found"].values()) >= len(STATEMENTS) // 2
     assert sum(found["compilations"] for found in cold["found"].values()) >= len(STATEMENTS) // 2
@@ -187,7 +187,7 @@ def source_copy(tmp_path):
 
 
 def edit(path: Path, old: str, new: str) -> None:
-    """Change a text; the file's time moves too, or Python would take its bytecode for the same."""
+    """Change a text; the file time changes too, otherwise Python would use the old bytecode."""
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -201,7 +201,7 @@ def results(process: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("change", [x if k < 1 else pytest.param(x, marks=pytest.mark.night) for k, x in enumerate(EDITS)])
 def test_edited_source_of_torsor_gives_its_own_results_with_an_old_cache(tmp_path, source_copy, change):
-    """The cache is filled by the source before the edit; the oracle is the edited source without a cache."""
+    """The cache is filled by the source before the edit; the reference is the edited source without a cache."""
     file, old, new, statement = EDITS[change]
     folder, environment = tmp_path / "cache", {"PYTHONPATH": str(tmp_path)}
     before = results(compute(folder, FEW, **environment))
@@ -282,7 +282,7 @@ print(json.dumps(np.asarray(eval(sys.argv[1])).tobytes().hex()))
 
 @pytest.mark.parametrize("part", OWN)
 def test_edited_code_of_a_user_gives_its_own_results_with_an_old_cache(tmp_path, part):
-    """Classes of the same name with the same fields: what changes is code that no digest of a model can see."""
+    """Classes with equal names and fields: only code changes that the digest of a model does not contain."""
     old, new, statement = OWN[part]
     module, folder, environment = tmp_path / "mine.py", tmp_path / "cache", {"PYTHONPATH": str(tmp_path)}
     module.write_text(MINE, encoding="utf-8")
@@ -296,7 +296,7 @@ def test_edited_code_of_a_user_gives_its_own_results_with_an_old_cache(tmp_path,
 
 
 def with_one_bit_flipped(at: float):
-    """A file with one bit changed, at a share of its length."""
+    """Flip one bit of a file at a fraction of its length."""
 
     def damage(data: bytes) -> bytes:
         place = min(int(at * len(data)), len(data) - 1)

@@ -1,4 +1,4 @@
-"""A process forked while other threads compile: its child computes."""
+"""The child of a process forked while other threads compile can compute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and errors in the middle of threaded work: nothing crashes, nothing writes afterwards, the answer comes soon."""
+"""Ctrl-C and errors in the middle of threaded work: no crash, no writes afterwards, a quick response."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_interrupts_at_random_times_stop_all_threads_within_a_fifth_of_a_second(
     assert seen["count"] == count
     assert seen["foreign"] == 0
     assert max(seen["processor"].values()) <= 0.2, seen
-    assert max(seen["clock"].values()) <= 0.2 or seen["slowness"] > 1.2, seen  # a machine with nothing else to do
+    assert max(seen["clock"].values()) <= 0.2 or seen["slowness"] > 1.2, seen  # only required on an idle machine
 
 
 class Interrupt(Exception):
@@ -39,7 +39,7 @@ class Interrupt(Exception):
 
 @pytest.fixture
 def interrupts_after():
-    """A function of times [s] after each of which Interrupt is raised in the main thread."""
+    """A function that schedules Interrupt in the main thread after the given times [s]."""
 
     def start(*delays: float) -> None:
         left = list(np.diff([0, *delays]))
@@ -58,7 +58,7 @@ def interrupts_after():
 
 
 class Work:
-    """Pieces that take 0.15 s in every thread but the main one; counts those that are at it."""
+    """Pieces of work that take 0.15 s in every thread except the main one; counts running pieces."""
 
     def __init__(self, in_main: type[BaseException] | None = None, elsewhere: type[BaseException] | None = None):
         self.in_main, self.elsewhere, self.inside, self.begun = in_main, elsewhere, 0, 0

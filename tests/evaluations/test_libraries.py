@@ -1,4 +1,4 @@
-"""Loaded machine code: shared by equal kernels, kept while something can call it, unloaded afterwards."""
+"""Loaded machine code: shared by equal kernels, kept while in use, unloaded afterwards."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def test_built_in_function_reaches_the_batch_code_that_a_dropped_kernel_loaded()
     del first, second
     gc.collect()
     for k in range(30):
-        kernel(5.0 + k)(np.ones((3, 2)))  # takes the memory that was freed
+        kernel(5.0 + k)(np.ones((3, 2)))  # reuses the freed memory
     np.testing.assert_array_equal(function(np.ones((5, 2))), np.full((5, 2), [4.25, 2.0]))
 
 
-def test_libraries_come_and_go_in_threads():
+def test_libraries_loaded_and_dropped_in_threads_give_correct_results():
     wrong: list[float] = []
 
     def work(seed: int) -> None:
@@ -102,7 +102,7 @@ def test_robots_made_called_and_dropped_take_no_memory(which, count):
     out = subprocess.run([sys.executable, "-c", GROWTH, which, str(count)], capture_output=True, text=True, check=True)
     sizes = [int(size) for size in out.stdout.split()]
     growth = sorted(after - before for before, after in itertools.pairwise(sizes))
-    # a leak grows in every part; LLVM and the allocator take more memory in one part or the other
+    # a leak grows in every part; LLVM and the allocator may grow in single parts
     assert growth[len(growth) // 2] <= 250_000
 
 

@@ -1,4 +1,4 @@
-"""Operation counts are exact, so a kernel that got longer is found here and not by a stopwatch."""
+"""Operation counts are exact, so longer kernels are detected here without timing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 
 RECORDED = json.loads((Path(__file__).parents[2] / "benchmarks" / "operations.json").read_text())
-#: the measurements the architecture was chosen by (DESIGN section 1): none may ever be passed again
+#: measurements that the architecture is based on (DESIGN section 1): upper limits
 CEILINGS = {
     "ur5": {"inverse_dynamics": 566, "forward_dynamics": 1180},
     "panda": {"inverse_dynamics": 1230, "forward_dynamics": 2100},
@@ -20,7 +20,7 @@ CEILINGS = {
 
 
 @pytest.mark.parametrize("name", sorted(RECORDED))
-def test_no_kernel_got_longer(name):
+def test_kernels_have_no_more_operations_than_recorded(name):
     robot = getattr(ts.robots, name)()
     for quantity, operations in RECORDED[name].items():
         now = robot.program(quantity).operations
@@ -28,7 +28,7 @@ def test_no_kernel_got_longer(name):
 
 
 @pytest.mark.parametrize("name", sorted(CEILINGS))
-def test_the_design_was_not_too_optimistic(name):
+def test_kernels_have_no_more_operations_than_the_design_measured(name):
     robot = getattr(ts.robots, name)().without_couplings()
     for quantity, operations in CEILINGS[name].items():
         assert robot.program(quantity).operations <= operations

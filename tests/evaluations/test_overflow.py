@@ -1,4 +1,4 @@
-"""Overflow inside a program is an error with the name of the result: constants, divisors, outputs; never NaN, never 0."""
+"""Overflow inside a program (constants, divisors, outputs) is an error that names the result, never NaN or 0."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_checked_replay_finds_the_state_with_an_infinite_divisor():
 
 
 def test_prismatic_joint_so_far_out_that_its_inertia_overflows_is_an_error():
-    """M = I + m q² of a slide on a hinge: at q = 1e160 M overflows, and M⁻¹ must not be 0."""
+    """M = I + m q² of a prismatic on a revolute joint overflows at q = 1e160, and M⁻¹ must not be 0."""
     b = torsor.Builder("r").link("base").link("arm", 1.0, inertia=(1, 1, 1)).link("slide", 1.0)
     robot = b.joint("hinge", "revolute", "base", "arm", axis=(0, 0, 1)).joint(
         "slide", "prismatic", "arm", "slide", axis=(1, 0, 0)

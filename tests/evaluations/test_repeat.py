@@ -1,4 +1,4 @@
-"""Functions that a program contains several times: recorded once, compiled once, and the results of the straight-line code."""
+"""Functions that occur several times in a program: recorded and compiled once, with the results of straight-line code."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def _outline_short_programs(monkeypatch):
     monkeypatch.setattr(outline, "SHORT", 0)
 
 
-def turn(x, k):
+def step_of_three(x, k):
     """Three numbers to three: sines, products, a division, and a factor k·k that does not depend on x."""
     scale = k * k + 1
     return [sin(x[1]) * scale + x[0] * x[2], x[0] / (1 + x[1] * x[1]) - scale, 0.5 * x[2] * x[0] + k]
 
 
-def thrice(x, k):
-    again = repeatable(lambda x: turn(x, k[0]))
+def three_copies(x, k):
+    again = repeatable(lambda x: step_of_three(x, k[0]))
     y = again(x)
     z = again([a - 0.1 * b for a, b in zip(x, y, strict=True)])
     return {"y": again([a * b for a, b in zip(y, z, strict=True)]), "z": z[1]}
 
 
 def by_floats(x, k):
-    found = thrice([float(a) for a in x], [float(k)])
+    found = three_copies([float(a) for a in x], [float(k)])
     return [*found["y"], found["z"]]
 
 
 def test_copies_are_noted_in_the_program_and_share_what_does_not_depend_on_operands():
-    program = record(thrice, X)
+    program = record(three_copies, X)
     (repeat,) = program.repeats
     assert len(repeat.starts) == 3
     stretches = [[op for op, _ in program.code[s : s + repeat.length]] for s in repeat.starts]
@@ -54,7 +54,7 @@ def test_copies_are_noted_in_the_program_and_share_what_does_not_depend_on_opera
 
 @pytest.mark.parametrize("k", [0.0, 0.7])
 def test_kernel_gives_the_results_of_floats_and_the_same_bits_in_every_form(k):
-    program = record(thrice, X)
+    program = record(three_copies, X)
     kernel = Kernel(program)
     y, z = kernel(STATES, k)
     assert_close(np.column_stack([y, z]), [by_floats(x, k) for x in STATES])
@@ -69,20 +69,20 @@ def test_kernel_gives_the_results_of_floats_and_the_same_bits_in_every_form(k):
     assert_close(interpret(program, [STATES, np.asarray(k)])[0], y)
 
 
-def test_single_precision_kernel():
-    program = record(thrice, X)
+def test_single_precision_kernel_of_repeated_code_agrees_with_double():
+    program = record(three_copies, X)
     assert_close(Kernel(program, dtype="float32")(STATES, 0.7)[0], Kernel(program)(STATES, 0.7)[0], relative=1e-5)
 
 
-def test_derivative_is_that_of_the_straight_line_code():
-    copied, straight = (forward(record(f, X), ("x",)) for f in (thrice, lambda x, k: _without_copies(x, k)))
+def test_derivative_of_repeated_code_equals_that_of_straight_line_code():
+    copied, straight = (forward(record(f, X), ("x",)) for f in (three_copies, lambda x, k: _without_copies(x, k)))
     assert_close(Kernel(copied)(STATES, 0.3)[0], Kernel(straight)(STATES, 0.3)[0])
 
 
 def _without_copies(x, k):
-    y = turn(x, k[0])
-    z = turn([a - 0.1 * b for a, b in zip(x, y, strict=True)], k[0])
-    return {"y": turn([a * b for a, b in zip(y, z, strict=True)], k[0]), "z": z[1]}
+    y = step_of_three(x, k[0])
+    z = step_of_three([a - 0.1 * b for a, b in zip(x, y, strict=True)], k[0])
+    return {"y": step_of_three([a * b for a, b in zip(y, z, strict=True)], k[0]), "z": z[1]}
 
 
 def test_a_call_with_other_constants_is_recorded_by_itself():
@@ -111,7 +111,7 @@ def test_an_operand_that_the_function_uses_otherwise_too_is_not_replaced():
     assert_close(Kernel(record(function, X))(STATES, 0.0), ((x * x + y) * x + y)[:, None])
 
 
-def test_results_that_only_some_copies_need():
+def test_copies_that_use_only_some_results_agree_with_numpy():
     again = repeatable(lambda x: [sin(x[0]), x[0] / (x[1] * x[1] + 2)])
 
     def function(x, k):
@@ -124,7 +124,7 @@ def test_results_that_only_some_copies_need():
 
 
 def test_a_division_by_zero_inside_a_copy_is_found():
-    again = repeatable(lambda x: [1 / (1 / x[0])])  # 1/inf = 0: no result shows it
+    again = repeatable(lambda x: [1 / (1 / x[0])])  # 1/inf = 0: not visible in the result
 
     def function(x, k):
         return {"y": [again([again([x[0]])[0] * x[1]])[0]]}

@@ -41,7 +41,7 @@ def configurations(robot, count):
 
 
 def test_elimination_tree_of_two_branches():
-    """Rows 1, 2 and rows 3, 4 hang on row 0, one behind the other."""
+    """Rows 1, 2 and rows 3, 4 are two chains below row 0."""
     nonzero = {(1, 0), (2, 0), (2, 1), (3, 0), (4, 0), (4, 3)}
     zero = [[i != j and (i, j) not in nonzero for j in range(i + 1)] for i in range(5)]
     assert elimination_tree(zero).ancestors == ((), (0,), (0, 1), (0,), (0, 3))
@@ -56,7 +56,7 @@ def test_elimination_tree_contains_what_elimination_fills():
 
 @pytest.mark.parametrize("seed", [0, 3, *(pytest.param(k, marks=pytest.mark.night) for k in range(12) if k not in (0, 3))])
 def test_rolled_inverse_of_random_trees_agrees_with_numpy(seed, monkeypatch):
-    """Trees with every joint type, coupled joints and both bases: a coupling joins two branches of the elimination tree."""
+    """Trees with every joint type, coupled joints and both bases: a mimic joint joins two branches of the elimination tree."""
     robot = ts.Robot(random_tree(seed, bodies=3 + seed))
     kernel = compiled(monkeypatch, recorded(robot, "mass_matrix_inverse"), width=2 ** (seed % 4))
     q = configurations(robot, 5)
@@ -77,7 +77,7 @@ def test_rolled_inverse_has_the_same_bits_in_every_width_batch_and_form(name, dt
     q = configurations(robot, 37).astype(dtype)
     found = set()
     for width in (1, 2, 4, 8):
-        for long in (10**9, 0):  # the matrix from straight-line code, from a tape
+        for long in (10**9, 0):  # the matrix by straight-line code, then by a tape
             kernel = compiled(monkeypatch, program, width=width, dtype=dtype, long=long)
             batch = kernel(q)
             found.add(batch.tobytes())
@@ -98,7 +98,7 @@ def test_rolled_inverse_agrees_with_straight_line_code(monkeypatch):
         assert_close(W, straight, condition=condition)
 
 
-def test_rolled_inverse_beside_other_results(monkeypatch):
+def test_rolled_inverse_with_other_results_in_one_kernel(monkeypatch):
     robot = ts.robots.quadruped()
     program = recorded(robot, "gravity_force", "mass_matrix_inverse", "mass_matrix")
     kernel = compiled(monkeypatch, program)
@@ -111,7 +111,7 @@ def test_rolled_inverse_beside_other_results(monkeypatch):
     assert [x.tobytes() for x in one] == [x[2].tobytes() for x in (g, W, M)]
 
 
-def test_rolled_inverse_written_round_the_caches(monkeypatch):
+def test_rolled_inverse_written_past_the_caches(monkeypatch):
     robot = ts.robots.humanoid()
     q = configurations(robot, 13)
     expected = robot.mass_matrix_inverse(q)
@@ -119,7 +119,7 @@ def test_rolled_inverse_written_round_the_caches(monkeypatch):
     assert robot.mass_matrix_inverse(q).tobytes() == expected.tobytes()
 
 
-def wisp(n: int) -> ts.Robot:
+def chain_with_massless_tip(n: int) -> ts.Robot:
     """A chain whose last link has no mass."""
     b = ts.Builder("chain").link("l0")
     for i in range(1, n + 1):
@@ -129,7 +129,7 @@ def wisp(n: int) -> ts.Robot:
 
 
 def test_rolled_inverse_of_a_singular_matrix_names_the_joint():
-    robot = wisp(24)
+    robot = chain_with_massless_tip(24)
     assert rolled.split(robot.program("mass_matrix_inverse"), 4) is not None
     q = np.zeros((5, 24))
     with pytest.raises(ts.SingularError, match="'j24' moves no mass"):
@@ -170,8 +170,8 @@ def test_deferred_program_gives_the_bits_of_the_whole_one():
     assert copy(q[0]).tobytes() == kernel(q[0]).tobytes()
 
 
-def test_derivative_of_a_deferred_program():
-    """∂M⁻¹/∂q = −M⁻¹ (∂M/∂q) M⁻¹, by differences of the inverse itself."""
+def test_derivative_of_a_deferred_program_agrees_with_differences():
+    """∂M⁻¹/∂q = −M⁻¹ (∂M/∂q) M⁻¹, by differences of the inverse."""
     b = ts.Builder("comb").link("l0")
     for i in range(1, 22):
         b.link(f"l{i}", mass=1.0, com=[0.1, 0.2, 0.05], inertia=[0.1, 0.12, 0.13])

@@ -1,4 +1,4 @@
-"""Scans: the machine code / the NumPy replay / plain Python recursions."""
+"""Scans: machine code compared with the NumPy fallback and with plain Python recursions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from torsor.errors import ArgumentError
 BATCHES = [(), (1,), (3,), (4,), (9,), (2, 5)]
 
 
-def slow(s: Scan) -> Scan:
-    """The same scan by the replay."""
+def by_numpy_fallback(s: Scan) -> Scan:
+    """The same scan by the NumPy fallback."""
     twin = Scan.__new__(Scan)
     twin.__dict__.update(s.__dict__, _libraries={"one": None, "batch": None})
     return twin
@@ -34,8 +34,8 @@ def test_scan_computes_fibonacci_numbers():
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-def test_sums_over_a_tree(batch):
-    """Outwards each body gets the sum of its ancestors, inwards that of its subtree; whole numbers, so to the bit."""
+def test_scan_gather_and_scatter_sum_over_a_tree(batch):
+    """Outwards: sums over ancestors; inwards: sums over subtrees; integers, so equal bit for bit."""
     rng = np.random.default_rng(len(batch))
     T = 40
     parent = np.array([int(rng.integers(-1, t)) if t else -1 for t in range(T)])
@@ -53,7 +53,7 @@ def test_sums_over_a_tree(batch):
     assert np.array_equal(back, below)
 
 
-def wild(x, z, g, s, y, k):
+def all_roles(x, z, g, s, y, k):
     """A step with every role: carried x and z, gathered g, summed s, new y, fixed k."""
     nx = [math_sin(x[0] + y[0]) * k[0], x[1] * 0.5 + g[2] * y[1], x[2] - s[0] / (1 + y[2] * y[2])]
     nz = z[0] * 0.9 + nx[0]
@@ -70,7 +70,7 @@ def every_role(reverse, dtype=np.float64):
     gather, scatter = ({}, {"s": "ns"}) if reverse else ({"g": "ng"}, {})
     fixed = ["k", "g"] if reverse else ["k", "s"]
     each = ["nz", "view"] if reverse else ["nz", "ng", "view"]
-    return Scan(record(wild, ROLES), carry={"x": "nx", "z": "nz"}, gather=gather, scatter=scatter, fixed=fixed, each=each,
+    return Scan(record(all_roles, ROLES), carry={"x": "nx", "z": "nz"}, gather=gather, scatter=scatter, fixed=fixed, each=each,
                 last=["nx", "ns"], reverse=reverse, dtype=dtype)  # fmt: skip
 
 
@@ -85,16 +85,16 @@ def arguments(reverse, batch, T=17, seed=0):
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("batch", BATCHES)
-def test_machine_code_replay(batch, reverse):
+def test_scan_machine_code_agrees_with_numpy_fallback(batch, reverse):
     given, parent = arguments(reverse, batch)
     fast = every_role(reverse)
-    for a, b in zip(fast(*given, index=parent), slow(fast)(*given, index=parent), strict=True):
+    for a, b in zip(fast(*given, index=parent), by_numpy_fallback(fast)(*given, index=parent), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_machine_code_kernel_by_kernel(reverse):
-    """One kernel call a step gives the same bits: the loop adds nothing of its own."""
+def test_scan_has_the_bits_of_one_kernel_call_per_step(reverse):
+    """One kernel call per step gives the same bits: the loop adds no rounding."""
     given, parent = arguments(reverse, ())
     s = every_role(reverse)
     nx, *_, view = s(*given, index=parent)
@@ -111,10 +111,10 @@ def test_machine_code_kernel_by_kernel(reverse):
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_bits_do_not_depend_on_batch_place_or_threads(reverse):
+def test_scan_bits_do_not_depend_on_batch_position_or_threads(reverse):
     given, parent = arguments(reverse, (133,), T=60)
     s = every_role(reverse)
-    s._cost = 10**6  # so that it is worth two threads
+    s._cost = 10**6  # so that two threads are used
     with torsor.threads(1):
         whole = s(*given, index=parent)
     with torsor.threads(2):
@@ -128,7 +128,7 @@ def test_bits_do_not_depend_on_batch_place_or_threads(reverse):
         assert np.array_equal(w[69:72], p)
 
 
-def test_a_shared_array_is_the_same_as_one_repeated():
+def test_scan_of_a_shared_array_equals_that_of_a_repeated_one():
     given, parent = arguments(False, (5,))
     s = every_role(False)
     y = given[4][0]
@@ -138,17 +138,17 @@ def test_a_shared_array_is_the_same_as_one_repeated():
         assert np.array_equal(a, b)
 
 
-def test_single_precision():
+def test_single_precision_scan_agrees_with_double():
     given, parent = arguments(False, (6,))
     for a, b in zip(every_role(False, np.float32)(*given, index=parent), every_role(False)(*given, index=parent), strict=True):
         assert a.dtype == np.float32
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)  # 17 steps of 1e-7 roundings
 
 
-@pytest.mark.parametrize("make", [lambda s: s, slow])
+@pytest.mark.parametrize("make", [lambda s: s, by_numpy_fallback])
 @pytest.mark.parametrize("batch", [(), (11,)])
 def test_scan_reports_values_that_are_not_finite(make, batch):
-    """1/(x − 3), with x counted up: the state that begins at 0 fails at its third step."""
+    """1/(x − 3), with x counting up: the state that starts at 0 fails at its third step."""
     step = record(lambda x: {"next": x[0] + 1, "y": 1 / (x[0] - 3)}, [Argument("x", ())])
     x = np.full(batch, 0.5)
     if batch:
@@ -162,7 +162,7 @@ def test_scan_reports_values_that_are_not_finite(make, batch):
         make(Scan(step, carry={"x": "next"}))(x * math.nan, steps=9)
 
 
-def test_an_index_that_points_outside_is_refused():
+def test_scan_refuses_an_index_out_of_range():
     step = record(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
     out, back = Scan(step, gather={"x": "sum"}), Scan(step, scatter={"x": "sum"}, reverse=True)
     for index, where in (([-1, 1, 0], 1), ([-1, 0, 5], 2), ([-2, 0, 0], 0)):
@@ -176,7 +176,7 @@ def test_an_index_that_points_outside_is_refused():
         out(0.0, np.ones(3), index=[0.0, 1.0, 2.0])
 
 
-def test_wiring_that_does_not_fit_is_refused():
+def test_scan_refuses_invalid_wiring_and_arguments():
     step = record(lambda x, y: {"sum": x[0] + y[0], "two": [x[0], y[0]]}, [Argument("x", ()), Argument("y", ())])
     for wiring, words in (
         ({"carry": {"w": "sum"}}, "no input 'w'; it has x, y"),

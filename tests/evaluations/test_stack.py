@@ -12,7 +12,7 @@ import pytest
 from torsor.compile import Argument, Kernel, Scan, forms, kernel, record, workspace
 from torsor.compile.llvm import native
 
-#: of a thread [bytes]; Linux gives 8 MB, musl 128 kB.  An overflow ends the process, and with it the test run
+#: stack of a thread [bytes]; the default is 8 MB on Linux, 128 kB with musl.  An overflow kills the test run
 SMALL = 256 * 1024
 
 
@@ -31,14 +31,14 @@ def in_small_thread(function):
 
 @pytest.fixture(params=[1, 2, 4, 8])
 def lanes(request, monkeypatch):
-    """Kernels for 1, 2, 4 and 8 lanes of float64; LLVM splits what is wider than this machine's vectors."""
+    """Kernels for 1, 2, 4 and 8 lanes of float64; LLVM splits vectors that are wider than those of this machine."""
     host = dataclasses.replace(native.host(), width=request.param)
     monkeypatch.setattr(native, "host", lambda: host)
     return request.param
 
 
 def large(size):
-    """A row of ``size`` numbers, of which each 5000th and its followers depend on the input."""
+    """A row of ``size`` numbers, of which every 5000th and the next ones depend on the input."""
 
     def f(x):
         products = [x[0] * x[k] for k in range(4)]
@@ -68,12 +68,12 @@ large_at = functools.cache(large)
     ],
 )
 def test_large_results_need_little_stack(size, short, dtype, lanes, monkeypatch):
-    """Rows written directly and, beyond the caches, past them; short programs and float32 have twice the lanes each."""
+    """Rows written directly and past the caches; short programs and float32 have twice as many lanes."""
     monkeypatch.setattr(forms, "SHORT", 800 if short else 0)
     k = Kernel(large_at(size), dtype=dtype)
     x = np.random.default_rng(0).normal(size=(3, 4)).astype(dtype)
     y = expected(x, size)
-    k(x)  # compiles: LLVM needs stack of its own
+    k(x)  # compile first: LLVM needs stack too
     for limit in (kernel.CACHES, 0):  # 0: every result is written past the caches
         monkeypatch.setattr(kernel, "CACHES", limit)
         np.testing.assert_array_equal(in_small_thread(lambda: k(x)), y)
@@ -82,7 +82,7 @@ def test_large_results_need_little_stack(size, short, dtype, lanes, monkeypatch)
 
 
 def alive(n):
-    """n values that are all made before the first of them is read."""
+    """n values that are all computed before the first of them is read."""
 
     def f(x):
         made = [x[0] * (k + 1.0) + x[1] for k in range(n)]
@@ -109,7 +109,7 @@ def test_kernel_in_a_buffer_gives_the_same_bits_as_on_the_stack(batch, monkeypat
     on_stack = Kernel(program)(x)
     monkeypatch.setattr(workspace, "STACK", 0)
     k = Kernel(program)
-    for y in (k(x), k(x)):  # machine code leaves such kernels to the careful path
+    for y in (k(x), k(x)):  # such kernels take the careful path
         assert y.tobytes() == on_stack.tobytes()
     assert k._library("batch" if batch else "one").read(workspace.WORK) > 200 * 8  # bytes: lanes may be one
 

@@ -19,7 +19,7 @@ from torsor.errors import ArgumentError, TorsorError
 def every_operation(x):
     """All operations that a program can have, and sums and products in each of their fused forms."""
     a, b, c, d = x
-    near = s.sin(a) * s.cos(b)  # one half of each pair alone
+    near = s.sin(a) * s.cos(b)  # only one of each sin, cos pair
     less = s.where(a < b, c - a * b, a * b - c)
     names = (s.tanh, s.exp, s.absolute, s.sign, s.sin, s.cos)
     singles = [f(a * d) for f in names]
@@ -108,7 +108,7 @@ def test_tape_reports_nan_in_an_input_that_nothing_depends_on(monkeypatch):
 
 
 def test_tape_with_more_slots_than_sixteen_bits_can_count(monkeypatch):
-    numbers = np.linspace(0.5, 1.5, 66_000).tolist()  # a slot each
+    numbers = np.linspace(0.5, 1.5, 66_000).tolist()  # one slot per number
 
     def f(x):
         total = 0
@@ -125,7 +125,7 @@ def test_tape_with_more_slots_than_sixteen_bits_can_count(monkeypatch):
 
 
 def test_slots_of_results_are_used_again():
-    """Christoffel symbols have n³ results; kept until the end, they would fill the caches."""
+    """Christoffel symbols have n³ results; if kept until the end, they would fill the caches."""
     program = ts.robots.quadruped().program("christoffel_symbols")
     columns = [[(0, k)] for k in range(program.outputs[0].size)]
     made = tape(program, True, False, columns)

@@ -1,4 +1,4 @@
-"""TORSOR_TARGET: its values, and the same results whatever is chosen."""
+"""TORSOR_TARGET: valid values, and the same results for every target."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_target_this_processor_cannot_run_is_refused(own, able, name, monkeypatc
     assert from_environment(own, features(*able)).triple == own.triple
 
 
-def test_wide_vectors_are_there_for_those_who_have_them(monkeypatch):
+def test_target_avx512_has_eight_lanes_on_a_processor_with_avx512(monkeypatch):
     monkeypatch.setenv("TORSOR_TARGET", "avx512")
     assert from_environment(INTEL, features("avx512")).width == 8
 
@@ -110,13 +110,13 @@ def test_every_lane_count_gives_the_same_bits(monkeypatch):
 
 # -- the suite for other processors -------------------------------------------------------------------------------
 
-#: one or two tests of each kind; the long suite runs the two folders whole
+#: one or two tests of each kind; the long suite runs both folders completely
 SAMPLE = [
-    "tests/evaluations/test_compiler.py::test_binary_functions_and_comparisons",
-    "tests/evaluations/test_compiler.py::test_sin_and_cos_are_right_beyond_the_reduction",
-    "tests/evaluations/test_evaluations.py::test_one_state_batch_lists_and_replay[inverse_dynamics-fixed tree]",
+    "tests/evaluations/test_compiler.py::test_compiled_binary_functions_and_comparisons_agree_with_numpy",
+    "tests/evaluations/test_compiler.py::test_sin_and_cos_are_correct_beyond_the_range_of_the_reduction",
+    "tests/evaluations/test_evaluations.py::test_state_batch_lists_and_fallback_agree_with_source[inverse_dynamics-fixed tree]",
     "tests/evaluations/test_evaluations.py::test_float32_kernels_agree_with_float64[mass_matrix]",
-    "tests/evaluations/test_scan.py::test_sums_over_a_tree",
+    "tests/evaluations/test_scan.py::test_scan_gather_and_scatter_sum_over_a_tree",
     "tests/relations/test_hybrid.py::test_batch_wrenches_and_damping",
     "tests/relations/test_trees.py::test_forward_dynamics_of_inverse_dynamics",
 ]
@@ -131,7 +131,7 @@ def plain_numpy():
 
 
 def settings():
-    """Environments: every lane count, the oldest processor with NumPy to match; in the long suite each alone."""
+    """Environments: every lane count, and the oldest processor with a matching NumPy; separately in the long suite."""
     native_host, found = native.host(), dict(native._llvm().get_host_cpu_features())
     able = [name for name, target in TARGETS.items() if can_run(target, name, native_host, found)]
     for lanes in LANES:
@@ -156,7 +156,7 @@ def test_sample_of_the_suite_passes_for_every_target(where):
     suite(where, SAMPLE)
 
 
-#: files about processes, threads and memory: they take long, and have the same code whatever the target is
+#: files about processes, threads and memory: slow, and independent of the target
 PROCESSES = ("aarch64", "first_calls", "fork", "interrupts", "libraries", "target")
 
 

@@ -1,7 +1,7 @@
 """Every quantity × every way of calling it: the bits, types and shapes of the positional call for one state.
 
-The quantities are those of :mod:`tests.evaluations.calls`.  The oracle is one call: float64 arrays of one state, by position.
-Other tests show that this call is right.
+The quantities are those of :mod:`tests.evaluations.calls`.  The reference is one call:
+float64 arrays of one state, by position.  Other tests show that this call is right.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torsor as ts
 from tests.evaluations.calls import METHODS, ROW, ROWS, SUBJECTS, THOROUGH, Subject, parts
 from tests.evaluations.forms import BATCHED, COARSE, FORMS, ROUNDED, assert_same, each, empty, in_form, in_place, named
 
-Results = tuple[Any, Any]  # what a way gave, and what it should have given
+Results = tuple[Any, Any]  # results of a way of calling, and expected results
 Way = Callable[[Subject], Results]
 
 
@@ -55,7 +55,7 @@ def words_by_position(s: Subject) -> Results:
 
 
 def built_words(s: Subject) -> Results:
-    """Words that were put together while the program runs: equal, but not the same objects."""
+    """Strings built at run time: equal to the literals, but not the same objects."""
     words = {k: "".join(list(x)) if isinstance(x, str) else x for k, x in s.words.items()}
     by_place, by_name = s.split(s.state)
     named = {sys.intern("_" + k)[1:]: x for k, x in (by_name | words).items()}
@@ -63,7 +63,7 @@ def built_words(s: Subject) -> Results:
 
 
 def bound_before(s: Subject) -> Results:
-    """A method taken from its owner before anything was computed, called twice."""
+    """A method bound before anything was computed, called twice."""
     function = getattr(s.owner(), s.method)
     first = s.call(s.state, function=function)
     return [*parts(first), *parts(s.call(s.state, function=function))], [*parts(s.expected), *parts(s.expected)]
@@ -76,7 +76,7 @@ def batch_first(s: Subject) -> Results:
 
 
 def assert_filled(results: Any, out: Any) -> None:
-    """The results are the caller's own arrays; several come as the tuple given, or as the method's own kind of tuple."""
+    """Results are the arrays in ``out``; several are returned as the given tuple or as the named tuple of the method."""
     assert len(parts(results)) == len(parts(out))
     assert all(x is y for x, y in zip(parts(results), parts(out), strict=True))
 
@@ -116,7 +116,7 @@ def with_batch_out(s: Subject) -> Results:
 
 
 def with_out_over_an_input(s: Subject) -> Results:
-    """``out=`` is memory of the arguments: they are read before it is written."""
+    """``out=`` is memory of an argument: arguments are read before results are written."""
     first, *others = parts(s.expected)
     name, given = next(iter(s.state.items()))
     memory = np.zeros(max(np.size(first), given.size))
@@ -168,7 +168,7 @@ def repeated_by_stride_zero(s: Subject) -> Results:
 
 
 def empty_batch(s: Subject) -> Results:
-    """No state: results of the right shape, without an entry."""
+    """No states: results have the right shape and no entries."""
     found = parts(s.call({k: x[:0] for k, x in s.rows.items()}))
     return [x.shape for x in found], [(0, *np.shape(x)) for x in parts(s.expected)]
 
@@ -180,7 +180,7 @@ def empty_batch_of_rows(s: Subject) -> Results:
 
 
 def many_on_two_threads(s: Subject) -> Results:
-    """A batch that is worth two threads; every fifth of its rows is the state."""
+    """A batch large enough for two threads; every fifth row is the state."""
     count = _worth_two_threads(s) // ROWS * ROWS
     rows = {k: np.resize(x, (count, *x.shape[1:])) for k, x in s.rows.items()}
     with ts.threads(2):
@@ -190,7 +190,7 @@ def many_on_two_threads(s: Subject) -> Results:
 
 
 def _worth_two_threads(s: Subject) -> int:
-    """Rows of some five million operations, or a few thousand where the operations are not known."""
+    """Number of rows for about five million operations, or a few thousand if operations are not known."""
     if s.kernel is None:
         return 2000
     program = s.shared_kernel.program
@@ -236,7 +236,7 @@ def kernel_of_five(s: Subject) -> Results:
 
 
 def of_kernel(s: Subject, found: Any, wanted: Any = None) -> Results:
-    """The results of a kernel that the method has too; a kernel may have more after them."""
+    """The results of a kernel that the method returns too; a kernel may have more results."""
     wanted = parts(s.expected if wanted is None else wanted)
     return parts(found)[: len(wanted)], wanted
 
@@ -342,7 +342,7 @@ def test_every_way_of_calling_gives_the_bits_of_the_positional_call(subject):
 
 
 def test_table_of_quantities_has_every_quantity_of_a_kernel_that_is_a_method():
-    """A kernel of nothing is refused with the names of all quantities."""
+    """kernel() without a quantity is refused with the names of all quantities."""
     robot = ts.robots.two_link()
     with pytest.raises(ts.ArgumentError, match="one or more quantities of the kernel: ") as refusal:
         robot.kernel()
@@ -351,8 +351,8 @@ def test_table_of_quantities_has_every_quantity_of_a_kernel_that_is_a_method():
     assert {name for name in names if hasattr(type(robot), name)} <= set(METHODS)
 
 
-def test_the_way_of_calling_is_seen_in_a_result_with_other_bits():
-    """The comparison itself: one bit, a type or a shape more is a difference."""
+def test_assert_same_detects_one_bit_type_or_shape():
+    """assert_same fails if one bit, the type or the shape differs."""
     x = np.array([1.0, 2.0])
     for other in (np.nextafter(x, 9), x.astype(np.float32), x[None], x.tolist(), (x,)):
         with pytest.raises(AssertionError):

@@ -13,7 +13,7 @@ from tests.evaluations.calls import FRAMES, ROBOTS, SMALL, Subject, parts
 from tests.evaluations.forms import FORMS, assert_same, empty, in_form, named, read_only
 from torsor.kernels.quantities import QUANTITIES
 
-#: values that no array argument takes; the error names the argument
+#: invalid values of array arguments; the error names the argument
 VALUES: dict[str, Callable[[np.ndarray], Any]] = {
     "one entry short": lambda x: x[:-1],
     "one entry more": lambda x: np.append(x, 0.0),
@@ -36,12 +36,12 @@ VALUES: dict[str, Callable[[np.ndarray], Any]] = {
     "a function": lambda x: len,
     "dates": lambda x: np.zeros(x.shape, "M8[s]"),
 }
-#: mistakes that a number cannot have: its axes are a batch
+#: mistakes that do not apply to a number, whose axes are a batch
 SHAPES = ("one entry short", "one entry more", "a column", "a number")
 
 
 def routes(s: Subject) -> dict[str, Callable[..., Any]]:
-    """The ways in: a method, a method bound before its first call, a kernel; each of arrays by name of argument."""
+    """Method, method bound before its first call, and kernel; each called with arrays by argument name."""
     found = {
         "method": lambda arrays: s.call(arrays),
         "bound": lambda arrays: s.call(arrays, function=s.bound_method),
@@ -106,7 +106,7 @@ def given_twice(s: Subject, function: Any, words: dict[str, Any]) -> Any:
     return function(*by_place, **by_name, **words, **{first: s.state[first]})
 
 
-#: mistakes in the number and names of the arguments, and what the message has to name
+#: mistakes in number and names of arguments, and the expected part of the message
 SIGNATURES: dict[Callable[..., Any], Callable[[Subject], str]] = {
     too_few: lambda s: next(iter(s.state)),
     too_many: lambda s: "",
@@ -198,7 +198,7 @@ def test_outputs_of_another_number_than_the_results_are_refused(mistake):
     assert text.startswith("out"), text
 
 
-#: words that name no frame, and words that name no axes
+#: values that are not frames, and values that are not axes
 WORDS: dict[str, tuple[Any, ...]] = {
     "frame": ("hand", "", 3, None, b"tip", ("tip",), ["tip"], {"tip": 1}, np.zeros(2)),
     "expressed_in": ("local", "", 3, None, b"world", ("world",), ["world"]),
@@ -237,7 +237,7 @@ WRENCHED = [name for name in SMALL if name.endswith(", wrenches")]
 
 
 @pytest.mark.parametrize("subject", WRENCHED)
-def test_wrenches_at_no_frame_or_in_no_dict_are_refused(subject):
+def test_wrenches_at_an_unknown_frame_or_not_in_a_dict_are_refused(subject):
     s = SMALL[subject]
     arrays = {k: x for k, x in s.state.items() if not k.startswith("wrenches")}
     F = np.ones(6)
@@ -255,7 +255,7 @@ def test_wrenches_at_no_frame_or_in_no_dict_are_refused(subject):
         assert len(set(found)) == 1, found
 
 
-def test_no_wrenches_are_those_of_an_empty_dict():
+def test_empty_wrenches_dict_and_none_equal_no_wrenches():
     for subject in WRENCHED:
         s = SMALL[subject]
         arrays = {k: x for k, x in s.state.items() if not k.startswith("wrenches")}
@@ -263,7 +263,7 @@ def test_no_wrenches_are_those_of_an_empty_dict():
         assert_same(s.call(arrays, wrenches=None), s.call(arrays))
 
 
-def test_order_of_wrenches_in_their_dict_does_not_count():
+def test_order_of_wrenches_in_their_dict_changes_only_rounding():
     """The order of two frames may change the rounding, not the result; a batch has the bits of one state in its order."""
     robot = ROBOTS["two_link"]()
     q, v, a = np.random.default_rng(0).normal(size=(3, 2))

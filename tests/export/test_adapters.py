@@ -1,4 +1,4 @@
-"""CasADi, JAX and PyTorch: a derivative taken by each library is the derivative of the program."""
+"""CasADi, JAX and PyTorch: derivatives by each library equal the derivative of the program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torsor import adapters
 from torsor.algorithms import rnea
 from torsor.compile import Kernel, forward
 
-# the libraries' own deprecations are not ours to fix
+# deprecation warnings of the libraries themselves
 pytestmark = [pytest.mark.night, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 LIBRARIES = ("casadi", "jax", "torch")
 CASES = [
@@ -30,7 +30,7 @@ CASES = [
 
 
 def library(name):
-    module = importlib.import_module(name)  # the extra "adapters" has them: no silent skip
+    module = importlib.import_module(name)  # installed by the extra "adapters", so the test is not skipped
     if name == "jax":
         module.config.update("jax_enable_x64", True)
     return module
@@ -53,7 +53,7 @@ def value_and_derivative(name, robot, spec, x):
 
 @pytest.mark.parametrize(("robot", "spec"), CASES)
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_a_derivative_through_each_library(name, robot, spec):
+def test_adapter_derivative_agrees_with_the_derivative_of_the_program(name, robot, spec):
     robot = getattr(ts.robots, robot)()
     program = robot.program(spec)
     rng = np.random.default_rng(0)
@@ -66,7 +66,7 @@ def test_a_derivative_through_each_library(name, robot, spec):
 
 
 @pytest.mark.parametrize("name", ["jax", "torch"])
-def test_leading_axes_are_a_batch(name):
+def test_adapter_functions_broadcast_leading_axes(name):
     lib, robot = library(name), ts.robots.ur5()
     function = getattr(adapters, f"{name}_function")(robot, "inverse_dynamics")
     rng = np.random.default_rng(0)
@@ -80,7 +80,7 @@ def test_leading_axes_are_a_batch(name):
         function(q)
 
 
-def test_jax_compiles_and_maps():
+def test_jax_function_works_with_jit_and_vmap():
     jax, robot = library("jax"), ts.robots.ur5()
     function = jax.jit(jax.vmap(adapters.jax_function(robot, "forward_dynamics")))
     rng = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def test_jax_compiles_and_maps():
     np.testing.assert_allclose(np.asarray(function(q, v, tau)), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 
-def test_torch_keeps_the_precision_of_its_arguments():
+def test_torch_function_keeps_the_precision_of_its_arguments():
     torch, robot = library("torch"), ts.robots.ur5()
     M = adapters.torch_function(robot, "mass_matrix")(torch.zeros(6, dtype=torch.float32))
     assert M.dtype == torch.float32

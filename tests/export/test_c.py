@@ -1,4 +1,4 @@
-"""Exported C: compiled without a warning, equal to the kernels, within the stack it says, its own test program content."""
+"""Exported C: compiles without warnings, equals the kernels, stays within the stated stack, and passes its test program."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ SMALLER = [pytest.param(name, "float32", marks=[pytest.mark.night] * (name != "u
 
 
 @pytest.mark.parametrize(("name", "dtype"), [*((name, "float64") for name in FRAMES), *SMALLER])
-def test_c_is_the_kernel(name, dtype, tmp_path):
+def test_exported_c_agrees_with_the_kernel(name, dtype, tmp_path):
     robot = getattr(ts.robots, name)()
     export_c(robot, tmp_path / "robot", *specs(name), dtype=dtype, name=name)
     c = library(tmp_path, "robot")
@@ -82,7 +82,7 @@ def test_c_is_the_kernel(name, dtype, tmp_path):
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.night] * (n == "humanoid")) for n in ts.robots.names()])
-def test_the_test_program_returns_zero(name, tmp_path):
+def test_exported_c_test_program_returns_zero(name, tmp_path):
     robot = getattr(ts.robots, name)()
     few = ("inverse_dynamics", "mass_matrix", "kinetic_energy", "integrate", "difference", f"twist:{robot.links[-1]}:body")
     header, source, test = export_c(robot, tmp_path / "r.c", *few)
@@ -94,7 +94,7 @@ def test_the_test_program_returns_zero(name, tmp_path):
     assert header.read_text().count(";\n") == len(few)
 
 
-def test_the_test_program_finds_a_wrong_number(tmp_path):
+def test_exported_c_test_program_detects_a_wrong_number(tmp_path):
     _, source, _ = export_c(ts.robots.two_link(), tmp_path / "arm", "gravity_force")
     text = source.read_text()
     assert "9.81" in text
@@ -105,7 +105,7 @@ def test_the_test_program_finds_a_wrong_number(tmp_path):
     assert "WRONG" in result.stdout
 
 
-def test_fused_multiply_adds_wrenches_and_damping(tmp_path):
+def test_exported_c_with_fma_wrenches_and_damping_agrees_with_the_robot(tmp_path):
     robot = ts.robots.quadruped()
     both = ("inverse_dynamics", "forward_dynamics")
     words = {"wrenches": ["HR_FOOT"], "damping": True}
@@ -123,7 +123,7 @@ def test_fused_multiply_adds_wrenches_and_damping(tmp_path):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-10 * np.abs(y).max())
 
 
-def test_a_scalar_is_passed_by_value_and_two_configurations_keep_apart(tmp_path):
+def test_exported_c_passes_scalars_by_value_and_two_configurations_separately(tmp_path):
     robot = ts.robots.quadruped()
     export_c(robot, tmp_path / "solo", "integrate", "difference")
     c = library(tmp_path, "solo")
@@ -157,7 +157,7 @@ def test_stack_usage_is_below_the_bound_in_the_header(level, tmp_path):
         assert top + max(mine.values(), default=0) <= limit <= 16_000
 
 
-def test_a_humanoid_is_cut_into_functions_of_bounded_size(tmp_path):
+def test_exported_c_of_a_humanoid_is_cut_into_functions_of_bounded_size(tmp_path):
     _, source, _ = export_c(ts.robots.humanoid(), tmp_path / "g1", "inverse_dynamics", name="g1")
     parts = re.findall(
         r"static NOINLINE void g1_inverse_dynamics__part\d+\(.*?^}", source.read_text(), re.DOTALL | re.MULTILINE
@@ -203,7 +203,7 @@ def everything(x, y):
 @pytest.mark.parametrize("fma", [False, True])
 @pytest.mark.parametrize("chunk", [1, 3, 7, 500])
 @pytest.mark.parametrize("single", [False, True])
-def test_every_operation_at_every_cut(single, chunk, fma, tmp_path):
+def test_every_operation_in_c_agrees_with_numpy_for_every_chunk_size(single, chunk, fma, tmp_path):
     program = record(everything, [Argument("x", (3,)), Argument("y", (1,))])
     f = c_function(program, "f", single=single, fma=fma, chunk=chunk)
     text = f"#include <math.h>\n{c_helpers([f], single)}\n{f.declaration};\n{f.definition}\n"
@@ -219,7 +219,7 @@ def test_every_operation_at_every_cut(single, chunk, fma, tmp_path):
             np.testing.assert_allclose(g, e, rtol=16 * eps, atol=16 * eps, err_msg=o.name)
 
 
-def test_nan_is_handed_on(tmp_path):
+def test_exported_c_propagates_nan(tmp_path):
     program = record(lambda x: {"y": [s.minimum(x[0], x[1]), s.sign(x[0])]}, [Argument("x", (2,))])
     f = c_function(program, "f")
     (tmp_path / "f.c").write_text(f"{c_helpers([f], False)}\n{f.declaration};\n{f.definition}\n")
@@ -234,7 +234,7 @@ def test_unused_arguments_compile_without_warnings(tmp_path):
     np.testing.assert_array_equal(M, robot.mass_matrix(np.zeros(3)))
 
 
-def test_argument_names_that_c_would_misread(tmp_path):
+def test_exported_c_renames_arguments_with_reserved_names(tmp_path):
     names = ("int", "t3", "x", "x_0", "sin", "wrenches['a*/b']", "scratch")
     inputs = [Argument(name, (2,)) for name in names]
     program = record(lambda *xs: {"double": [sum(x[0] * x[1] for x in xs), s.sin(xs[2][0])]}, inputs)
@@ -271,7 +271,7 @@ def test_the_same_robot_gives_the_same_text(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.c", "a.h", "a_test.c"]
 
 
-def test_specs_of_one_c_name_are_kept_apart(tmp_path):
+def test_repeated_specs_get_different_c_names(tmp_path):
     robot = nasty()
     header, *_ = export_c(robot, tmp_path / "a", ("pose", "base"), "pose:base", name="r")
     assert re.findall(r"void (\w+)", header.read_text()) == ["r_pose_base", "r_pose_base_2"]
@@ -297,7 +297,7 @@ def test_export_c_rejects_invalid_arguments(words, options, message, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_names_and_paths_that_do_not_exist(tmp_path):
+def test_export_c_rejects_unknown_names_and_invalid_paths(tmp_path):
     robot = ts.robots.ur5()
     with pytest.raises(ts.UnknownName):
         export_c(robot, tmp_path / "a", "mass")
@@ -312,14 +312,14 @@ def test_names_and_paths_that_do_not_exist(tmp_path):
         export_c(robot, 3, "mass_matrix")
 
 
-def test_a_robot_of_symbols_is_refused(tmp_path):
+def test_export_c_refuses_a_robot_with_symbols(tmp_path):
     import sympy as sp
 
     with pytest.raises(ts.ArgumentError, match="symbols"):
         export_c(ts.robots.two_link(m1=sp.Symbol("m")), tmp_path / "a", "mass_matrix")
 
 
-def test_a_joint_that_moves_no_mass_is_named(tmp_path):
+def test_export_c_names_a_joint_that_moves_no_mass(tmp_path):
     b = ts.Builder("massless")
     b.link("base", mass=1.0)
     b.link("ghost")

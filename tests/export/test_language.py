@@ -1,4 +1,4 @@
-"""The tables of forms: precedence, the order of a book, constants; every operation has a form in every language."""
+"""Tables of forms: precedence, readable order, constants; every operation has a form in every language."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_exact_languages_keep_the_order_of_evaluation():
     assert C.apply("sub", [("a", ATOM), C.number(-3.5)])[0] == "a - (-3.5)"
 
 
-def test_readable_languages_write_as_a_book():
+def test_readable_languages_order_terms_as_in_a_book():
     assert LATEX.apply("div", [("a", ATOM), ("b + c", SUM)])[0] == r"\frac{a}{b + c}"
     assert MATH.apply("div", [("a", ATOM), ("b*c", PRODUCT)])[0] == "a/(b*c)"
     assert MATH.apply("sub", [("a", ATOM), ("b + c", SUM)])[0] == "a - (b + c)"
@@ -41,7 +41,7 @@ def test_readable_languages_write_as_a_book():
     assert LATEX.apply("sqrt", [("x + y", SUM)])[0] == r"\sqrt{x + y}"
 
 
-def test_constants_of_readable_languages():
+def test_readable_languages_write_short_constants_and_infinity():
     assert LATEX.number(1.5e-7)[0] == r"1.5 \cdot 10^{-7}"
     assert MATH.number(0.1 + 0.2)[0] == "0.3"
     assert LATEX.number(math.inf)[0] == r"\infty"

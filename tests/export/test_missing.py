@@ -1,4 +1,4 @@
-"""Without the libraries, the adapters say what to install."""
+"""Without their libraries, the adapters name the extra to install."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torsor import adapters
 
 
 @pytest.mark.parametrize("name", ["casadi", "jax", "torch"])
-def test_a_library_that_is_not_there(name, monkeypatch):
-    monkeypatch.setitem(sys.modules, name, None)  # import of it then fails
+def test_adapter_without_its_library_names_the_extra(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)  # importing it then fails
     with pytest.raises(ts.TorsorError, match=f"{name} is not installed.*pip install {name}, or torsor\\[adapters\\]"):
         getattr(adapters, f"{name}_function")(ts.robots.ur5(), "mass_matrix")

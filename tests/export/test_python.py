@@ -25,7 +25,7 @@ def module(file):
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_python_is_the_kernel(name, tmp_path):
+def test_exported_python_agrees_with_the_kernel(name, tmp_path):
     robot = getattr(ts.robots, name)()
     every = [*specs(name), "kinetic_energy", "integrate", "difference", "bias_force"]
     functions = module(export_python(robot, tmp_path / "robot.py", *every, name=name))
@@ -44,7 +44,7 @@ def test_python_is_the_kernel(name, tmp_path):
             np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12 * np.abs(expected).max(), err_msg=spec)
 
 
-def test_fused_and_lists(tmp_path):
+def test_exported_fused_python_accepts_lists_and_refuses_wrong_shapes(tmp_path):
     robot = ts.robots.two_link()
     functions = module(export_python(robot, tmp_path / "arm", "mass_matrix", "gravity_force", fused=True))
     M, g = functions["two_link_fused"]([0.3, 0.5])
@@ -54,7 +54,7 @@ def test_fused_and_lists(tmp_path):
         functions["two_link_fused"]([0.3, 0.5, 0.7])
 
 
-def test_wrenches_and_damping(tmp_path):
+def test_exported_python_with_wrenches_and_damping_agrees_with_the_robot(tmp_path):
     robot = ts.robots.ur5()
     words = {"wrenches": ["tool0"], "damping": True}
     functions = module(export_python(robot, tmp_path / "ur5", "inverse_dynamics", "mass_matrix", **words))
@@ -65,8 +65,8 @@ def test_wrenches_and_damping(tmp_path):
     assert functions["ur5_mass_matrix"](q).shape == (4, 6, 6)
 
 
-def test_every_operation_to_the_bit():
-    """Parentheses keep the order of evaluation: the text gives the bits of the replay."""
+def test_every_operation_in_python_equals_the_numpy_fallback_bit_for_bit():
+    """Parentheses keep the order of evaluation: the text gives the bits of the NumPy fallback."""
     program = record(everything, [Argument("x", (3,)), Argument("y", (1,))])
     namespace = {"np": np}
     exec(python_function(program, "f"), namespace)
@@ -75,7 +75,7 @@ def test_every_operation_to_the_bit():
         np.testing.assert_array_equal(got, expected)
 
 
-def test_matrices_as_arguments_and_no_arguments_at_all():
+def test_python_function_accepts_matrices_and_may_have_no_arguments():
     program = record(lambda A, x: {"y": [A[0] * x[0] + A[1] * x[1], A[2] * x[0] + A[3] * x[1]]},
                     [Argument("A", (2, 2)), Argument("x", (2,))])  # fmt: skip
     namespace = {"np": np}
@@ -93,7 +93,7 @@ def test_any_name_makes_valid_python(tmp_path):
     assert callable(functions["robot_6R_int_main_x_inverse_dynamics"])
 
 
-def test_the_text_is_the_same_again_and_lines_are_short(tmp_path):
+def test_exported_python_is_reproducible_with_short_lines(tmp_path):
     first = export_python(ts.robots.humanoid(), tmp_path / "g1", "inverse_dynamics", name="g1").read_text()
     assert export_python(ts.robots.humanoid(), tmp_path / "g1", "inverse_dynamics", name="g1").read_text() == first
     assert max(map(len, first.splitlines())) <= 160

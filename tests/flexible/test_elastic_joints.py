@@ -1,4 +1,4 @@
-"""Elastic joints against closed forms, against the rigid robot, and against their own energy."""
+"""Elastic joints compared with closed forms, with the rigid robot, and with their energy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ m, r, I, B, K, D, g = 2.0, 0.4, 0.3, 0.15, 800.0, 3.0, 9.81
 
 
 def pendulum(gravity=(0, 0, -g), **joint):
-    """One link about y: (I + m r²) q̈ − m g r sin q = τ, q from upright."""
+    """A pendulum about y: (I + m r²) q̈ − m g r sin q = τ, q from upright."""
     return (
         ts.Builder("one")
         .link("base")
@@ -30,8 +30,8 @@ def pendulum(gravity=(0, 0, -g), **joint):
     )
 
 
-def test_one_link_closed_form():
-    """De Luca & Tomei's single elastic joint, derived by hand, both ways."""
+def test_elastic_joint_of_one_link_matches_the_closed_form():
+    """De Luca & Tomei's single elastic joint, derived by hand: forward and inverse dynamics."""
     one = elastic_joints(pendulum(), Spring(K, rotor_inertia=B))
     J, w = I + m * r**2, m * g * r
     q, v, a, j, s, th, om, tau = RNG.normal(size=8)
@@ -48,12 +48,12 @@ def test_one_link_closed_form():
     np.testing.assert_allclose(np.ravel(drive), expected, rtol=1e-13)
 
 
-def test_resonance_of_one_joint():
-    """ω² = K (1/J + 1/B) with the motor free, K/J with it locked; hanging, gravity adds m g r."""
+def test_frequencies_of_one_elastic_joint_match_the_closed_form():
+    """ω² = K (1/J + 1/B) with a free motor, K/J with a locked motor; hanging, gravity adds m g r."""
     J = I + m * r**2
     weightless = elastic_joints(pendulum((0, 0, 0)), Spring(K, rotor_inertia=B))
     free = weightless.frequencies([0.3])
-    np.testing.assert_allclose(free, [0, np.sqrt(K * (1 / J + 1 / B))], rtol=1e-12, atol=1e-5)  # √ of rounding at 0
+    np.testing.assert_allclose(free, [0, np.sqrt(K * (1 / J + 1 / B))], rtol=1e-12, atol=1e-5)  # √ of rounding errors
     np.testing.assert_array_equal(weightless.frequencies([[0.1], [0.2], [0.3]])[2], free)
     np.testing.assert_allclose(weightless.frequencies([0.3], "locked"), [np.sqrt(K / J)], rtol=1e-13)
     hanging = elastic_joints(pendulum(), Spring(K, rotor_inertia=B))
@@ -72,8 +72,8 @@ def springs(arm):
     return {n: Spring(k, rotor_inertia=2.0 if k > 2e4 else 0.5) for n, k in stiffness.items() if n != arm.joints[3]}
 
 
-def test_inverse_then_forward(arm, springs):
-    """The motors found for a motion make that motion; one joint of the six is rigid."""
+def test_forward_dynamics_of_elastic_joints_inverts_inverse_dynamics(arm, springs):
+    """The motor torques computed for a motion produce that motion; one joint of the six is rigid."""
     system = elastic_joints(arm, springs)
     assert system.joints == tuple(n for n in arm.joints if n != arm.joints[3])
     q, v, a, j, s = RNG.normal(size=(5, 7, 6))
@@ -102,8 +102,8 @@ def test_rotor_motion_is_the_rate_of_rotor_positions(arm, springs):
     np.testing.assert_allclose(drives[3].alpha, second, rtol=1e-6)
 
 
-def test_quaternions_have_the_right_second_rate():
-    """A floating base with one elastic joint: q̈ of the quaternion matters to τ̈_e; checked along a finely integrated motion."""
+def test_second_derivative_of_the_quaternion_is_correct_with_a_floating_base():
+    """A floating base with one elastic joint: q̈ of the quaternion matters to τ̈_e; checked on a finely integrated motion."""
     robot = (
         ts.Builder("free")
         .link("hull", mass=4.0, com=(0.1, 0, 0.05), inertia=(0.2, 0.3, 0.25))
@@ -135,7 +135,7 @@ def test_quaternions_have_the_right_second_rate():
     np.testing.assert_allclose(drives[3].alpha, second, rtol=1e-6)
 
 
-def test_rigid_limit():
+def test_elastic_joints_tend_to_rigid_joints_for_large_stiffness():
     """As K grows, the torque of a motion tends to that of rigid joints with the rotors as armatures, as 1/K."""
     q, v, a, j, s = RNG.normal(size=(5, 1))
     rigid = pendulum(armature=B).inverse_dynamics(q, v, a)
@@ -144,8 +144,8 @@ def test_rigid_limit():
     np.testing.assert_allclose(off[1] / off[2], 10, rtol=1e-8)
 
 
-def test_armature_is_the_rotor(arm):
-    """The model's armature moves to the motor side, unless a rotor is given; without either the joint is refused."""
+def test_elastic_joint_uses_the_armature_as_rotor_inertia(arm):
+    """The armature becomes the motor inertia unless a rotor inertia is given; without either the joint is refused."""
     with_armature = elastic_joints(pendulum(armature=B), Spring(K))
     with_rotor = elastic_joints(pendulum(), Spring(K, rotor_inertia=B))
     state = RNG.normal(size=(5, 1))
@@ -154,7 +154,7 @@ def test_armature_is_the_rotor(arm):
         elastic_joints(pendulum(), Spring(K))
 
 
-def test_energy_balance(arm):
+def test_energy_rate_of_elastic_joints_equals_power_minus_dissipation(arm):
     """dE/dt = τ·(motor velocities) − dissipation, with the energy's rate by duals; springs damped, one joint rigid."""
     rigid = arm.joints[2]
     system = elastic_joints(arm, {n: Spring(5e3, 4.0, rotor_inertia=0.3) for n in arm.joints if n != rigid})
@@ -175,7 +175,7 @@ def test_energy_balance(arm):
     assert system.dissipation(q, v, theta, omega) == pytest.approx(4.0 * np.sum((omega - v[elastic_rows]) ** 2), rel=1e-12)
 
 
-def test_energy_is_conserved():
+def test_elastic_pendulum_conserves_energy():
     """A swinging elastic pendulum under RK4: the drift falls with the fourth power of the step at least."""
     system = elastic_joints(ts.robots.two_link(), Spring(500.0, rotor_inertia=0.2))
 
@@ -203,8 +203,8 @@ def test_energy_is_conserved():
     assert fine < coarse / 12
 
 
-def test_a_law_of_ones_own():
-    """A stiffening spring, τ = k δ + 10⁴ δ³: forward, inverse and equilibrium; without inverse or energy it says so."""
+def test_custom_spring_law_works_and_names_missing_functions():
+    """A stiffening spring, τ = k δ + 10⁴ δ³: forward, inverse and equilibrium; missing inverse or energy is an error."""
     k = 600.0
 
     def torque(d, rate):
@@ -246,8 +246,8 @@ def _cbrt(x):
     return exp(log(x) / 3)
 
 
-def test_damped_spring_inverse():
-    """Across a damped spring the motor's place is given: the motion follows, and no snap is needed."""
+def test_inverse_dynamics_of_a_damped_spring_needs_theta():
+    """With a damped spring θ is given and the rest follows; the snap is not used."""
     one = elastic_joints(pendulum(), Spring(K, D, rotor_inertia=B))
     q, v, a, j = RNG.normal(size=(4, 1))
     theta = q + 0.01
@@ -262,7 +262,7 @@ def test_damped_spring_inverse():
         one.inverse_dynamics(q, v, a, j, [0.0])
 
 
-def test_wrenches_and_batches(arm, springs):
+def test_elastic_joints_accept_wrenches_and_batches(arm, springs):
     """A wrench on the tool acts on the links; a batch has the bits of its states; floats agree with the kernel."""
     system = elastic_joints(arm, springs)
     q, v, tau = RNG.normal(size=(3, 9, 6))
@@ -283,13 +283,13 @@ def test_wrenches_and_batches(arm, springs):
     np.testing.assert_allclose(direct[1], alpha[4], rtol=1e-13)
 
 
-def test_pickle_and_names(arm, springs):
+def test_elastic_robot_can_be_pickled_and_printed(arm, springs):
     again = pickle.loads(pickle.dumps(elastic_joints(arm, springs)))
     assert again.joints == elastic_joints(arm, springs).joints
     assert "shoulder" in repr(again)
 
 
-def test_bad_input(arm):
+def test_elastic_joints_reject_invalid_arguments(arm):
     with pytest.raises(UnknownName, match="elbow"):
         elastic_joints(arm, {"elbow": Spring(K, rotor_inertia=B)})
     with pytest.raises(ArgumentError, match="stiffness"):
@@ -310,8 +310,8 @@ def test_bad_input(arm):
         one.forward_dynamics([0.0], [0.0], [0.0], [0.0], [0.0], {"nowhere": np.zeros(6)})
 
 
-def test_rotors_are_refused():
-    """A rotor on an elastic joint spins with the motor, not with the link; no equation here knows that."""
+def test_elastic_joints_refuse_robots_with_rotors():
+    """A rotor on an elastic joint spins with the motor, not with the link, which these equations do not contain."""
     robot = ts.robots.two_link().with_rotors({"joint1": {"mass": 0.1, "inertia": (1e-4, 1e-4, 2e-4), "ratio": 10}})
     with pytest.raises(ts.ModelError, match="rotor"):
         ts.flexible.elastic_joints(robot, ts.flexible.Spring(100.0))

@@ -1,4 +1,4 @@
-"""Flexible links against closed forms, against chains of rigid segments, and against their own energy."""
+"""Flexible links compared with closed forms, chains of rigid segments, and their energy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PINNED = (3.926602312047919, 7.068582745628732, 10.21017612281303)  # tan β = t
 
 
 def hinged(gravity=(0, 0, 0), load=0.0, **options):
-    """A beam along x on a hinge about z, with a point mass welded to its end."""
+    """A beam along x on a revolute joint about z, with a point mass welded to its end."""
     robot = (
         ts.Builder("hinged")
         .link("base")
@@ -45,7 +45,7 @@ def hinged(gravity=(0, 0, 0), load=0.0, **options):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_assumed_shapes_satisfy_the_boundary_conditions(family):
-    """Orthonormal, clamped at the root, with derivatives that are derivatives."""
+    """Orthonormal, clamped at the root, with consistent derivatives."""
     rows = FAMILIES[family]
     xs, ws = gauss(30)
     for shape, clamped in ((rows.bending, 2), (rows.torsion, 1)):
@@ -60,7 +60,7 @@ def test_assumed_shapes_satisfy_the_boundary_conditions(family):
     assert [round(cantilever_root(k), 9) for k in range(3)] == [round(b, 9) for b in CANTILEVER]
 
 
-def test_section_is_a_joint():
+def test_beam_section_subspace_is_the_rate_of_its_transform():
     """S is the rate of the transform, Ṡ the rate of S: by duals."""
     section = beam(L, mass_per_length=rho, EI_y=EI, EI_z=EI, GJ=EI, polar_per_length=0.01).section(0.7 * L)
     q, v = (0.3 * RNG.normal(size=(2, 5))).tolist()
@@ -80,26 +80,26 @@ def test_section_is_a_joint():
 
 
 @pytest.mark.parametrize(("family", "count"), [("polynomial", 6), ("cantilever", 6)])
-def test_cantilever_and_pinned_free(family, count):
+def test_beam_frequencies_match_clamped_free_and_pinned_free_closed_forms(family, count):
     """The first three frequencies of a clamped–free and of a pinned–free beam, to 0.1 % and better."""
     arm = hinged(modes=(count, 0, 0), shapes=family)
     q = arm.join_coordinates([0.4])
     np.testing.assert_allclose(arm.frequencies(q, "locked")[:3], UNIT * np.square(CANTILEVER), rtol=5e-4)
     free = arm.frequencies(q)
-    assert abs(free[0]) < 1e-5 * UNIT  # it turns freely; √ of rounding
-    # six polynomials have the third to 3 %, see the next test
+    assert abs(free[0]) < 1e-5 * UNIT  # free rotation; square root of rounding errors
+    # six polynomials give the third to 3 %, see the next test
     few = 2 if family == "polynomial" else 3
     np.testing.assert_allclose(free[1 : few + 1], UNIT * np.square(PINNED[:few]), rtol=5e-4)
 
 
-def test_pinned_free_by_polynomials():
-    """With eight polynomials all three are there to 0.1 %."""
+def test_pinned_free_frequencies_with_eight_polynomials_match_the_closed_form():
+    """With eight polynomials all three frequencies are accurate to 0.1 %."""
     free = hinged(modes=(8, 0, 0), foreshortening=False).frequencies([0.0] * 9)
     np.testing.assert_allclose(free[1:4], UNIT * np.square(PINNED), rtol=1e-3)
 
 
-def test_torsion_and_the_other_plane():
-    """Clamped–free shaft: ω = (k − ½) π/L √(GJ/ρI_p); bending along z is that along y with the other stiffness."""
+def test_torsion_and_second_bending_plane_match_the_closed_forms():
+    """Torsion of a clamped–free shaft: ω = (k − ½) π/L √(GJ/ρI_p); bending along z is that along y with the other stiffness."""
     GJ, polar = 5.0, 2e-3
     arm = hinged(modes=(0, 4, 4), EI_y=EI, EI_z=0, GJ=GJ, polar_per_length=polar)
     found = arm.frequencies(arm.neutral(), "locked")
@@ -108,7 +108,7 @@ def test_torsion_and_the_other_plane():
         assert np.abs(found / w - 1).min() < rel
 
 
-def test_tip_mass():
+def test_beam_frequencies_with_a_tip_mass_match_the_closed_form():
     """Clamped beam with a point mass M: 1 + cos β cosh β = β μ (sin β cosh β − cos β sinh β), μ = M/ρAL."""
     mu = 2.5
     arm = hinged(load=mu * rho * L, modes=(4, 0, 0))
@@ -118,8 +118,8 @@ def test_tip_mass():
         assert f(b * (1 - 1e-3)) * f(b * (1 + 1e-3)) < 0  # a root within 0.1 %
 
 
-def test_two_beams_on_a_hub():
-    """A tree.  Hub on a bearing: against each other the beams are cantilevers, together each is pinned–free."""
+def test_frequencies_of_two_beams_on_a_hub_match_the_closed_forms():
+    """Modes without hub rotation are those of cantilevers, modes with hub rotation those of pinned–free beams."""
     robot = (
         ts.Builder("hub")
         .link("base")
@@ -149,7 +149,7 @@ def test_static_sag_matches_beam_theory():
     assert T[1, 0] == pytest.approx(-rho * 1e-3 * L**3 / (6 * EI), rel=1e-7)
 
 
-def test_a_column_buckles_under_its_own_weight():
+def test_column_buckles_at_the_load_of_greenhill():
     """Greenhill: upright, it loses its stiffness at ρA g L³ / EI = 7.8373; hanging it gets stiffer."""
     weight = 7.837347 * EI / (rho * L**3)
     upright = hinged(gravity=(-weight, 0, 0), modes=(4, 0, 0))
@@ -160,8 +160,8 @@ def test_a_column_buckles_under_its_own_weight():
     assert np.linalg.eigvalsh(hanging.stiffness(hanging.neutral())[1:, 1:])[0] > np.linalg.eigvalsh(K0)[0]
 
 
-@pytest.mark.parametrize(("spin", "flap", "rel"), [(3.0, 4.7973, 1e-4), (12.0, 13.1702, 2e-3)])  # a fast one bends at its root
-def test_spin_stiffens(spin, flap, rel):
+@pytest.mark.parametrize(("spin", "flap", "rel"), [(3.0, 4.7973, 1e-4), (12.0, 13.1702, 2e-3)])  # fast: bent at the root
+def test_frequencies_of_a_spinning_beam_match_the_literature(spin, flap, rel):
     """Frequencies out of the plane of a beam that spins at Ω (Wright et al. 1982, as quoted), and in it: ω² less by Ω²."""
     arm = hinged(modes=(4, 4, 0), EI_y=EI)
     v = arm.join_coordinates([spin * UNIT])
@@ -182,7 +182,7 @@ def test_spin_stiffens(spin, flap, rel):
 
 
 def segmented(n, angle, gravity=(0, 0, 0)):
-    """Two beams at an angle, each cut into n rigid pieces with springs EI/h between: the arm that everyone can check."""
+    """Two beams at an angle, each cut into n rigid pieces with springs EI/h between: a reference model without beams."""
     h = L / n
     builder = ts.Builder("segments").link("base")
     stiffness, last, start = [], "base", 0.0
@@ -215,19 +215,19 @@ def two_beams(gravity=(0, 0, 0), modes=(4, 0, 0), **options):
     return FlexibleRobot.of(robot, {"a": bar, "b": bar})
 
 
-def test_frequencies_of_an_elbow_against_segments():
-    """Two beams joined at a free elbow of 1 rad: four frequencies of the modal and of a finely cut arm."""
+def test_frequencies_of_an_elbow_agree_with_rigid_segments():
+    """Two beams joined at a free elbow of 1 rad: four frequencies of the modal arm and of a finely segmented arm."""
     robot, q, k = segmented(24, 1.0)
     M = np.array(algorithms.crba(robot.model, q.tolist()))
     rough = frequencies(M, np.diag(k))
     arm = two_beams(modes=(5, 0, 0))
     found = arm.frequencies(arm.join_coordinates([0.0, 1.0]))
     np.testing.assert_allclose(found[2:4], rough[2:4], rtol=1e-4)
-    np.testing.assert_allclose(found[4:6], rough[4:6], rtol=1.5e-2)  # five shapes a beam are few for these
+    np.testing.assert_allclose(found[4:6], rough[4:6], rtol=1.5e-2)  # five shapes per beam are few for these frequencies
 
 
-def test_motion_of_an_elbow_against_segments():
-    """The two arms dropped from rest, 0.25 s: joints and tip stay together while they bend and turn."""
+def test_motion_of_an_elbow_agrees_with_rigid_segments():
+    """The two arms dropped from rest, 0.25 s: joints and tips agree while the arms bend and turn."""
     gravity = (0, -9.81, 0)
     robot, q, k = segmented(8, 0.8, gravity)
     arm = two_beams(gravity, modes=(3, 0, 0))
@@ -262,7 +262,7 @@ def test_motion_of_an_elbow_against_segments():
 # -- the equations themselves --------------------------------------------------------------------------------
 
 
-def test_mass_matrix_by_hand():
+def test_flexible_mass_matrix_matches_the_integrated_kinetic_energy():
     """The rotating beam's kinetic energy written out and integrated on a fine grid: M(q, η) of one hinge and three modes."""
     arm = hinged(slices=8)  # exact for the square of the shortening, of degree 14, too
     eta, rates = 0.1 * RNG.normal(size=3), RNG.normal(size=4)
@@ -321,14 +321,14 @@ def test_power_of_all_forces_is_the_rate_of_energy(spatial):
     K = spatial.stiffness()
     np.testing.assert_allclose(spatial.elastic_force(q, v)[4:], K[4:, 4:] @ (q[4:] + 1e-3 * v[4:]), rtol=1e-12)
     assert spatial.dissipation(q, v) == pytest.approx(1e-3 * v @ K @ v, rel=1e-12)
-    # E's parts change by K η̇ η ≈ 10³ W, and cancel
+    # terms of dE/dt are K η̇ η ≈ 10³ W and cancel
     assert E.rate == pytest.approx(power, rel=1e-8)
     assert E.value == pytest.approx(spatial.energy(q, v).total, rel=1e-11)
     assert spatial.energy(q, v).kinetic == pytest.approx(v @ spatial.mass_matrix(q) @ v / 2, rel=1e-12)
 
 
-def test_inverse_then_forward(spatial):
-    """Joint forces found for joint accelerations give them back, modes included; M a + h + K η + D η̇ = (τ, 0)."""
+def test_forward_dynamics_of_flexible_links_inverts_inverse_dynamics(spatial):
+    """Joint forces computed for joint accelerations give these accelerations, modes included; M a + h + K η + D η̇ = (τ, 0)."""
     q, v, a = state(spatial)
     tau, eta = spatial.inverse_dynamics(q, v, a)
     full = spatial.forward_dynamics(q, v, tau)
@@ -342,8 +342,8 @@ def test_inverse_then_forward(spatial):
     np.testing.assert_array_equal(M, M.T)
 
 
-def test_energy_is_conserved():
-    """Two beams swing and vibrate, RK4: the drift is small, and falls with the step."""
+def test_two_flexible_links_conserve_energy():
+    """Two beams swing and vibrate, RK4: the drift is small and decreases with the step."""
     arm = two_beams((0, -9.81, 0), modes=(2, 0, 0))
 
     def drift(dt, steps):
@@ -362,12 +362,12 @@ def test_energy_is_conserved():
         return abs(after.total - before.total)
 
     coarse, fine = drift(4e-4, 1000), drift(2e-4, 2000)
-    assert fine < 1e-4  # J, of several
+    assert fine < 1e-4  # [J]; the energy is several joules
     assert fine < coarse / 12
 
 
 def rigid_twin(arm):
-    """The same robot with rods for beams."""
+    """The same robot with rigid rods instead of beams."""
     builder = ts.Builder("twin").link("base")
     for name in "ab":
         mass = rho * L
@@ -376,7 +376,7 @@ def rigid_twin(arm):
     return builder.joint("b", "revolute", "a", "b", axis=(0, 0, 1), xyz=(L, 0, 0)).build(gravity=arm.robot.gravity)
 
 
-def test_rigid_limit():
+def test_flexible_links_tend_to_rigid_links_for_large_stiffness():
     """Straight beams have the mass matrix, gravity and velocity forces of rods; stiff ones at rest accelerate like rods."""
     arm = two_beams((0, -9.81, 0), modes=(2, 0, 0))
     twin = rigid_twin(arm)
@@ -391,7 +391,7 @@ def test_rigid_limit():
         system = FlexibleRobot.of(arm.robot, {"a": bar, "b": bar})
         a = twin.forward_dynamics(q, v, [1.0, 2.0])
         at = np.zeros(4)
-        for _ in range(6):  # the η that the rigid motion's inertia and gravity bend it to, η̈ = 0
+        for _ in range(6):  # quasi-static η under the inertia and gravity of the rigid motion, η̈ = 0
             M, h = (
                 system.mass_matrix(system.join_coordinates(q, at)),
                 system.bias_force(system.join_coordinates(q, at), system.join_coordinates(v)),
@@ -420,8 +420,8 @@ def test_joints_and_frames_are_attached_to_the_nearest_section(spatial):
     np.testing.assert_allclose((ahead - behind) / (2 * h), (spatial.jacobian(q, "tool") @ v)[3:], rtol=1e-7)
 
 
-def test_floating_base():
-    """A free hub: momentum does not change, and six frequencies vanish."""
+def test_flexible_links_on_a_floating_base_conserve_momentum():
+    """A floating hub: momentum is constant, and six frequencies are zero."""
     robot = ts.Builder("craft").link("hull", mass=5.0, inertia=(1, 1, 1)).link("boom")
     robot = robot.joint("root", "fixed", "hull", "boom", xyz=(0.3, 0, 0)).build(base="floating", gravity=(0, 0, 0))
     craft = FlexibleRobot.of(robot, {"boom": beam(2.0, mass_per_length=0.5, EI_y=3.0, EI_z=5.0, modes=(1, 1, 0))})
@@ -439,7 +439,7 @@ def test_floating_base():
     np.testing.assert_allclose([x.rate for x in momentum], 0, atol=1e-11)
 
 
-def test_batches_floats_and_pickles(spatial):
+def test_flexible_robot_batches_floats_and_pickle_agree(spatial):
     q, v, tau = state(spatial, (6,))
     a = spatial.forward_dynamics(q, v, tau)
     np.testing.assert_array_equal(spatial.forward_dynamics(q[2], v[2], tau[2]), a[2])
@@ -450,7 +450,7 @@ def test_batches_floats_and_pickles(spatial):
     assert "upper" in repr(again)
 
 
-def test_rotary_inertia_and_place():
+def test_rotary_inertia_adds_to_the_mass_matrix_and_placement_of_a_beam_does_not_matter():
     """Rayleigh's terms add ρI_z L to the hinge; a beam turned and moved in its link is the same beam elsewhere."""
     robot = ts.Builder("one").link("base").link("bar").joint("hinge", "revolute", "base", "bar", axis=(0, 0, 1))
     robot = robot.build(gravity=(0, 0, 0))
@@ -468,7 +468,7 @@ def test_rotary_inertia_and_place():
     np.testing.assert_allclose(arm.frequencies(arm.neutral(), "locked"), thin, rtol=1e-10)
 
 
-def test_sections_of_bars():
+def test_second_moments_of_rods_and_bars_match_the_closed_forms():
     """Second moments: π r⁴/4 of a rod, b h³/12 of a bar, Saint-Venant's 0.1406 a⁴ of a square."""
     r = rod(1.0, 0.01, E=1.0, G=1.0, density=1.0)
     assert (r.EI_y, r.EI_z, r.GJ) == pytest.approx((math.pi * 1e-8 / 4, math.pi * 1e-8 / 4, math.pi * 1e-8 / 2))
@@ -478,7 +478,7 @@ def test_sections_of_bars():
     assert tube(2.0, 0.02, 0.02, E=1.0, G=1.0, density=3.0).mass == pytest.approx(6 * math.pi * 4e-4)
 
 
-def test_bad_input():
+def test_flexible_links_reject_invalid_arguments():
     robot = ts.robots.two_link()
     bar = beam(1.0, mass_per_length=1.0, EI_z=1.0, modes=(1, 0, 0))
     with pytest.raises(UnknownName, match="link3"):

@@ -1,4 +1,4 @@
-"""Motions of elastic links: the cantilever's frequency, the balance of energy, and what is refused."""
+"""Motions of elastic links: the frequency of the cantilever, the energy balance, and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def arm():
 
 
 def test_joints_held_in_place_vibrate_at_the_locked_frequency(arm):
-    """Joint torques that keep q̈ = 0, τ of inverse dynamics; small η then swings as the linear model says."""
+    """Joint torques that keep q̈ = 0, τ of inverse dynamics; small η then vibrates as in the linear model."""
     hold = lambda t, q, v: arm.inverse_dynamics(q, v, [0.0, 0.0]).tau  # noqa: E731
     rest = arm.equilibrium(arm.neutral())
     w = float(arm.frequencies(rest, joints="locked")[0])
@@ -65,6 +65,6 @@ def test_invalid_motions_are_refused(arm):
         simulate_flexible(arm, arm.neutral(), np.zeros(3), -1.0)
 
 
-def test_motion_between_its_records(arm):
+def test_flexible_result_interpolates_between_records(arm):
     q = np.array([[0.0, 0, 0], [0.2, 0.4, 0.1]])
     np.testing.assert_allclose(FlexibleResult(arm, [0.0, 1.0], q).at([0.25]), [[0.05, 0.1, 0.025]], atol=1e-15)

@@ -1,4 +1,4 @@
-"""Springs and beams on random trees with every joint type: the equations agree with each other and with their energy."""
+"""Springs and beams on random trees with every joint type: the equations are consistent with each other and with the energy."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def configuration_rate(model, q, v) -> list[float]:
 
 @settings(max_examples=15, deadline=None)
 @given(SEEDS)
-def test_elastic_joints(seed):
-    """Inverse then forward dynamics, and the power of all forces, on whatever joints can have a spring."""
+def test_random_trees_with_elastic_joints_are_consistent(seed):
+    """Inverse then forward dynamics, and the power of all forces, on all joints that can have a spring."""
     robot = Robot(trees.random_tree(seed))
     system = elastic_joints(robot, Spring(500.0, rotor_inertia=0.3))
     of = system.elastic
@@ -38,7 +38,7 @@ def test_elastic_joints(seed):
     drive = elastic.inverse_dynamics(of, q, v, a, jerk, snap, [0.0] * len(system.joints))
     back, alpha = elastic.forward_dynamics(of, q, v, drive.theta, drive.omega, drive.tau)
     M = np.array(algorithms.crba(of.model, q))
-    # τ_e is got back from θ − q, which has lost K |θ| of it; M⁻¹ magnifies what is lost
+    # τ_e is computed from θ − q with an error of ε K |θ|; M⁻¹ amplifies the error
     loss = 500.0 * (1 + np.abs(drive.theta).max(initial=0)) + np.abs(drive.tau).max()
     np.testing.assert_allclose(back, a, atol=1e-13 * loss * np.linalg.norm(np.linalg.inv(M)) * robot.nv + 1e-12)
     np.testing.assert_allclose(alpha, drive.alpha, atol=1e-13 * loss / 0.3)
@@ -55,7 +55,7 @@ def test_elastic_joints(seed):
 
 @settings(max_examples=10, deadline=None)
 @given(SEEDS)
-def test_random_trees_with_beams(seed):
+def test_random_trees_with_beams_are_consistent(seed):
     """Two beams somewhere in a tree: M is the kinetic energy's, forward undoes inverse, and power is the rate of energy."""
     description = trees.random_tree(seed, bodies=4)
     robot = Robot(description)

@@ -1,7 +1,7 @@
-"""Broken files by the thousand: bytes flipped, words swapped, elements moved, and what each reader makes of them.
+"""Fuzzing of the readers: files with flipped bytes, swapped words and moved lines, many thousands of them.
 
-``python -m tests.io.fuzzing mjcf --count 100000 --seed 1`` runs one reader in a process with little memory, and prints what is
-no typed error, took longer than a second, or loaded with a number that is none.  The tests run the same, shorter.
+``python -m tests.io.fuzzing mjcf --count 100000 --seed 1`` runs one reader in a process with little memory, and prints each
+input that raises an untyped error, takes longer than a second or loads with a number that is not finite.  The tests run fewer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from torsor.simulate.files import load_result
 from torsor.spatial.vector import flat
 from torsor.support.digests import MARK
 
-#: words that mean something to some parser; the last are long
+#: words with a special meaning in at least one of the parsers; the last ones are long
 WORDS = [
     b"nan", b"-inf", b"1e999", b"1e-999", b"0", b"-1", b"1e300", b"2147483648", b"4294967295", b"", b'"', b"<", b">", b"/>",
     b"<!DOCTYPE", b"<![CDATA[", b"&#0;", b"&amp;", b"\xff\xfe", b"\0", b"\xef\xbb\xbf", b"xmlns:x='y'", b"x:", b"a", b"b",
@@ -48,12 +48,12 @@ WORDS = [
     b"|", b",", b";", b"#", b"\t", b"\r", b"\n", b"0 0 0", b"1 0 0", b"0 0 0 0", b"1" * 400, b"9" * 400, b"[" * 3000,
     b"{" * 3000,
 ]  # fmt: skip
-#: four bytes that are counts and lengths in binary files
+#: four-byte values that replace counts and lengths in binary files
 COUNTS = [b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\0", b"\0\0\0\x80", b"\x01\0\0\0", b"\0\0\xc0\x7f", b"\0\0\x80\x7f"]
 
 
-def mutated(rng: random.Random, seed: bytes, words: Iterable[bytes]) -> bytes:
-    """A text with one to four changes."""
+def mutate_text(rng: random.Random, seed: bytes, words: Iterable[bytes]) -> bytes:
+    """Return the text with one, two or four random changes."""
     data, choice = bytearray(seed), list(words)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         at, end = sorted(rng.choices(range(len(data) + 1), k=2))
@@ -66,22 +66,22 @@ def mutated(rng: random.Random, seed: bytes, words: Iterable[bytes]) -> bytes:
             del data[at : min(end, at + 30)]
         elif act == 3:
             data[at:at] = data[at : min(end, at + 60)]
-        elif act in (4, 5):  # a value: the structure survives, the meaning does not
-            data = _swapped(rng, data, choice)
-        elif act == 6:  # lines move
+        elif act in (4, 5):  # replace a value: the structure stays valid, the value changes
+            data = _replace_value(rng, data, choice)
+        elif act == 6:  # exchange two lines
             lines = bytes(data).split(b"\n")
             i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
             lines[i], lines[j] = lines[j], lines[i]
             data = bytearray(b"\n".join(lines))
-        else:  # a line twice
+        else:  # repeat a line
             lines = bytes(data).split(b"\n")
             lines.insert(rng.randrange(len(lines)), rng.choice(lines))
             data = bytearray(b"\n".join(lines))
     return bytes(data)
 
 
-def _swapped(rng: random.Random, data: bytearray, words: list[bytes]) -> bytearray:
-    """What stands between two quotes, or else between two commas or blanks, becomes a word."""
+def _replace_value(rng: random.Random, data: bytearray, words: list[bytes]) -> bytearray:
+    """Replace the text between two quotes (or between two commas or blanks, if there are no quotes) by one of ``words``."""
     mark = 34 if data.count(34) > 1 else rng.choice(b", ")
     marks = np.flatnonzero(np.frombuffer(bytes(data), np.uint8) == mark).tolist()
     if len(marks) < 2:
@@ -90,8 +90,8 @@ def _swapped(rng: random.Random, data: bytearray, words: list[bytes]) -> bytearr
     return data[: marks[k] + 1] + rng.choice(words) + data[marks[k + 1] :]
 
 
-def damaged(rng: random.Random, seed: bytes, words: Iterable[bytes] = COUNTS) -> bytes:
-    """Bytes with one to four changes: flipped, cut off, overwritten by counts, doubled."""
+def damage_bytes(rng: random.Random, seed: bytes, words: Iterable[bytes] = COUNTS) -> bytes:
+    """Return the bytes with one, two or four random changes: bits flipped, end cut off, counts overwritten, parts repeated."""
     data, counts = bytearray(seed), list(words)
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(data) + 1)
@@ -198,7 +198,7 @@ CSV_LOG = ['# {"start": 5}\nt,q[a],q[b],v[a],note\n0,1,2,3,4\n0.1,1.5,2e-3,-3,na
 
 
 class Reader(NamedTuple):
-    """How broken files of one kind are made and read."""
+    """The valid files of one kind, the function that damages them, and the function that reads them."""
 
     seeds: list[bytes]
     change: Callable[[random.Random, bytes, Iterable[bytes]], bytes]
@@ -207,7 +207,7 @@ class Reader(NamedTuple):
 
 
 def _text(seeds: list[str], words: list[bytes], reader: Callable[[bytes], object]) -> Reader:
-    return Reader([s.encode() for s in seeds], mutated, WORDS + words, reader)
+    return Reader([s.encode() for s in seeds], mutate_text, WORDS + words, reader)
 
 
 def _log(ending: str) -> Reader:
@@ -218,12 +218,12 @@ def _log(ending: str) -> Reader:
         path = Path(folder, f"log.{ending}")
         with Writer(path) as out:
             out.append(log)
-        seeds = [path.read_bytes()] if ending == "mcap" else undigested(path)
-    return Reader(seeds, damaged, COUNTS, lambda data: read(io.BytesIO(data), format=ending))
+        seeds = [path.read_bytes()] if ending == "mcap" else with_and_without_digest(path)
+    return Reader(seeds, damage_bytes, COUNTS, lambda data: read(io.BytesIO(data), format=ending))
 
 
-def undigested(path: Path) -> list[bytes]:
-    """(the file, the same without its digest): damage to the second is not found by the digest, and reaches further."""
+def with_and_without_digest(path: Path) -> list[bytes]:
+    """(the file, the same file without its digest): without a digest, damage is not detected at once and reaches later code."""
     data = path.read_bytes()
     if path.suffix == ".csv":
         return [data, data.partition(b"\n")[2]]
@@ -242,7 +242,7 @@ def undigested(path: Path) -> list[bytes]:
 
 
 def scratch() -> Path:
-    """A folder for files that are written many thousand times: in memory where there is one, since a disk takes 2 ms each."""
+    """A folder for files that are written many thousand times: in /dev/shm if possible, since a disk needs 2 ms for each."""
     memory = "/dev/shm"
     folder = tempfile.mkdtemp(prefix="torsor_fuzz", dir=memory if os.access(memory, os.W_OK) else None)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -253,23 +253,23 @@ def _csv_log() -> Reader:
     return _text(CSV_LOG, [b"t,", b"q[a]", b"# {", b"1_0", b"\xef\xbc\x91"], lambda data: read(io.BytesIO(data), format="csv"))
 
 
-def _simulation(ending: str) -> Reader:
-    """A saved simulation, read from a file as users do."""
+def _saved_simulation(ending: str) -> Reader:
+    """A saved simulation, read from a file path."""
     robot = torsor.robots.two_link()
     result = simulate(robot, [0.1, 0.2], [0.0, 0.0], 0.05)
     path = scratch() / f"run.{ending}"
     result.save(path)
-    seeds = undigested(path)
+    seeds = with_and_without_digest(path)
 
     def reading(data: bytes) -> object:
         path.write_bytes(data)
         return load_result(path)
 
     text = ending == "csv"
-    return Reader(seeds, mutated if text else damaged, WORDS if text else COUNTS, reading)
+    return Reader(seeds, mutate_text if text else damage_bytes, WORDS if text else COUNTS, reading)
 
 
-#: files that MJCF names: ending → (bytes, the asset)
+#: assets that MJCF files refer to: ending → bytes
 _TRIANGLES = [
     (0, 0, 0, 0, 1, 0, 1, 0, 0),
     (0, 0, 0, 1, 0, 0, 0, 0, 1),
@@ -286,13 +286,13 @@ _ASSETS = {".stl": _STL, ".obj": _OBJ, ".msh": _MSH, ".bin": _FIELD}
 
 
 def _assets() -> Reader:
-    """Meshes and height fields, read by MuJoCo's C code; the first byte of an input says which of them it is."""
+    """Meshes and height fields, read by MuJoCo's C code; the first byte of an input selects the file type."""
     folder = scratch()
     endings = list(_ASSETS)
 
     def changed(rng: random.Random, seed: bytes, words: Iterable[bytes]) -> bytes:
         text = endings[seed[0]] == ".obj"
-        return seed[:1] + (mutated(rng, seed[1:], WORDS) if text else damaged(rng, seed[1:], words))
+        return seed[:1] + (mutate_text(rng, seed[1:], WORDS) if text else damage_bytes(rng, seed[1:], words))
 
     def reading(data: bytes) -> object:
         ending = endings[data[0]]
@@ -316,19 +316,19 @@ READERS: dict[str, Callable[[], Reader]] = {
     "npz": lambda: _log("npz"),
     "parquet": lambda: _log("parquet"),
     "mcap": lambda: _log("mcap"),
-    "simulation npz": lambda: _simulation("npz"),
-    "simulation csv": lambda: _simulation("csv"),
-    "simulation parquet": lambda: _simulation("parquet"),
+    "simulation npz": lambda: _saved_simulation("npz"),
+    "simulation csv": lambda: _saved_simulation("csv"),
+    "simulation parquet": lambda: _saved_simulation("parquet"),
 }
 
 
-# -- judging -------------------------------------------------------------------------------------------------------------
+# -- findings ------------------------------------------------------------------------------------------------------------
 
 
 def findings(kind: str, count: int, seed: int = 0, outcomes: Counter[str] | None = None) -> Iterator[tuple[str, bytes]]:
-    """(what is wrong, the input): an error that is no TorsorError, more than a second, a robot with a number that is none.
+    """(problem, input) of every failure: an error other than TorsorError, more than a second, a robot with a number not finite.
 
-    The first inputs are whole, and must load.  ``outcomes`` counts how many load and how many are refused.
+    The first inputs are valid files, which must load.  ``outcomes`` counts how many inputs load and how many are refused.
     """
     reader, rng, counted = READERS[kind](), random.Random(f"{kind} {seed}"), Counter[str]() if outcomes is None else outcomes
     for n in range(-len(reader.seeds), count):
@@ -342,7 +342,7 @@ def findings(kind: str, count: int, seed: int = 0, outcomes: Counter[str] | None
             counted["refused"] += 1
             if n < 0:
                 yield f"a whole file is refused: {error}", data
-            if not str(error).strip() or len(str(error)) > 2000 + 2 * len(data):  # which quotes names
+            if not str(error).strip() or len(str(error)) > 2000 + 2 * len(data):  # messages quote names of the file
                 yield f"an error of {len(str(error))} characters", data
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
@@ -357,7 +357,7 @@ def findings(kind: str, count: int, seed: int = 0, outcomes: Counter[str] | None
 
 
 def seconds(reader: Reader, data: bytes) -> float:
-    """Processor time of one reading: a loaded machine does not lengthen it, but the clock itself is slow beside threads."""
+    """Processor time of one read [s]: independent of the machine's load; used rarely, as this clock is slow with threads."""
     began = time.process_time()
     with contextlib.suppress(Exception):
         reader.read(data)
@@ -365,7 +365,7 @@ def seconds(reader: Reader, data: bytes) -> float:
 
 
 def finite(d: Description) -> bool:
-    """Whether all numbers of a robot are; limits may be infinite, and are not looked at."""
+    """Whether all numbers of a robot are finite; limits may be infinite and are not checked."""
     rows = [(x.inertia.m, *x.inertia.h, *x.inertia.I) for x in d.links]
     rows += [(*flat(j.origin), *j.armature, *j.damping, *j.friction, *_axis(j.kind)) for j in d.joints]
     rows += [tuple(flat(f.origin)) for f in d.frames]

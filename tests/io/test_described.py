@@ -1,4 +1,4 @@
-"""Names of robot_descriptions, from a cache made here: nothing is fetched, and what is missing is told."""
+"""Loading by robot_descriptions name from a local cache made by the tests: nothing is downloaded, missing names are errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def put(cache, path, text):
     return file
 
 
-def test_from_the_cache(cache):
+def test_robot_descriptions_name_is_loaded_from_the_cache(cache):
     file = put(cache, "example-robot-data/robots/panda_description/urdf/panda.urdf", URDF)
     put(cache, "example-robot-data/.git/HEAD", "0" * 40 + "\n")
     robot = load("robot_descriptions:panda_description")
@@ -38,7 +38,7 @@ def test_from_the_cache(cache):
     assert robot.description.source == str(file)
     assert any("is at commit 0000000000, robot_descriptions means" in line for line in robot.report)
     assert load("panda_description", format="robot_descriptions", base="floating").nv == robot.nv + 6
-    assert file.read_text() == URDF  # a folder that is no git repository is not thrown away
+    assert file.read_text() == URDF  # a cached folder that is not a git repository is not deleted
 
 
 def test_mjcf_of_robot_descriptions_is_read(cache):
@@ -47,7 +47,7 @@ def test_mjcf_of_robot_descriptions_is_read(cache):
     assert load("robot_descriptions:panda_mj_description").nv == 1
 
 
-def test_xacro_with_its_own_arguments(cache):
+def test_xacro_of_robot_descriptions_uses_its_arguments_unless_xacro_args_are_given(cache):
     text = (
         '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="robot_type" default=""/>'
         '<link name="$(arg robot_type)"/></robot>'

@@ -32,7 +32,7 @@ def shift(axis, d):
 
 
 def dh_poses(rows, convention, q):
-    """T_{0,i} of every frame, by the formula of the convention."""
+    """T_{0,i} of every frame, by the DH formula of the convention."""
     T, out = np.eye(4), []
     for row, qi in zip(rows, q, strict=True):
         turning = row.get("type", "revolute") == "revolute"
@@ -83,8 +83,8 @@ def test_frames_are_the_product_of_dh_matrices(convention, n):
 
 
 @pytest.mark.parametrize("convention", ["standard", "modified"])
-def test_mass_matrix_and_gravity_are_those_of_the_energy(convention):
-    """M = Σ m JᵥᵀJᵥ + J_ωᵀ R I Rᵀ J_ω and g = −Σ m Jᵥᵀ g⃗, with J by differences of the DH product: no torsor in it."""
+def test_dh_mass_matrix_and_gravity_force_equal_sums_over_link_jacobians(convention):
+    """M = Σ m JᵥᵀJᵥ + J_ωᵀ R I Rᵀ J_ω and g = −Σ m Jᵥᵀ g⃗, with J by differences of the DH product, without torsor."""
     rows = random_rows(5)
     n, step, gravity = 5, 1e-6, np.array([0.5, -1.0, -9.0])
     model = assemble(from_dh(rows, convention, gravity=gravity))
@@ -118,13 +118,13 @@ def test_a_planar_arm_reads_the_same_in_both_conventions():
         assert np.allclose(rnea(A, q, v, a), rnea(B, q, v, a), atol=1e-12)
 
 
-def test_symbols_stay_symbols():
+def test_dh_table_of_symbols_gives_a_symbolic_mass_matrix():
     L, alpha, m, q = sympy.symbols("L alpha m q")
     model = assemble(from_dh([DHRow(a=L, alpha=alpha, mass=m)]))
     assert sympy.simplify(crba(model, [q])[0][0] - m * L**2) == 0
 
 
-def test_rows_may_carry_limits_and_drives():
+def test_dh_row_limits_damping_and_friction_are_kept_in_the_joint():
     d = from_dh([DHRow(lower=-1, upper=1, effort_limit=10, damping=0.5, friction=0.1)], tool_xyz=(0, 0, 0.2))
     (j,) = d.joints
     assert (j.lower, j.upper, j.effort_limit, j.damping, j.friction) == ((-1.0,), (1.0,), (10.0,), (0.5,), (0.1,))
@@ -132,7 +132,7 @@ def test_rows_may_carry_limits_and_drives():
     assert d.frames[0].origin.r.z == 0.2
 
 
-def test_puma560_against_the_robotics_toolbox():
+def test_puma560_dynamics_agree_with_the_robotics_toolbox():
     """Corke's own library, roboticstoolbox-python 1.4.4, gave these for its Puma560 (run 2026-11-15, printed to 8 digits)."""
     model = assemble(robots.description("puma560"))
     q = [0.1, -0.4, 0.7, 0.2, -0.3, 0.5]
@@ -149,8 +149,8 @@ def test_puma560_against_the_robotics_toolbox():
     assert np.allclose(np.array(crba(model, q), float), M, rtol=0, atol=5.1e-9)
 
 
-def test_stanford_arm_is_a_body_everywhere():
-    """Every link's inertia about its own centre is one a body can have: the table was read about the right point."""
+def test_stanford_arm_inertias_are_physically_possible():
+    """Each inertia about the link's centre of mass has positive moments within the triangle inequality."""
     for link in robots.description("stanford_arm").links:
         if link.inertia.m:
             moments = np.linalg.eigvalsh([list(row) for row in link.inertia.about_com.rows])
@@ -169,7 +169,7 @@ def test_stanford_arm_is_a_body_everywhere():
         ([(0, 1, 2, 3)], "row 1 must be a DHRow"),
     ],
 )
-def test_bad_tables_are_refused(rows, message):
+def test_invalid_dh_tables_are_refused_with_the_row(rows, message):
     with pytest.raises(ModelError, match=message):
         from_dh(rows)
 

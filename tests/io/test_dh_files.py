@@ -1,4 +1,4 @@
-"""DH tables as files: the robot is the one from_dh makes of the same numbers; what is wrong is told with its line."""
+"""DH files: the robot equals from_dh of the same numbers, and errors give the line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ joints:
 
 
 @pytest.mark.parametrize(("text", "ending"), [(CSV, "csv"), (YAML, "yaml"), (YAML, "yml")])
-def test_the_same_robot(tmp_path, text, ending):
+def test_dh_file_gives_the_same_robot_as_from_dh(tmp_path, text, ending):
     expected = from_dh(ROWS, name="arm", gravity=(0, 0, -1.6), tool_xyz=(0, 0, 0.1))
     path = tmp_path / f"arm.dh.{ending}"
     path.write_text(text)
@@ -59,10 +59,10 @@ def test_the_same_robot(tmp_path, text, ending):
     for name in robot.joints:
         np.testing.assert_allclose(robot.joint(name).lower, same.joint(name).lower, rtol=1e-15)
     assert robot.description.source == str(path)
-    assert read_dh(text).name == "arm"  # the text alone tells CSV from YAML
+    assert read_dh(text).name == "arm"  # CSV and YAML are told apart by the text alone
 
 
-def test_millimetres_and_modified():
+def test_dh_file_converts_lengths_in_millimetres():
     d = read_dh("# convention: modified\na [mm], mass\n250, 1\n")
     R, p = d.joints[0].origin.pose
     assert p.x == pytest.approx(0.25, rel=1e-15)

@@ -22,7 +22,7 @@ from torsor.support.digests import MARK
 
 
 class Kind(NamedTuple):
-    """How a file of one kind is written, and read to plain numbers and names."""
+    """The functions that write a file of one kind and read it as plain numbers and names."""
 
     path: str
     write: Callable[[Path], None]
@@ -30,7 +30,7 @@ class Kind(NamedTuple):
 
 
 def exact(x: Any) -> Any:
-    """Numbers as bits, so that -0.0 is not 0.0 and one NaN is another."""
+    """Numbers as bits, so that -0.0 differs from 0.0 and equal NaNs compare equal."""
     if isinstance(x, dict):
         return {k: exact(v) for k, v in x.items()}
     if isinstance(x, (list, tuple)):
@@ -81,7 +81,7 @@ KINDS = {
 
 
 def damages(data: bytes, count: int, seed: str) -> list[tuple[int, int]]:
-    """(place, other byte): half of them one bit, half any byte."""
+    """(position, new byte): half of them with one bit flipped, half with a random byte."""
     rng = random.Random(seed)
     places = [rng.randrange(len(data)) for _ in range(count)]
     return [(at, data[at] ^ (1 << rng.randrange(8) if n % 2 else rng.randrange(1, 256))) for n, at in enumerate(places)]
@@ -123,14 +123,14 @@ def test_1200_damaged_files_load_their_original_numbers_or_raise_a_typed_error(t
 @pytest.mark.night
 @pytest.mark.parametrize("name", ["log parquet", "log npz"])
 def test_every_bit_flip_of_the_directory_loads_the_original_numbers_or_raises_a_typed_error(tmp_path, name):
-    """The end of these files lists their parts: one bit there can hide the digest and some of the numbers together."""
+    """These files end with a directory of their parts: one wrong bit there can hide the digest and some of the numbers."""
     check_damaged(
         name, tmp_path, lambda data: [(at, data[at] ^ 1 << n) for at in range(len(data) - 300, len(data)) for n in range(8)]
     )
 
 
 def test_npz_whose_directory_hides_the_digest_is_refused(tmp_path):
-    """The length of a comment, one byte: the entries after the first become the comment."""
+    """One changed byte, the length of the comment, turns all directory entries after the first into comment text."""
     log().write(tmp_path / "log.npz")
     data = bytearray((tmp_path / "log.npz").read_bytes())
     data[data.index(b"PK\x01\x02") + 33] = 1
@@ -165,7 +165,7 @@ def test_csv_edited_by_hand_is_refused_with_the_way_to_load_it(tmp_path):
 
 
 def test_csv_with_other_digits_of_the_same_numbers_loads(tmp_path):
-    """The digest is of numbers, not of text: 0.1 and 1.0e-01 are one double."""
+    """The digest depends on the numbers, not on their text: 0.1 and 1.0e-01 are the same double."""
     log().write(tmp_path / "log.csv")
     before, text = of_log(tmp_path / "log.csv"), (tmp_path / "log.csv").read_text()
     assert "\n0.1," in text
@@ -174,8 +174,8 @@ def test_csv_with_other_digits_of_the_same_numbers_loads(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
-def test_a_file_with_another_digest_is_refused_in_pieces_too(tmp_path, ending):
-    """A digest of other numbers: in pieces the error comes with the last of them."""
+def test_a_file_with_the_wrong_digest_is_refused_also_when_read_in_pieces(tmp_path, ending):
+    """With the digest of other numbers, reading in pieces raises the error at the last piece."""
     log().write(tmp_path / f"log.{ending}")
     other = logs.Log(t=log().t, q=-log().q, v=log().v, names=log().names, start=log().start)
     other.write(tmp_path / f"other.{ending}")
@@ -202,7 +202,7 @@ def digest_in(path: Path) -> bytes:
 
 
 def test_files_without_a_digest_load(tmp_path):
-    """Those of other programs, and of torsor before it wrote digests."""
+    """Such files come from other programs and from versions of torsor that wrote no digests."""
     (tmp_path / "log.csv").write_text("t,q[a]\n0,1\n")
     np.savez(tmp_path / "log.npz", t=np.zeros(1), q=np.ones((1, 1)))
     for ending in ("csv", "npz"):

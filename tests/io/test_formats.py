@@ -1,4 +1,4 @@
-"""Which format a source is, what the readers heed, what cannot be read or written and what to do instead."""
+"""Detection of the format, options of load for each reader, and errors for formats that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_xml_format_follows_from_the_root_element(tmp_path):
         assert load(str(path), format=recognise_format(text).name).name == name
 
 
-def test_no_ending_or_another(tmp_path):
+def test_load_without_a_known_ending_uses_the_xml_root_or_format(tmp_path):
     for ending in ("", ".txt", ".model"):
         path = tmp_path / f"arm{ending}"
         path.write_text(URDF)
@@ -68,7 +68,7 @@ def test_options_that_do_not_apply_are_refused():
         load(URDF, xacro_args={})
 
 
-def test_the_options_reach_every_reader(tmp_path):
+def test_load_passes_base_gravity_mimic_and_strict_to_every_reader(tmp_path):
     table = "# convention: modified\na, mass, cx, ixx, iyy, izz\n0, 1, 0.1, 1, 1, 1\n0.5, 1, 0.1, 1, 1, 1\n"
     for source, kind in ((table, "dh"), (URDF, "urdf"), (MJCF, "mjcf")):
         robot = load(source, format=kind, base="floating", gravity=(0, 0, -1.6))
@@ -80,7 +80,7 @@ def test_the_options_reach_every_reader(tmp_path):
         save(ts.Robot(replace(tied, links=solid(tied))), tmp_path / f"tied{ending}")
         assert load(tmp_path / f"tied{ending}").nv == 1
         assert load(tmp_path / f"tied{ending}", mimic=False).nv == 2
-    flat = "# convention: modified\nmass, ixx, iyy, izz\n1, 9, 1, 1\n"  # an inertia no body has
+    flat = "# convention: modified\nmass, ixx, iyy, izz\n1, 9, 1, 1\n"  # physically impossible inertia
     with pytest.warns(ts.ModelWarning, match="physically impossible"):
         load(flat, format="dh")
     with pytest.raises(ts.ModelError, match="physically impossible"):
@@ -115,14 +115,14 @@ def test_formats_that_cannot_be_written_are_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_the_table_is_whole():
+def test_format_names_and_endings_are_unique_and_described():
     endings = [s for f in FORMATS for s in f.suffixes]
     assert len(set(endings)) == len(endings)
     assert all(f.what for f in FORMATS)
     assert len({f.name for f in FORMATS}) == len(FORMATS)
 
 
-def test_missing_library_error_names_the_extra(tmp_path, monkeypatch):
+def test_load_without_xacro_or_robot_descriptions_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "arm.urdf.xacro").write_text(URDF)
     modules = __import__("sys").modules
     for library, extra, call in (

@@ -1,4 +1,4 @@
-"""Broken files by the thousand get a typed error or load, quickly and in little memory (:mod:`tests.io.fuzzing`)."""
+"""Fuzzed files raise a typed error or load, quickly and in little memory (:mod:`tests.io.fuzzing`)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ NIGHT = {"mjcf": 60_000, "dh yaml": 40_000, "loops": 40_000}
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_a_few(kind):
+def test_fuzzed_files_load_or_raise_a_typed_error(kind):
     outcomes = Counter[str]()
     assert list(findings(kind, FAST[kind], seed=20261116, outcomes=outcomes)) == []
     assert outcomes["loaded"] + outcomes["refused"] > FAST[kind]
-    assert min(outcomes["loaded"], outcomes["refused"]) > 0  # or the inputs are all whole, or all broken at once
+    assert min(outcomes["loaded"], outcomes["refused"]) > 0  # otherwise the changes are too small or too large
 
 
 def test_findings_list_untyped_errors_long_runs_and_refused_whole_files(monkeypatch):
-    """The judge of the other tests."""
+    """Checks ``findings``, which decides the other tests of this file."""
     clock = [0.0]
     monkeypatch.setattr("tests.io.fuzzing.time", SimpleNamespace(process_time=lambda: clock[0], perf_counter=lambda: clock[0]))
     said = iter([TorsorError("refused"), KeyError("untyped"), TorsorError(" "), TorsorError("x" * 5000)])
@@ -53,8 +53,8 @@ def test_findings_list_untyped_errors_long_runs_and_refused_whole_files(monkeypa
 
 @pytest.mark.night
 @pytest.mark.parametrize("kind", READERS)
-def test_very_many_in_a_process_with_little_memory(kind):
-    """A crash of a C library would end the process; more than 3 GB of address space is none of a robot's."""
+def test_many_fuzzed_files_load_or_raise_a_typed_error_within_3_gb(kind):
+    """In a process of its own, so that a crash of a C library is detected; its address space is limited to 3 GB."""
     root, count = Path(torsor.__file__).parents[2], NIGHT.get(kind, 150_000)
     command = [sys.executable, "-m", "tests.io.fuzzing", kind, "--count", str(count), "--seed", "1", "--memory", "3072"]
     run = subprocess.run(command, cwd=root, env={"PYTHONPATH": "src"}, capture_output=True, text=True, timeout=3600)

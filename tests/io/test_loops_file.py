@@ -1,4 +1,4 @@
-"""The side-file of loops: what is written is read back, what is wrong is told with file, line and element."""
+"""The loops file beside a URDF: written loops are read back, errors give file, line and element."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def same(a: Loop, b: Loop) -> None:
         np.testing.assert_allclose(np.array(x, float), np.array(y, float), rtol=1e-14, atol=1e-15)
 
 
-def test_the_schema():
+def test_read_loops_returns_types_axes_and_names_of_the_file():
     assert read_loops(TEXT) == four_bar().description().loops
     assert read_loops(TEXT.encode()) == read_loops("\ufeff".encode() + TEXT.encode()) == read_loops(TEXT)
     assert read_loops(b"loops: []") == ()
@@ -51,30 +51,30 @@ def test_the_schema():
     )
     assert helical.kind == Helical(Vec(0, 0, 1), 1e-3)
     assert universal.kind == Universal(Vec(0, 1, 0), Vec(1, 0, 0))
-    assert (universal.name, universal.parent, universal.child) == ("2", "yes", "world")  # YAML 1.1 would make it True
+    assert (universal.name, universal.parent, universal.child) == ("2", "yes", "world")  # YAML 1.1 reads yes as True
 
 
 @given(seed=st.integers(0, 10**6))
-def test_loops_file_round_trip(seed):
+def test_loops_file_written_and_read_has_the_same_loops(seed):
     d, _ = closed_graph(seed)
     for a, b in zip(d.loops, read_loops(write_loops(d)), strict=True):
         same(a, b)
 
 
-def test_odd_names_survive():
+def test_loop_names_that_yaml_could_misread_are_read_back():
     for name in ("yes", "12", "a: b", "- x", "ü", "#", "'", '"', "~", "null", " x ", "1e3"):
         d = ts.Builder("r").link("a").link("b").joint("j", "revolute", "a", "b").loop(name, "fixed", "a", "b").description()
         assert read_loops(write_loops(d))[0].name == name
 
 
-def test_beside_a_urdf(tmp_path):
+def test_load_urdf_reads_the_loops_file_only_with_loops_argument(tmp_path):
     robot, path = four_bar().build(), tmp_path / "bars.urdf"
     save_urdf(robot, path)
     assert "loops, not in this file, load with loops=, the side-file: " in path.read_text()
     side = tmp_path / "bars.loops.yaml"
     assert load(path, loops=True).loops == load(str(path), loops=side).loops == ("C",)
     assert load(path, loops=True).report[-1] == f"1 loop read from {side}"
-    assert load(path).loops == load(path, loops=False).loops == ()  # never in silence
+    assert load(path).loops == load(path, loops=False).loops == ()  # the loops file is not read unless requested
     assert load(path, loops=True).description.loops == robot.description.loops
     save_loops(robot, tmp_path / "other.yaml")
     assert (tmp_path / "other.yaml").read_text() == side.read_text()
@@ -87,7 +87,7 @@ def test_beside_a_urdf(tmp_path):
     assert load(path.read_text(), loops=TEXT).loops == ("C",)
 
 
-def test_a_loop_that_cannot_be_written():
+def test_write_loops_refuses_a_user_defined_joint_type():
     class Own(Cam):
         def complement(self, q):
             return ()
@@ -100,7 +100,7 @@ def test_a_loop_that_cannot_be_written():
 
 
 def one(**changes) -> bytes:
-    """A loop in the flow style of one line, with some of its entries changed or left out (None)."""
+    """A loop in one line (YAML flow style), with some of its entries changed or omitted (None)."""
     parts = {"name": "C", "type": "revolute", "parent": "{link: a}", "child": "{link: b}"} | changes
     return f"loops:\n- {{{', '.join(f'{k}: {v}' for k, v in parts.items() if v is not None)}}}\n".encode()
 
@@ -164,13 +164,13 @@ def test_invalid_loops_files_are_refused(case):
         ({"name": "j"}, ":2: <loops[0]>: two joints are named 'j'"),
     ],
 )
-def test_loops_that_do_not_fit_the_robot(changes, message):
+def test_loops_file_that_does_not_fit_the_robot_is_refused_with_line(changes, message):
     d = ts.Builder("r").link("a").link("b").joint("j", "revolute", "a", "b").description()
     with pytest.raises(FileError) as caught:
         with_loops(d, one(**changes))
     assert str(caught.value).startswith("<string>" + message)
 
 
-def test_no_source():
+def test_read_loops_of_a_number_is_refused():
     with pytest.raises(ts.ArgumentError, match="loops must be a path, text or bytes, not int"):
         read_loops(3)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What formats do not keep: a robot that has everything goes out and comes back, and whatever changed was told."""
+"""Losses of file formats: every change of a robot with all features, written and read back, is listed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.mjcf.test_random_trees import sayable
+from tests.mjcf.test_random_trees import expressible_in_mjcf
 from tests.trees import random_tree
 from torsor.errors import ModelError
 from torsor.io.formats import FORMATS
@@ -47,7 +47,7 @@ SHAPES = (
     Geometry("collision", "ellipsoid", (1.0, 2.0, 3.0), name="egg"),
     Geometry("visual", "sphere", (0.5,), name="case"),
 )
-#: joint → its kind and what it has besides; each hangs on the base and carries a body of its own
+#: joint name → (joint type, other fields); each joint is attached to the base and has its own child link
 JOINTS = {
     "bare": (Revolute(Z), {}),
     "limited": (Revolute(Z), {"lower": (-1.0,), "upper": (2.0,), "velocity_limit": (3.0,), "effort_limit": (4.0,)}),
@@ -69,8 +69,8 @@ JOINTS = {
 }
 
 
-def everything(*names: str) -> Description:
-    """A robot with those joints, or all of them."""
+def robot_with_joints(*names: str) -> Description:
+    """A robot with these joints of JOINTS, by default all of them."""
     chosen = {k: JOINTS[k] for k in names or JOINTS}
     links = (Link("base", BODY, SHAPES), *(Link(f"{k}_link", BODY) for k in chosen))
     joints = tuple(Joint(k, kind, "base", f"{k}_link", **more) for k, (kind, more) in chosen.items())
@@ -87,9 +87,9 @@ def everything(*names: str) -> Description:
 
 @pytest.mark.parametrize("format", ["urdf", "mjcf", "mr"])
 def test_all_losses_of_a_robot_with_every_feature_are_listed(format):
-    told = losses(everything(), format)
+    told = losses(robot_with_joints(), format)
     for what, who, fate in FEATURES:
-        names = list(who(everything()))
+        names = list(who(robot_with_joints()))
         assert names, what  # the robot has all of them
         line = f"{what}, {fate.get(format)}: {short_list(names)}"
         assert (line in told) == (format in fate)
@@ -97,7 +97,7 @@ def test_all_losses_of_a_robot_with_every_feature_are_listed(format):
 
 @pytest.mark.parametrize("format", ["urdf", "mjcf"])
 def test_losses_are_written_as_comments(format):
-    d = everything()
+    d = robot_with_joints()
     text = {"urdf": write_urdf, "mjcf": write_mjcf}[format](d)
     for line in losses(d, format):
         assert f"<!-- {line} -->" in text
@@ -105,13 +105,13 @@ def test_losses_are_written_as_comments(format):
         assert "<!-- renamed, since the name is in use: shape case -->" in text
 
 
-def test_every_format_that_is_written_has_its_losses():
+def test_every_format_with_a_writer_has_a_list_of_losses():
     assert {f.name for f in FORMATS if f.write} <= {format for _, _, fate in FEATURES for format in fate}
 
 
-# -- what changed, found by looking --------------------------------------------------------------------------------------
+# -- changes, found by comparing both robots -----------------------------------------------------------------------------
 
-#: a field of a joint → how the lines begin that tell of its change
+#: field of a joint → possible first words of the line that reports its change
 TELLS = {
     "kind": ("joint types", "continuous joints", "floating joints"),
     "lower": ("limits",), "upper": ("limits",), "velocity_limit": ("velocity limits",), "effort_limit": ("effort limits",),
@@ -121,14 +121,14 @@ TELLS = {
 
 
 def changes(a: Description, b: Description) -> list[tuple[tuple[str, ...], str]]:
-    """(beginnings of lines that tell of it, name) of all that two robots differ in."""
+    """(possible first words of the line that reports it, name) of every difference between two robots."""
     out = [(("free base",), a.root)] if a.base != b.base else []
     out += [(("not written",), "gravity")] if a.gravity != b.gravity else []
     theirs = {j.name: j for j in b.joints}
     for j in a.joints:
         twin = theirs.get(j.name)
         fields = [f for f in TELLS if f and not same(getattr(j, f), getattr(twin, f))] if twin else [""]
-        fields = ["kind"] if "kind" in fields else fields  # a joint of another kind has other numbers
+        fields = ["kind"] if "kind" in fields else fields  # with another joint type, the other fields differ too
         out += [(TELLS[f], "rotor" if f == "armature" and a.rotors else j.name) for f in fields]
     loops = {x.name: type(x.kind) for x in b.loops}
     out += [(("loops",), x.name) for x in a.loops if loops.get(x.name) is not type(x.kind)]
@@ -146,7 +146,7 @@ def changes(a: Description, b: Description) -> list[tuple[tuple[str, ...], str]]
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two fields of joints say the same; infinite limits are none."""
+    """Whether two fields of joints are equal; an infinite limit counts as no limit."""
     if isinstance(a, tuple) and isinstance(b, tuple):
         a, b = ([x for x in xs if not isinstance(x, float) or math.isfinite(x)] for xs in (a, b))
         return len(a) == len(b) and all(
@@ -157,7 +157,7 @@ def same(a: object, b: object) -> bool:
     return type(a) is type(b)
 
 
-def untold(d: Description, back: Description, text: str) -> list[tuple[tuple[str, ...], str]]:
+def unreported_changes(d: Description, back: Description, text: str) -> list[tuple[tuple[str, ...], str]]:
     from lxml import etree
 
     lines = [" ".join(c.text.split()) for c in etree.fromstring(text.encode()).iter(etree.Comment)]
@@ -172,30 +172,30 @@ FEW = [("bare", "limited", "lossy", "lawful", "half"), ("shut", "idle", "geared"
 
 @pytest.mark.parametrize("names", FEW)
 def test_every_change_by_urdf_is_listed(names):
-    d = everything(*names)
+    d = robot_with_joints(*names)
     text = write_urdf(d)
     back = read_urdf(text)
-    assert untold(d, back, text) == []
-    assert changes(d, back)  # the test sees something
+    assert unreported_changes(d, back, text) == []
+    assert changes(d, back)  # otherwise the test would check nothing
     if d.loops:
         assert [x.name for x in with_loops(back, write_loops(d)).loops] == [x.name for x in d.loops]
 
 
 @pytest.mark.parametrize("names", FEW)
 def test_every_change_by_mjcf_is_listed(names):
-    d = everything(*names)
+    d = robot_with_joints(*names)
     text = write_mjcf(d)
-    assert untold(d, read_mjcf(text, mimic=True), text) == []
+    assert unreported_changes(d, read_mjcf(text, mimic=True), text) == []
 
 
 @settings(max_examples=200 if os.environ.get("TORSOR_NIGHT") else 6)
 @given(st.integers(0, 10**6))
 def test_every_change_of_random_trees_is_listed(seed):
-    d = sayable(random_tree(seed, bodies=1 + seed % 6))
+    d = expressible_in_mjcf(random_tree(seed, bodies=1 + seed % 6))
     try:
         text = write_mjcf(d)
     except ModelError:
         return
-    assert untold(d, read_mjcf(text), text) == []
+    assert unreported_changes(d, read_mjcf(text), text) == []
     text = write_urdf(replace(d, frames=()))
-    assert untold(replace(d, frames=()), read_urdf(text), text) == []
+    assert unreported_changes(replace(d, frames=()), read_urdf(text), text) == []

@@ -1,4 +1,4 @@
-"""Mesh files that are none: what the reader of inertias from meshes says of them (MuJoCo's are in tests/mjcf)."""
+"""Damaged mesh files in the reader for inertias from meshes (the tests for MuJoCo's reader are in tests/mjcf)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MESHES = {case: row for case, row in DAMAGED.items() if row[0] in (".stl", ".obj
 
 
 @pytest.mark.parametrize("case", MESHES)
-def test_damaged_meshes(tmp_path, case):
+def test_read_mesh_of_a_damaged_file_is_a_file_error(tmp_path, case):
     ending, data, _ = MESHES[case]
     path = tmp_path / f"bad{ending}"
     path.write_bytes(data)
@@ -20,6 +20,6 @@ def test_damaged_meshes(tmp_path, case):
         read_mesh(path)
 
 
-def test_the_whole_one_is_read(tmp_path):
+def test_read_mesh_of_a_valid_stl_has_its_volume(tmp_path):
     (tmp_path / "good.stl").write_bytes(stl())
     assert read_mesh(tmp_path / "good.stl").volume == pytest.approx(1 / 6)

@@ -1,4 +1,4 @@
-"""Names that a terminal would obey are printed escaped, names that UTF-8 cannot write are refused; none is changed."""
+"""Names with control characters are printed escaped, names that UTF-8 cannot encode are refused; no name is changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OBEYED = [
 
 
 def robot(odd: str, *, loops: bool = False) -> ts.Robot:
-    """A four-bar, open or closed, whose every name has ``odd`` in it."""
+    """A four-bar, open or closed, with ``odd`` in every name."""
     bar = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.1, 0.1, 0.1)}
     made = ts.Builder(f"r{odd}").link(f"g{odd}").link(f"c{odd}", **bar).link(f"d{odd}", **bar).link(f"e{odd}", **bar)
     made = made.joint(f"A{odd}", "revolute", f"g{odd}", f"c{odd}").joint(
@@ -50,7 +50,7 @@ def robot(odd: str, *, loops: bool = False) -> ts.Robot:
 
 
 def texts(odd: str) -> dict[str, str]:
-    """Everything that prints names, without the command line."""
+    """All texts that contain names, except those of the command line."""
     arm, closed, zero = robot(odd), robot(odd, loops=True), np.zeros(3)
     task = arm.task(f"tip{odd}")
     return {
@@ -68,7 +68,7 @@ def texts(odd: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("odd", OBEYED, ids=ascii)
-def test_printable_escapes_what_a_terminal_obeys_and_nothing_else(odd):
+def test_printable_escapes_control_characters_and_nothing_else(odd):
     assert printable(f"a{odd}b").isprintable()
     assert printable("für 3 µm, 関節, ×") == "für 3 µm, 関節, ×"
     assert printable("a\nb\x1b", keep="\n") == "a\nb\\x1b"
@@ -78,7 +78,7 @@ def test_texts_of_robots_escape_names():
     odd = "".join(OBEYED)
     for where, text in texts(odd).items():
         assert all(line.isprintable() for line in text.split("\n")), where
-    assert robot(odd).joints[0] == f"A{odd}"  # the name itself stays
+    assert robot(odd).joints[0] == f"A{odd}"  # the name itself is not escaped
 
 
 def test_errors_and_warnings_escape_names_and_keep_them_as_attributes():
@@ -108,10 +108,10 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_commands_print_no_character_that_a_terminal_obeys(tmp_path, monkeypatch, capsys, words):
+def test_commands_print_no_control_characters(tmp_path, monkeypatch, capsys, words):
     from torsor.cli.outcome import run
 
-    odd = "\x9b2J\u202e\u2028"  # XML has no ESC
+    odd = "\x9b2J\u202e\u2028"  # XML does not allow ESC
     monkeypatch.chdir(tmp_path)
     Path("arm.urdf").write_text(URDF.format(odd))
     Path("states.csv").write_text("q1,v1\n0,0\n")
@@ -120,10 +120,10 @@ def test_commands_print_no_character_that_a_terminal_obeys(tmp_path, monkeypatch
     lines = (said.out + said.err).split("\n")
     assert len(lines) > 1
     if words[:2] == ("torque", "states.csv") and "--json" not in words:
-        lines = lines[1:]  # the head of a CSV that a program reads has the names as they are
+        lines = lines[1:]  # the header of a CSV written for programs has unescaped names
     assert all(line.isprintable() for line in lines), lines
     if "--json" in words:
-        assert odd in json.dumps(json.loads(said.out), ensure_ascii=False)  # parsed, the names are what they were
+        assert odd in json.dumps(json.loads(said.out), ensure_ascii=False)  # after parsing, the names are unchanged
 
 
 def test_csv_printed_on_a_terminal_escapes_names():
@@ -139,7 +139,7 @@ def test_csv_printed_on_a_terminal_escapes_names():
         assert stream.getvalue() == head
 
 
-# -- half of a character -------------------------------------------------------------------------------------------------
+# -- lone surrogates -----------------------------------------------------------------------------------------------------
 
 HALF = "\ud800"
 
@@ -157,7 +157,7 @@ def _writers(folder: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
-def test_writers_refuse_half_a_character_with_a_typed_error_and_leave_no_file(tmp_path):
+def test_writers_refuse_a_lone_surrogate_with_a_typed_error_and_leave_no_file(tmp_path):
     for name, write in _writers(tmp_path).items():
         with pytest.raises((FileError, ModelError), match="cannot be written"):
             write(tmp_path / name)
@@ -167,12 +167,12 @@ def test_writers_refuse_half_a_character_with_a_typed_error_and_leave_no_file(tm
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
 
 
-def test_writers_name_the_text_with_half_a_character(tmp_path):
+def test_writers_name_the_text_with_a_lone_surrogate(tmp_path):
     with pytest.raises(FileError, match=r"log\.csv: cannot be written: .*'\\ud800'.*q\[A\\ud800\].*rename"):
         _writers(tmp_path)["log.csv"](tmp_path / "log.csv")
 
 
-# -- numbers that are none -----------------------------------------------------------------------------------------------
+# -- values that are not real numbers ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("values", [["a", "b"], [1j, 2], ["2020-01-01", "2020-01-02"], [(1.0,), (2.0,)]])
@@ -198,7 +198,7 @@ def _meshed(folder: Path, scale: str) -> ts.Robot:
     return ts.load(folder / "arm.urdf")
 
 
-def test_replay_leaves_out_a_mesh_whose_scale_overflows_and_says_so(tmp_path):
+def test_replay_omits_and_reports_a_mesh_whose_scale_overflows(tmp_path):
     arm = _meshed(tmp_path, "1e308 1e308 1e308")
     run = arm.simulate([0.0], [0.0], 0.002)
     run.replay(tmp_path / "page.html")
@@ -206,6 +206,6 @@ def test_replay_leaves_out_a_mesh_whose_scale_overflows_and_says_so(tmp_path):
     assert ts.check(arm).findings
 
 
-def test_check_of_a_flat_mesh_has_no_density(tmp_path):
+def test_check_of_a_flat_mesh_reports_no_mass_far_from_mesh(tmp_path):
     found = ts.check(_meshed(tmp_path, "0 1 1"))
     assert "mass-far-from-mesh" not in {f.code for f in found.findings}

@@ -1,4 +1,4 @@
-"""Files that users name: pipes, devices and endless files are refused at once, by every reader."""
+"""Paths given by users: every reader refuses pipes, devices and endless files at once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_pipe_or_device_is_refused_by_every_reader(tmp_path, name):
-    """A pipe without a writer would hang, and /dev/zero never ends: this test hangs then."""
+    """Opening a pipe without a writer hangs and /dev/zero never ends, so this test hangs if a reader opens them."""
     os.mkfifo(tmp_path / name)
     with pytest.raises(FileError, match="is not a regular file"):
         READERS[name](tmp_path / name)
@@ -48,8 +48,8 @@ def test_a_pipe_or_device_is_refused_by_every_reader(tmp_path, name):
         READERS[name](tmp_path / name)
 
 
-def test_a_pipe_that_takes_the_place_of_a_file_is_refused(tmp_path, monkeypatch):
-    """Between looking at a path and opening it."""
+def test_a_pipe_that_replaces_a_file_after_its_check_is_refused(tmp_path, monkeypatch):
+    """The pipe replaces the file after the check of its path and before it is opened."""
     os.mkfifo(tmp_path / "log.csv")
     (tmp_path / "file").touch()
     real = os.stat
@@ -107,7 +107,7 @@ def test_read_stream_stops_above_the_largest_size():
         read_stream(endless, 5 << 20)
 
 
-#: files of torsor's own, or of the machine, that need no such care
+#: modules that open only files of torsor or of the system, never paths given by users
 OWN = {
     "cli/outcome.py": "the null device",
     "cli/symbols.py": "files it has just written",
@@ -126,12 +126,12 @@ OWN = {
 OPENS = re.compile(r"(?<![\w.])open\(|(?<!webbrowser)\.open\(|\.read_(?:text|bytes)\(|np\.(?:load|fromfile|memmap)\(")
 
 
-def test_files_are_opened_in_one_place():
-    """In support/files.py, by open_regular, or in the list above; doctests and comments are not counted."""
+def test_only_listed_modules_open_files():
+    """Only support/files.py (open_regular) and the modules of OWN open files; doctests and comments do not count."""
     package, found = Path(torsor.__file__).parent, set()
     for path in package.rglob("*.py"):
         lines = (line.partition("#")[0] for line in path.read_text("utf-8").splitlines())
         if any(OPENS.search(line) and not line.lstrip().startswith((">>>", "...")) for line in lines):
             found.add(path.relative_to(package).as_posix())
     assert "support/files.py" in found
-    assert found - {"support/tables.py"} <= set(OWN)  # tables.py: numpy.load of a stream that was opened by that road
+    assert found - {"support/tables.py"} <= set(OWN)  # tables.py: numpy.load of a stream from open_regular

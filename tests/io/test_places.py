@@ -1,4 +1,4 @@
-"""Which files a description may name: those below declared folders that are meshes, whatever the spelling."""
+"""Files that a description may refer to: meshes below declared folders, however the path is written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torsor.io.shared.places import Places
 
 @pytest.fixture
 def world(tmp_path):
-    """A package with a description and a mesh, another folder of meshes, and a secret beside them."""
+    """A package with a description and a mesh, another folder with a mesh, and a secret file outside both."""
     for path in (
         "ws/robot/urdf/robot.urdf",
         "ws/robot/meshes/link.stl",
@@ -40,19 +40,19 @@ def test_meshes_are_found_in_allowed_folders(world, uri):
     assert places(world).find(uri) == (world / "ws/robot/meshes/link.stl").resolve()
 
 
-def test_found_by_file_uri_and_absolute_path(world):
+def test_places_finds_a_mesh_by_file_uri_and_absolute_path(world):
     file = (world / "ws/robot/meshes/link.stl").resolve()
     assert places(world).find(file.as_uri()) == places(world).find(str(file)) == file
 
 
-def test_found_in_declared_roots(world):
+def test_places_finds_meshes_in_declared_roots(world):
     file = (world / "extra/more.STL").resolve()
     assert places(world, [world / "extra"]).find("more.STL") == file
     assert places(world, [world]).find("package://extra/more.STL") == file
     assert places(world, [world / "extra"]).find(str(file)) == file
 
 
-def test_found_by_ros_paths(world, monkeypatch):
+def test_places_finds_packages_in_ros_package_path(world, monkeypatch):
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(world / "ws"))
     assert Places().find("package://other/link.stl") == (world / "ws/other/link.stl").resolve()
 
@@ -90,8 +90,8 @@ def test_meshes_outside_allowed_folders_are_refused(world, uri, why):
         places(world).find(uri)
 
 
-def test_secret_outside_never_comes_back(world):
-    """However many steps up, wherever it starts."""
+def test_places_never_returns_a_file_outside_the_package(world):
+    """For any number of ../ and any start of the path."""
     for up in range(8):
         for name in ("secret.stl", "secret.key"):
             for start in ("", "../meshes/", "package://robot/", "model://robot/meshes/"):
@@ -104,18 +104,18 @@ def test_root_that_is_not_a_folder_is_refused(world):
         Places(roots=[world / "secret.key"])
 
 
-def test_unreadable_is_missing_not_a_crash(world):
+def test_file_name_that_is_too_long_is_a_file_error(world):
     with pytest.raises(FileError, match="not a valid file name"):
         places(world).find("../meshes/" + "x" * 5000 + ".stl")
 
 
-def test_sibling_package_needs_its_manifest(world):
+def test_sibling_package_with_a_manifest_is_found(world):
     (world / "ws/other/package.xml").write_text("<package/>")
     assert places(world).find("package://other/link.stl") == (world / "ws/other/link.stl").resolve()
 
 
-def test_home_folder_is_not_a_package(world, monkeypatch):
-    """A description saved right in the home, or in a folder of it, does not open the rest of it."""
+def test_home_folder_is_not_used_as_a_package(world, monkeypatch):
+    """A description saved in the home folder, or in a folder of it, gives no access to the rest of the home folder."""
     monkeypatch.setenv("HOME", str(world / "ws"))
     (world / "ws/loose.urdf").write_text("")
     with pytest.raises(FileError, match="outside"):

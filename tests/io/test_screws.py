@@ -1,4 +1,4 @@
-"""MR's lists against MR's own code: modern_robotics on random chains of revolute, prismatic and helical joints."""
+"""from_mr and from_screws against the modern_robotics package: random chains of revolute, prismatic and helical joints."""
 
 import modern_robotics as mr
 import numpy as np
@@ -51,7 +51,7 @@ def pose(model, q, frame):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
 @pytest.mark.parametrize("full", [False, True], ids=["at the centre of mass", "away from it"])
-def test_dynamics_is_that_of_modern_robotics(n, full):
+def test_dynamics_equals_the_modern_robotics_package(n, full):
     g = np.array([0.3, -2.0, -9.81])
     for _ in range(4):
         Ms, Gs, S, kinds = random_chain(n, full)
@@ -93,7 +93,7 @@ def test_inertias_may_be_mass_com_and_inertia():
     assert crba(assemble(d), [0.3])[0][0] == pytest.approx(0.6)
 
 
-def test_the_2r_arm_of_the_book_has_whole_numbers_for_axes():
+def test_from_screws_of_the_2r_arm_of_mr_8_1_has_integer_axes():
     """MR 8.1 written as screws: the second axis is at (L1, 0, 0), away from link frame 2 at the mass."""
     L1, L2, m1, m2 = 1.0, 0.5, 2.0, 3.0
     Ms = [mr.RpToTrans(np.eye(3), np.array([x, 0, 0])) for x in (L1, L2, 0)]
@@ -130,11 +130,11 @@ GOOD = ([np.eye(4)] * 2, [np.eye(6)], np.array([[0, 0, 1.0, 0, 0, 0]]).T)
         ({1: [-np.eye(6)]}, r"Glist\[0\]: mass -1.0 kg is negative"),
     ],
 )
-def test_invalid_lists_are_refused(change, message):
+def test_from_mr_refuses_invalid_lists(change, message):
     with pytest.raises(ModelError, match=message):
         from_mr(*(change.get(i, x) for i, x in enumerate(GOOD)))
 
 
-def test_screws_and_poses_must_be_as_many():
+def test_from_screws_refuses_different_numbers_of_screws_and_poses():
     with pytest.raises(ModelError, match="2 screws need 2 poses"):
         from_screws([(0, 0, 1, 0, 0, 0)] * 2, [np.eye(4)], [np.eye(6)])

@@ -1,4 +1,4 @@
-"""SDF through Drake, where it is installed (pip install drake): the dynamics are Drake's own."""
+"""Reading SDF with Drake, where it is installed (pip install drake): the dynamics equals that of Drake."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FIXED = SDF.replace("ANCHOR", '<joint name="anchor" type="fixed"><parent>world</
 FLOATING = SDF.replace("ANCHOR", "")
 
 
-def test_without_drake(monkeypatch, tmp_path):
+def test_sdf_without_drake_names_the_extra_and_sdf2mjcf(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pydrake.multibody.parsing", None)
     (tmp_path / "crane.sdf").write_text(FIXED)
     with pytest.raises(MissingExtra, match=r"sdf2mjcf.*torsor\[sdf\]"):
@@ -98,8 +98,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("uri", HOSTILE)
-def test_includes_are_looked_at_before_drake(tmp_path, uri):
-    """No Drake is needed for it: what is outside is refused first."""
+def test_sdf_includes_outside_the_package_are_refused_before_drake_runs(tmp_path, uri):
+    """Drake is not needed for this check."""
     (tmp_path / "ws/robot").mkdir(parents=True)
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/model.sdf").write_text(FIXED)
@@ -111,10 +111,10 @@ def test_includes_are_looked_at_before_drake(tmp_path, uri):
     check_includes(tmp_path / "outside/model.sdf")
 
 
-def test_includes_in_a_circle_and_bad_xml(tmp_path):
+def test_check_includes_ends_on_cycles_and_refuses_doctype_and_missing_roots(tmp_path):
     (tmp_path / "a.sdf").write_text(INCLUDE.format("b.sdf"))
     (tmp_path / "b.sdf").write_text(INCLUDE.format("a.sdf"))
-    check_includes(tmp_path / "a.sdf")  # Drake says what it thinks of it
+    check_includes(tmp_path / "a.sdf")  # returns; the cycle is reported by Drake
     with pytest.raises(FileError, match="DOCTYPE"):
         check_includes("<!DOCTYPE sdf [<!ENTITY a 'b'>]><sdf/>")
     with pytest.raises(FileError, match="needs a mesh root; give roots="):

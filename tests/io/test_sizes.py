@@ -1,4 +1,4 @@
-"""Very large robots, and the locale: what takes a minute, at night."""
+"""Night tests: memory needed for very large robots, and readers under other locales."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import torsor
-from tests.badinput.test_urdf import UNIT, compiled, robot
+from tests.badinput.test_urdf import UNIT, locale_environment, robot
 
-#: how many links, and which one carries link i
+#: shape of the tree → (number of links, parent of link i)
 LARGE = {"chain": (10_000, lambda i: i - 1), "star": (100_000, lambda i: 0)}
 LOADED = """
 import resource, sys
@@ -35,7 +35,7 @@ def run(script: str, *words: str, **environment: str) -> str:
 
 @pytest.mark.night
 @pytest.mark.parametrize("shape", LARGE)
-def test_memory_is_a_few_times_the_file(shape, tmp_path):
+def test_load_of_a_large_urdf_needs_less_than_60_times_its_size_in_memory(shape, tmp_path):
     count, parent = LARGE[shape]
     body = f'<inertial><mass value="1"/><inertia {UNIT}/></inertial>'
     rows = [f'<link name="l{i}">{body}</link>' for i in range(count)]
@@ -45,7 +45,7 @@ def test_memory_is_a_few_times_the_file(shape, tmp_path):
     path.write_text(robot("\n".join(rows)))
     links, grown = map(int, run(LOADED, str(path)).split())
     assert links == count
-    assert grown * 1024 < 60 * path.stat().st_size  # RELIABILITY.md C4 says 40; short links have little text
+    assert grown * 1024 < 60 * path.stat().st_size  # RELIABILITY.md C4 states 40; these links have very short XML
 
 
 LOCALE = """
@@ -65,8 +65,8 @@ print(locale.localeconv()["decimal_point"])
 
 @pytest.mark.night
 @pytest.mark.parametrize("name", ["de_DE.UTF-8", "tr_TR.UTF-8"])
-def test_the_locale_changes_no_other_reader(name, tmp_path):
+def test_readers_give_the_same_results_under_locales_with_decimal_commas(name, tmp_path):
     *plain, point = run(LOCALE, LC_ALL="C").splitlines()
-    *there, comma = run(LOCALE, **compiled(name, tmp_path)).splitlines()
+    *there, comma = run(LOCALE, **locale_environment(name, tmp_path)).splitlines()
     assert (point, comma) == (".", ",")
     assert plain == there

@@ -1,4 +1,4 @@
-"""Numbers too small for a double, in every text format: read as 0 or with fewer digits, and never without a note."""
+"""Numbers too small for a double, in every text format: read as 0 or with fewer digits, always with a note in the report."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every URDF of example-robot-data: its outcome, Pinocchio's masses, and the way out and back in."""
+"""Every URDF of example-robot-data: loads or is refused, has Pinocchio's masses, and is the same after write and read."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PREFIX = next(p for p in Path(pinocchio.__file__).parents if p.name == "cmeel.pr
 ROBOTS = PREFIX / "share" / "example-robot-data" / "robots"
 FILES = sorted(str(p.relative_to(ROBOTS)) for p in ROBOTS.rglob("*.urdf"))
 
-#: the files that describe no robot, and what they are told
+#: files that are refused → words of the error
 REFUSED = {
     "alex_description/urdf/alex_psyonic_hands.urdf": ":1030: <joint>: joint 'Left_index_q2' mimics joint 'index_q1', "
     "which is not defined; mimic=False makes such joints independent",
     "ur_description/urdf/ur3.urdf": ":6: <robot>: robot 'robot' has no links",
 }
-#: the files with inertias no body has, and of how many links
+#: files with physically impossible inertias → number of such links
 ODD = {
     "allegro_hand_description/urdf/allegro_left_hand.urdf": 4,
     "allegro_hand_description/urdf/allegro_right_hand.urdf": 4,
@@ -51,7 +51,7 @@ ODD = {
 
 
 def loaded(source, **options) -> tuple[Description, list[str]]:
-    """The description, and the links whose inertia was warned of."""
+    """(description, links with a warning about their inertia)."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         d = read_urdf(source, **options)
@@ -61,7 +61,7 @@ def loaded(source, **options) -> tuple[Description, list[str]]:
     return d, names
 
 
-def test_the_files_are_there():
+def test_example_robot_data_has_the_files_of_this_test():
     assert len(FILES) >= 60
     assert set(REFUSED) | set(ODD) <= set(FILES)
 
@@ -81,8 +81,8 @@ def test_outcome_of_loading_public_urdf_files(file):
             read_urdf(ROBOTS / file, strict=True)
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f != "ur_description/urdf/ur3.urdf"])  # Pinocchio refuses that one too
-def test_mass_is_pinocchios(file):
+@pytest.mark.parametrize("file", [f for f in FILES if f != "ur_description/urdf/ur3.urdf"])  # also refused by Pinocchio
+def test_mass_and_degrees_of_freedom_equal_those_of_pinocchio(file):
     theirs = pinocchio.buildModelFromUrdf(str(ROBOTS / file), pinocchio.JointModelFreeFlyer())
     ours, _ = loaded(ROBOTS / file, mimic=False)
     mass = sum(link.inertia.m for link in ours.links)
@@ -91,7 +91,7 @@ def test_mass_is_pinocchios(file):
 
 
 def dynamics(d: Description) -> tuple[np.ndarray, np.ndarray]:
-    """M and τ at a state that depends only on how many coordinates there are."""
+    """M and τ at a state that depends only on the number of coordinates."""
     model, rng = assemble(d), random.Random(7)
     q, v, a = ([rng.uniform(-1, 1) for _ in range(n)] for n in (model.nq, model.nv, model.nv))
     return np.array(crba(model, q), dtype=float), np.array(rnea(model, q, v, a), dtype=float)
@@ -99,7 +99,7 @@ def dynamics(d: Description) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("file", [f for f in FILES if f not in REFUSED])
 @pytest.mark.parametrize("base", [pytest.param("fixed", marks=pytest.mark.night), "floating"])
-def test_written_and_read_again_it_is_the_same_robot(file, base):
+def test_public_urdf_written_and_read_again_is_the_same_robot(file, base):
     first, odd = loaded(ROBOTS / file, base=base)
     text = write_urdf(first)
     second, still_odd = loaded(text, base=base)
@@ -118,7 +118,7 @@ def test_written_and_read_again_it_is_the_same_robot(file, base):
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f not in REFUSED])
-def test_pinocchio_reads_what_we_write(file):
+def test_pinocchio_reads_the_written_urdf_as_the_same_robot(file):
     before = pinocchio.buildModelFromUrdf(str(ROBOTS / file))
     after = pinocchio.buildModelFromXML(write_urdf(loaded(ROBOTS / file)[0]))
     assert list(before.names) == list(after.names)

@@ -1,4 +1,4 @@
-"""The colours of URDF: kept, found by name, and never a reason not to load."""
+"""Colours in URDF: found by name, kept, and never a reason to refuse a file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ RED = '<material name="red"><color rgba="1 0 0 1"/></material>'
     [
         (RED, ['<material name="red"/>'], [(1, 0, 0, 1)]),
         ("", [RED, '<material name="red"/>'], [(1, 0, 0, 1), (1, 0, 0, 1)]),  # defined where it is first used
-        (RED, ['<material name="red"><color rgba="0 1 0 0.5"/></material>'], [(0, 1, 0, 0.5)]),  # its own comes first
+        (RED, ['<material name="red"><color rgba="0 1 0 0.5"/></material>'], [(0, 1, 0, 0.5)]),  # its own colour has priority
         (RED, ['<material name="blue"/>', ""], [None, None]),
     ],
 )
-def test_colors_are_found(materials, visuals, colors):
+def test_urdf_colors_are_read_from_named_and_own_materials(materials, visuals, colors):
     assert [link.geometry[0].color for link in described(materials, *visuals).links] == colors
 
 
@@ -45,12 +45,12 @@ def test_textures_are_noted():
     assert d.report == ("1 <texture> element ignored: textures are not kept",)
 
 
-def test_colors_survive_writing():
+def test_urdf_colors_are_the_same_after_write_and_read():
     d = described(RED, '<material name="red"/>', "")
     assert read_urdf(write_urdf(d)).links == d.links
 
 
-def test_the_file_is_remembered(tmp_path, monkeypatch):
+def test_read_urdf_stores_the_path_as_source(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = '<robot name="r"><link name="a"/></robot>'
     (tmp_path / "r.urdf").write_text(text)

@@ -1,4 +1,4 @@
-"""Writing URDF: every joint type, every rotation, and files that are there or not, never half."""
+"""Writing URDF: every joint type, every rotation, and files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ KINDS = [
 
 
 def body(rng: random.Random) -> Inertia:
-    """Three points of mass, so that it is a body's."""
+    """Three point masses, so that the inertia is physically possible."""
     total = Inertia.zero()
     for _ in range(3):
         total = total + Inertia.of(rng.uniform(0.1, 2), Vec(*(rng.uniform(-1, 1) for _ in range(3))), Sym.zero())
@@ -77,7 +77,7 @@ def dynamics(d: Description) -> tuple[np.ndarray, np.ndarray]:
     return np.array(crba(model, q), dtype=float), np.array(rnea(model, q, v, a), dtype=float)
 
 
-def test_every_joint_type_comes_back():
+def test_urdf_writer_keeps_every_joint_type():
     first = every_kind()
     second = read_urdf(write_urdf(first))
     for a, b in zip(first.joints, second.joints, strict=True):
@@ -99,7 +99,7 @@ def rotations():
     rng = random.Random(11)
     for _ in range(300):
         yield pose(rng).pose[0]
-    for k in range(17):  # towards the poles, where roll and yaw become one angle
+    for k in range(17):  # near gimbal lock, where roll and yaw are about the same axis
         for sign in (1, -1):
             yield from_rpy(rng.uniform(-3, 3), sign * (math.pi / 2 - 10.0**-k), rng.uniform(-3, 3))
     yield from_rpy(0.3, math.pi / 2, 0.4)
@@ -107,14 +107,14 @@ def rotations():
     yield from_rpy(math.pi, 0, math.pi)
 
 
-def test_every_rotation_comes_back_near_the_poles_too():
+def test_urdf_writer_keeps_every_rotation_also_near_gimbal_lock():
     for R in rotations():
         d = Description("r", (Link("a"), Link("b")), (Joint("j", Fixed(), "a", "b", Transform.of_pose(R, Vec(0, 0, 0))),))
         back = read_urdf(write_urdf(d)).joints[0].origin.pose[0]
         assert max(abs(x - y) for x, y in zip(flat(R), flat(back), strict=True)) < 1.5e-15
 
 
-def test_limits_that_are_none():
+def test_urdf_writer_omits_infinite_limits():
     d = Description(
         "r",
         (Link("a"), Link("b"), Link("c")),
@@ -132,7 +132,7 @@ def test_limits_that_are_none():
     assert (j.lower, j.upper, j.effort_limit, j.velocity_limit) == ((), (1.0,), (), (2.0,))
 
 
-def test_frames_become_massless_links():
+def test_urdf_writer_writes_frames_as_massless_links():
     d = Description(
         "r",
         (Link("a"), Link("b")),
@@ -153,7 +153,7 @@ def test_base_and_gravity_are_written_as_comments():
     assert "gravity" not in write_urdf(every_kind())
 
 
-def test_shapes_and_mimic_come_back():
+def test_urdf_writer_keeps_shapes_and_mimic_joints():
     shapes = (
         Geometry("visual", "mesh", uri="package://a & b/x.stl", scale=(1.0, -1.0, 0.001), name='a "quoted" name'),
         Geometry("collision", "box", (1.0, 2.0, 3.0)),
@@ -173,12 +173,12 @@ def test_shapes_and_mimic_come_back():
     assert (back.name, back.links, back.joints) == (d.name, d.links, d.joints)
 
 
-# -- what cannot be written --------------------------------------------------------------------------------------------------
+# -- robots that cannot be written -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Mine(Revolute):
-    name = "revolute"  # even under a name URDF has
+    name = "revolute"  # even if its name is that of a URDF joint type
 
 
 def single(kind=Fixed(), link: Link = Link("b"), name: str = "r", **options) -> Description:  # noqa: B008
@@ -203,7 +203,7 @@ def test_urdf_writer_refuses_unsupported_robots():
         assert message in str(caught.value)
 
 
-def test_an_inertia_that_is_not_a_number_is_not_judged():
+def test_inertia_problems_ignores_inertias_that_are_not_numeric():
     assert inertia_problems(Inertia(object(), Vec(0, 0, 0), Sym.zero())) == []
     assert inertia_problems(Inertia(0, Vec(1, 0, 0), Sym.zero())) == ["it has a first moment of mass and no mass"]
 
@@ -211,7 +211,7 @@ def test_an_inertia_that_is_not_a_number_is_not_judged():
 # -- files -------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_is_whole_or_untouched(tmp_path, monkeypatch):
+def test_urdf_writer_leaves_the_old_file_unchanged_when_writing_fails(tmp_path, monkeypatch):
     path = tmp_path / "r.urdf"
     text = write_urdf(single(), path)
     assert path.read_text(encoding="utf-8") == text
@@ -231,14 +231,14 @@ def test_a_file_is_whole_or_untouched(tmp_path, monkeypatch):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_a_link_stays_a_link(tmp_path):
+def test_urdf_writer_keeps_symbolic_links(tmp_path):
     (tmp_path / "link.urdf").symlink_to(tmp_path / "real.urdf")
     write_urdf(single(), tmp_path / "link.urdf")
     assert (tmp_path / "link.urdf").is_symlink()
     assert read_urdf(tmp_path / "real.urdf").root == "a"
 
 
-def test_places_that_take_no_file(tmp_path):
+def test_urdf_writer_refuses_paths_that_cannot_be_written(tmp_path):
     with pytest.raises(FileError, match="is a directory or a device and cannot be replaced by a file"):
         write_urdf(single(), tmp_path)
     with pytest.raises(FileError, match="is a directory or a device and cannot be replaced by a file"):

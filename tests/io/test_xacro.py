@@ -1,4 +1,4 @@
-"""xacro files: run only when asked, with their arguments, packages and includes; what goes wrong is told with the file."""
+"""xacro files: run only on request, with arguments, packages and includes; errors name the file."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def test_xacro_runs_on_request(arm, monkeypatch):
     assert robot.joint("upper_joint").lower == (-pi,)
     assert robot.description.source == str(arm)
     assert f"URDF made by xacro from {arm}" in robot.report
-    monkeypatch.chdir(arm.parent.parent)  # includes are relative to the file, wherever one is
+    monkeypatch.chdir(arm.parent.parent)  # includes are relative to the file, not to the working directory
     assert load("urdf/arm.urdf.xacro", format="xacro") == robot
 
 
-def test_it_does_not_run_unasked(arm):
+def test_xacro_file_is_refused_without_xacro_args(arm):
     with pytest.raises(
         FileError, match=r"is xacro, a program that makes URDF: if you trust it, ts.load\(path, xacro_args=\{\}\)"
     ):
@@ -81,7 +81,7 @@ def test_xacro_arguments_are_passed(arm):
 
 
 def test_xacro_finds_packages_in_roots(arm, tmp_path):
-    """Found by its folder's name, by its package.xml, above the file, or in folders that are declared."""
+    """By the name of the folder, by package.xml, in folders above the file, or in declared folders."""
     text = ARM.replace("parts/macros.xacro", "$(find my_parts)/macros.xacro")
     lone = tmp_path / "lone" / "arm.xacro"
     lone.parent.mkdir()
@@ -98,7 +98,7 @@ def test_xacro_finds_packages_in_roots(arm, tmp_path):
     near.mkdir()
     (near / "macros.xacro").write_text(MACROS.replace("2*length", "4*length"))
     assert load(lone, xacro_args={}).mass == pytest.approx(4.0)
-    assert load(lone, xacro_args={}, roots=[other]).mass == pytest.approx(2.0)  # what is declared comes first
+    assert load(lone, xacro_args={}, roots=[other]).mass == pytest.approx(2.0)  # declared folders have priority
     with pytest.raises(FileError, match="is not a folder"):
         load(lone, xacro_args={}, roots=[tmp_path / "absent"])
 

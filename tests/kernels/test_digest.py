@@ -1,4 +1,4 @@
-"""Digests: equal exactly where programs are, and none where a user's code takes part."""
+"""Digests: equal exactly if the programs are equal, and None if user code is part of the value."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SOURCE = Path(ts.__file__).parent
 
 
 class Tilted(Revolute):
-    """A joint of a user's own."""
+    """A user-defined joint type."""
 
 
 class Law:
-    """A friction law of a user's own."""
+    """A user-defined friction law."""
 
 
 def test_equal_robots_have_equal_digests():
@@ -72,7 +72,7 @@ def test_values_that_record_differently_have_different_digests(one, other):
         np.array([Law()]),
     ],
 )
-def test_user_code_has_no_digest(value):
+def test_digest_of_values_with_user_code_is_none(value):
     assert digest(value) is None
 
 
@@ -119,7 +119,7 @@ def test_source_digest_changes_with_any_file_that_a_recording_may_run(tmp_path):
 
 
 def test_folders_left_out_of_the_source_digest_are_not_imported_by_recordings():
-    """What is recorded may import at module level only what the digest covers."""
+    """Modules used by recordings may import at module level only modules that the digest covers."""
     recorded = (
         "import torsor.kernels, torsor.task, torsor.mechanics.constraints, torsor.operators, torsor.symbolic.forces, sys;"
     )

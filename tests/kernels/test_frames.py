@@ -106,6 +106,17 @@ def test_optional_inputs_in_fused_kernels(robot, state):
     assert_close(moving(q, x, x, V), robot.inverse_dynamics(q, x, x, base_velocity=V))
 
 
+@pytest.mark.parametrize("word", ["world", "body", "space"])
+def test_jacobian_derivative_equals_the_derivative_of_the_recorded_jacobian(word):
+    """By the compiler's forward mode along v, of a floating robot; and the pose by a point is R."""
+    robot = ts.robots.quadruped()
+    q, at = robot.random_configuration(np.random.default_rng(1)), [0.1, 0.2, 0.3]
+    slope = robot.derivative(("jacobian", "HR_FOOT", word, "FL_FOOT"), by="q", extra=["at"])
+    assert_close(slope(q, at), robot.jacobian_derivative(q, "HR_FOOT", word, relative_to="FL_FOOT", at=at), floor=1)
+    by_point = robot.derivative("pose:HR_FOOT", by="at", extra=["at"])
+    assert_close(by_point(q, at)[:3, 3], robot.pose(q, "HR_FOOT")[:3, :3])
+
+
 @pytest.mark.parametrize("extra", [["at"], ["q"], ["speed"], [3], [["at"]], "at"])
 def test_inputs_that_no_quantity_takes_are_refused(robot, extra):
     with pytest.raises(ArgumentError, match="is not an optional input of mass_matrix"):

@@ -1,4 +1,4 @@
-"""Functions of scalars without a table, as kernels: what torsor wrote is kept on disk, what a user wrote is not."""
+"""function_kernel: functions of torsor are stored on disk, functions of users are not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torsor.mechanics.large.recursions import STEPS
 X = [Argument("x", (2,))]
 
 
-def test_one_state_and_a_batch():
+def test_function_kernel_evaluates_one_state_and_a_batch():
     kernel = function_kernel("difference", lambda x: {"y": x[1] - x[0]}, X)
     assert kernel([1.0, 3.5]) == 2.5
     np.testing.assert_array_equal(kernel([[1.0, 3.5], [2.0, 2.0]]), [2.5, 0.0])
@@ -23,7 +23,7 @@ def test_a_user_function_is_recorded_in_every_process():
     assert record_function(lambda x: {"y": x[0]}, X)._key is None
 
 
-def test_a_step_of_torsor_is_read_from_disk_the_second_time(tmp_path, monkeypatch):
+def test_a_function_of_torsor_is_read_from_disk_the_second_time(tmp_path, monkeypatch):
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
     step, inputs = next(iter(STEPS.items()))
     first = record_function(step, inputs).facts

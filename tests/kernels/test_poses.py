@@ -1,4 +1,4 @@
-"""Poses of several frames: each is that of the frame alone, and wrong names are errors."""
+"""Poses of several frames: each equals the pose of that frame alone, and unknown names are errors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def robot():
     return ts.robots.quadruped()
 
 
-def test_poses_are_those_of_each_frame(robot):
+def test_poses_equal_pose_of_each_frame(robot):
     q = robot.random_configuration(np.random.default_rng(0), 9)
     every = robot.poses(q)
     assert every.shape == (9, len(robot.frames), 4, 4)
     for k, frame in enumerate(robot.frames):
-        np.testing.assert_allclose(every[:, k], robot.pose(q, frame), rtol=0, atol=2e-15)  # rounding: FMAs are chosen anew
+        np.testing.assert_allclose(every[:, k], robot.pose(q, frame), rtol=0, atol=2e-15)  # rounding: different FMAs
     chosen = ["HR_FOOT", "world", "HR_FOOT"]
     some = robot.poses(q[0], chosen)
     np.testing.assert_allclose(some, every[0, [robot.frames.index(f) for f in chosen]], rtol=0, atol=2e-15)
@@ -30,17 +30,17 @@ def test_poses_are_those_of_each_frame(robot):
 
 
 @pytest.mark.parametrize("frames", [["moon"], "moon", ["HR_FOOT", 3], 3, [["HR_FOOT"]], {"HR_FOOT": 1}])
-def test_unknown_frames_are_named(robot, frames):
+def test_poses_error_names_unknown_frames(robot, frames):
     with pytest.raises(UnknownName, match="frame"):
         robot.poses(robot.neutral(), frames)
 
 
-def test_no_frames_are_refused(robot):
+def test_poses_of_an_empty_list_of_frames_is_refused(robot):
     with pytest.raises(ArgumentError, match="at least one frame"):
         robot.poses(robot.neutral(), [])
 
 
-def test_poses_in_a_fused_kernel(robot):
+def test_poses_in_a_fused_kernel_equal_robot_poses(robot):
     q = robot.neutral()
     every, M = robot.kernel("poses", "mass_matrix")(q)
     np.testing.assert_allclose(every, robot.poses(q), rtol=0, atol=2e-15)

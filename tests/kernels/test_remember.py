@@ -1,4 +1,4 @@
-"""Values kept on disk beside the kernels: computed once for equal subjects, and each time where there is no cache."""
+"""Values stored on disk beside the kernels: computed once for equal robots, and every time if there is no cache."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_value_is_computed_once_for_equal_robots(tmp_path, monkeypatch):
     assert len(calls) == 3
 
 
-def test_independent_rows_from_the_disk_are_those_that_were_chosen(tmp_path, monkeypatch):
+def test_independent_rows_read_from_disk_equal_the_computed_ones(tmp_path, monkeypatch):
     tmp_path.chmod(0o700)
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
     chosen = [ts.mechanisms.four_bar().constrained().independent_rows for _ in range(2)]
@@ -38,7 +38,7 @@ def test_independent_rows_from_the_disk_are_those_that_were_chosen(tmp_path, mon
     assert isinstance(chosen[1], tuple)
 
 
-def test_rollout_of_one_step_takes_controls_with_and_without_an_axis_of_steps():
+def test_rollout_of_one_step_accepts_controls_with_and_without_a_step_axis():
     robot, rng = ts.robots.ur5(), np.random.default_rng(0)
     q, v, u = rng.normal(size=(3, 6))
     held = robot.rollout(q, v, u, dt=1e-3, steps=1)

@@ -1,4 +1,4 @@
-"""One step of an integrator: the same bits as a rollout of one step."""
+"""robot.step, one step of an integrator: equal to a rollout of one step bit for bit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def state(robot, n=None, seed=0):
 
 @pytest.mark.parametrize("integrator", STEPS)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.night) for k in (1, 2, 3))])
-def test_a_step_is_a_rollout_of_one_step(integrator, seed):
+def test_step_equals_a_rollout_of_one_step(integrator, seed):
     robot = Robot(random_tree(seed, bodies=2 + seed))
     q, v, tau = state(robot, seed=seed)
     roll = robot.rollout(q, v, tau[None], dt=1e-3, integrator=integrator)
@@ -29,7 +29,7 @@ def test_a_step_is_a_rollout_of_one_step(integrator, seed):
     assert (after.v == roll.v[0]).all()
 
 
-def test_semi_implicit_euler_by_its_definition():
+def test_step_of_semi_implicit_euler_equals_its_definition():
     robot = ts.robots.ur5()
     q, v, tau = state(robot)
     after = robot.step(q, v, tau, 0.01)
@@ -38,7 +38,7 @@ def test_semi_implicit_euler_by_its_definition():
     assert np.allclose(after.q, q + expected * 0.01, rtol=1e-13, atol=1e-13)
 
 
-def test_batches_and_out():
+def test_step_of_a_batch_with_out_equals_single_steps():
     robot = ts.robots.panda()
     q, v, tau = state(robot, 7)
     out = np.empty_like(q), np.empty_like(v)
@@ -51,7 +51,7 @@ def test_batches_and_out():
         assert (one.v == out[1][k]).all()
 
 
-def test_damping_acts_at_every_stage():
+def test_step_with_damping_uses_it_at_every_stage():
     robot = ts.robots.panda()
     q, v, tau = state(robot)
     damped = robot.step(q, v, tau, 1e-2, "rk4", damping=True)

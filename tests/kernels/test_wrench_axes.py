@@ -1,4 +1,4 @@
-"""Wrenches in the world's axes: the same as Jᵀ F."""
+"""Wrenches in world axes: equal to the joint forces Jᵀ F."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_joint_forces_of_a_wrench_in_world_axes_are_the_transposed_jacobian(seed
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(k, marks=pytest.mark.night) for k in (0, 2, 3))])
-def test_every_method_takes_the_axes(seed):
+def test_every_method_accepts_wrenches_in_world_axes(seed):
     robot = Robot(random_tree(seed, bodies=4))
     frame = robot.frames[-1]
     q, v, tau, F = state(robot, seed)
@@ -59,7 +59,7 @@ def test_every_method_takes_the_axes(seed):
         assert not np.allclose(mine, call(wrenches={frame: F}))
 
 
-def test_a_loop_takes_the_axes():
+def test_robot_with_a_loop_accepts_wrenches_in_world_axes():
     robot = ts.mechanisms.four_bar()
     q = robot.assemble()
     frame, F = robot.frames[-1], np.arange(1.0, 7.0)
@@ -70,7 +70,7 @@ def test_a_loop_takes_the_axes():
     assert_close(a, robot.forward_dynamics(q, z, z, {frame: own}), condition=1e3, floor=1)
 
 
-def test_unknown_axes_are_an_error():
+def test_wrenches_in_unknown_axes_are_an_error():
     robot = ts.robots.two_link()
     with pytest.raises(ts.UnknownName, match="expressed_in must be one of"):
         robot.inverse_dynamics([0, 0], [0, 0], [0, 0], {"tip": np.zeros(6)}, expressed_in="space")
@@ -78,7 +78,7 @@ def test_unknown_axes_are_an_error():
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "midpoint"])
 def test_a_wrench_in_world_axes_keeps_its_direction_within_a_step(integrator):
-    """Gravity off, a force on the centre of mass of a free body: v̇ is constant in the world, however it turns."""
+    """No gravity, a force at the centre of mass of a rotating floating body: its acceleration is constant in world axes."""
     body = ts.Builder("body").link("b", mass=2.0, inertia=(0.1, 0.2, 0.3)).build(base="floating").with_gravity((0, 0, 0))
     q, v = body.neutral(), np.array([3.0, -2.0, 5.0, 0.0, 0.0, 0.0])
     F = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 4.0])
@@ -93,7 +93,7 @@ def test_a_wrench_in_world_axes_keeps_its_direction_within_a_step(integrator):
     assert off < {"semi_implicit": 0.2, "rk4": 1e-6, "midpoint": 1e-2}[integrator]
 
 
-def test_elastic_and_flexible_robots_take_the_axes():
+def test_elastic_and_flexible_robots_accept_wrenches_in_world_axes():
     robot = ts.robots.two_link()
     q, v, tau = np.array([0.4, 0.9]), np.array([0.2, -0.3]), np.array([1.0, 2.0])
     F = np.arange(1.0, 7.0)
@@ -114,7 +114,7 @@ def test_elastic_and_flexible_robots_take_the_axes():
     assert not np.allclose(a, arm.forward_dynamics(x, w, tau, {"tip": F}))
 
 
-def test_exported_code_takes_the_axes(tmp_path):
+def test_exported_code_accepts_wrenches_in_world_axes(tmp_path):
     robot = ts.robots.two_link()
     (q, v, a, F), names = state(robot), {}
     file = robot.export_python(tmp_path / "arm.py", "inverse_dynamics", wrenches=["tip"], expressed_in="world")

@@ -32,7 +32,7 @@ def state(tree, seed=0):
 
 
 def backward_error(tree, q, v, tau, a):
-    """‖M a + h − τ‖ / (‖h‖ + ‖τ‖) by RNEA: how wrong τ would have to be for a to be right."""
+    """‖M a + h − τ‖ / (‖h‖ + ‖τ‖) by RNEA: the relative change of τ for which a would be exact."""
     h = tree.inverse_dynamics(q, v, np.zeros(tree.nv))
     return abs(tree.inverse_dynamics(q, v, a) - tau).max() / (abs(h).max() + abs(tau).max())
 
@@ -41,19 +41,19 @@ def backward_error(tree, q, v, tau, a):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_divide_and_conquer_is_aba_on_trees_with_every_joint(seed):
+def test_divide_and_conquer_agrees_with_aba_on_trees_with_every_joint_type(seed):
     robot = ts.Robot(described(seed, bodies=4 + 2 * seed, couplings=False))
     tree = large.LargeTree.of(robot)
     q, v, tau = state(robot, seed)
     expected = np.array(aba(robot.model, q.tolist(), v.tolist(), tau.tolist()))
     M = np.array(crba(robot.model, q.tolist()))
     error = abs(tree.forward_dynamics(q, v, tau, method="divide_and_conquer") - expected).max() / abs(expected).max()
-    assert error < 1e-14 * np.linalg.cond(M)  # what rounding M alone would change
+    assert error < 1e-14 * np.linalg.cond(M)  # effect of rounding M alone
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 33])
-def test_chains_with_every_joint(method, n):
+def test_o_log_n_methods_agree_with_aba_on_chains_with_every_joint_type(method, n):
     tree = large.random_tree(n, np.random.default_rng(n), branching=0.0)
     q, v, tau = state(tree, n)
     expected = tree.forward_dynamics(q, v, tau, method="aba")
@@ -63,8 +63,8 @@ def test_chains_with_every_joint(method, n):
     )  # 1e-10: the condition of M reaches 1e5 in 33 random bodies
 
 
-def test_dense_mass_matrix_solve():
-    """Against NumPy's own solution of M a = τ − h."""
+def test_divide_and_conquer_agrees_with_the_dense_solution():
+    """Compared with NumPy's solution of M a = τ − h."""
     robot = ts.Robot(described(3, bodies=9, base="floating", couplings=False))
     tree = large.LargeTree.of(robot)
     q, v, tau = state(robot, 5)
@@ -72,7 +72,7 @@ def test_dense_mass_matrix_solve():
     np.testing.assert_allclose(tree.forward_dynamics(q, v, tau, method="divide_and_conquer"), a, rtol=1e-9, atol=1e-9)
 
 
-def test_o_log_n_methods_of_batches():
+def test_o_log_n_methods_accept_batches():
     tree = large.random_tree(5, np.random.default_rng(2), branching=0.0)
     q, v, tau = (np.stack(x) for x in zip(*(state(tree, k) for k in range(3)), strict=True))
     for method in METHODS:
@@ -82,25 +82,25 @@ def test_o_log_n_methods_of_batches():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_long_ropes(method):
-    """The matrix of ten thousand links has a condition of about 1e12; what can be asked is that M a + h = τ."""
+def test_o_log_n_methods_balance_forces_on_ten_thousand_links(method):
+    """cond(M) of ten thousand links is about 1e12, so the test requires only M a + h = τ."""
     rope = large.chain(10_000)
     rng = np.random.default_rng(4)
     q, v, tau = (0.1 * rng.normal(size=rope.nv) for _ in range(3))
     assert backward_error(rope, q, v, tau, rope.forward_dynamics(q, v, tau, method=method)) < 1e-9
 
 
-def test_large_tree():
+def test_divide_and_conquer_balances_forces_on_a_tree_of_3000_bodies():
     tree = large.random_tree(3000, np.random.default_rng(5), branching=0.3)
     q, v, tau = state(tree)
     assert backward_error(tree, q, v, tau, tree.forward_dynamics(q, v, tau, method="divide_and_conquer")) < 1e-10
 
 
-# -- what is refused, and what is not ----------------------------------------------------------------------------
+# -- refused and accepted trees ----------------------------------------------------------------------------------
 
 
 def with_bodies(mass, parent=None):
-    """A chain of hinges whose bodies have these masses; those without have no inertia either."""
+    """A chain of revolute joints whose bodies have these masses; massless bodies have no inertia."""
     mass = np.array(mass, dtype=float)
     n = len(mass)
     tree = large.chain(n)
@@ -109,22 +109,22 @@ def with_bodies(mass, parent=None):
     return large.LargeTree(parent, tree.kind, tree.types, tree.E, np.full((n, 3), 0.2), armature=np.zeros(n), **fields)
 
 
-def test_a_massless_body_between_two_hinges():
-    """Two hinges with nothing between them are one universal joint: nothing is singular."""
+def test_massless_body_between_two_revolute_joints_is_accepted():
+    """Two revolute joints with a massless body between them act as a universal joint: not singular."""
     tree = with_bodies([1, 0, 2, 0, 1, 0, 0, 1])
     q, v, tau = state(tree)
     expected = tree.forward_dynamics(q, v, tau, method="aba")
     np.testing.assert_allclose(tree.forward_dynamics(q, v, tau, method="divide_and_conquer"), expected, rtol=1e-10)
 
 
-def test_a_massless_body_that_carries_a_tree():
+def test_massless_body_with_children_agrees_with_aba():
     tree = with_bodies([1, 0, 1, 1, 2, 1], parent=[-1, 0, 1, 1, 3, 3])
     q, v, tau = state(tree)
     expected = tree.forward_dynamics(q, v, tau, method="aba")
     np.testing.assert_allclose(tree.forward_dynamics(q, v, tau, method="divide_and_conquer"), expected, rtol=1e-10)
 
 
-def test_a_massless_tip_is_named():
+def test_divide_and_conquer_names_a_massless_tip():
     tree = with_bodies([1, 2, 0])
     with pytest.raises(SingularError, match="body 2 moves no mass"):
         tree.forward_dynamics(*state(tree), method="divide_and_conquer")
@@ -158,7 +158,7 @@ TREES["caterpillar"][0] = -1
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_rounds_grow_with_the_logarithm(name):
+def test_number_of_contraction_rounds_grows_with_log_n(name):
     """⌈log₂ N⌉ = 12 rounds for the chain; no tree takes more than three times as many."""
     made = contraction(TREES[name], np.ones(N, dtype=int))
     assert made.rounds <= 3 * np.log2(N)
@@ -182,12 +182,12 @@ def test_contraction_removes_every_body_once_after_its_descendants(name):
         assert (place[every[s.bodies]] < place[above]).all()
 
 
-def test_preorder_of_a_tree():
+def test_preorder_lists_each_subtree_contiguously():
     order = preorder(np.array([-1, 0, 1, 0, 1, -1, 3]))
     assert list(order) == [0, 1, 2, 4, 3, 6, 5]
 
 
-def test_depth_of_the_methods():
+def test_depth_of_o_log_n_methods_is_far_below_that_of_aba():
     rope = large.chain(1024)
     assert depth(rope, "aba") == 3 * 1024
     assert depth(rope, "constraint_force_sequential") > 2048
@@ -199,7 +199,7 @@ def test_depth_of_the_methods():
         depth(rope, "magic")
 
 
-def test_the_plan_is_made_once():
+def test_plan_of_a_tree_is_made_once():
     rope = large.chain(50)
     assert plan(rope) is plan(rope)
 
@@ -212,7 +212,7 @@ def spd(rng, rank=6):
     return A @ A.T
 
 
-def test_compliance_of_singular_matrices():
+def test_compliance_is_correct_for_singular_matrices():
     """G = (1 + ΦJ)⁻¹Φ, also where Φ or J has no inverse."""
     rng = np.random.default_rng(6)
     for ranks in ((6, 6), (1, 6), (6, 5), (3, 5), (0, 6)):
@@ -245,14 +245,14 @@ def test_joining_is_associative_in_fifty_digits():
             outward, _ = onto_segment(outward, Matrix([[0] * 6] * 6), Vector([0] * 6), onto_joint(joint, *body)[0])
         for one, other in zip(inward, outward, strict=True):
             difference = max(abs(x - y) for x, y in zip(flat(one), flat(other), strict=True))
-            assert difference < 1e-12  # the shift in ``root`` is what is left; everything else is exact to 50 digits
+            assert difference < 1e-12  # from the shift in ``root``; everything else is exact to 50 digits
 
 
 def flat(x):
     return [y for row in x for y in (row if isinstance(row, tuple) else (row,))]
 
 
-def test_force_bases():
+def test_force_bases_are_orthogonal_or_dual_to_the_subspaces():
     """TᵀS = 0, TᵀT = 1, SᵀS* = 1 for every joint type."""
     rng = np.random.default_rng(9)
     for joint in (*chains.EVERY_TYPE, Universal(X, Z), Floating()):
@@ -267,13 +267,13 @@ def test_force_bases():
         )
 
 
-def test_complement_of_a_column_that_is_an_axis():
+def test_complement_of_an_axis_aligned_column_has_rank_five():
     assert np.linalg.matrix_rank(complement(Subspace((Motion.of([0, 0, 0, 0, 0, 1.0]),)))) == 5
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 31])
-def test_block_tridiagonal_solvers(n):
-    """Against a dense solution."""
+def test_block_tridiagonal_solvers_agree_with_the_dense_solution(n):
+    """Compared with a dense solution."""
     rng = np.random.default_rng(n)
     C = rng.normal(size=(n, 6, 6))
     C[0] = 0

@@ -1,4 +1,4 @@
-"""Large trees: the compiled sweeps / Robot's kernels / the algorithms over floats / closed forms."""
+"""Large trees: compiled passes compared with Robot's kernels, the algorithms over floats and closed forms."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ X, Z = Vec(1, 0, 0), Vec(0, 0, 1)
 
 @settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 9))
-def test_sweeps_algorithms(seed, bodies):
-    """Every joint type and armatures, against the algorithms over floats; a state alone gives the bits it has in a batch."""
+def test_large_tree_dynamics_agree_with_the_algorithms_over_floats(seed, bodies):
+    """Every joint type and armatures, compared with the algorithms over floats; a single state has the bits of a batch."""
     robot = Robot(trees.random_tree(seed, bodies=bodies, couplings=False))
     if robot.nv == 0:
         return
@@ -33,14 +33,14 @@ def test_sweeps_algorithms(seed, bodies):
     v, a = rng.normal(size=(2, 3, robot.nv))
     tau = np.array([alg.rnea(model, *(x.tolist() for x in state)) for state in zip(q, v, a, strict=True)])
     assert_close(tree.inverse_dynamics(q, v, a), tau, floor=1)
-    cond = max(np.linalg.cond(alg.crba(model, x.tolist())) for x in q)  # the solution of M a = τ − h loses that much
+    cond = max(np.linalg.cond(alg.crba(model, x.tolist())) for x in q)  # amplifies the error of M a = τ − h
     assert_close(tree.forward_dynamics(q, v, tau), a, 1e-14, condition=cond, floor=1)
     assert np.array_equal(tree.forward_dynamics(q, v, tau)[1], tree.forward_dynamics(q[1], v[1], tau[1]))
     assert np.array_equal(tree.inverse_dynamics(q, v, a)[2], tree.inverse_dynamics(q[2], v[2], a[2]))
 
 
 @pytest.mark.parametrize("robot", [ts.robots.ur5, ts.robots.quadruped])
-def test_sweeps_robot(robot):
+def test_large_tree_dynamics_agree_with_robot(robot):
     robot = robot()
     tree = LargeTree.of(robot)
     q, v, tau = trees.state(robot, 4)
@@ -51,8 +51,8 @@ def test_sweeps_robot(robot):
 
 @pytest.mark.parametrize("joint", [Revolute(X), (Revolute(X), Universal(X, Z)), Spherical(), (Prismatic(Z), Planar(Z))])
 @pytest.mark.parametrize("branched", [False, True])
-def test_forward_undoes_inverse(joint, branched):
-    """Chains and trees with one freedom a body and with several, N = 40."""
+def test_forward_dynamics_of_large_trees_inverts_inverse_dynamics(joint, branched):
+    """Chains and trees with one or several degrees of freedom per body, N = 40."""
     rng = np.random.default_rng(3)
     types = joint if isinstance(joint, tuple) else (joint,)
     tree = large.random_tree(40, rng, branching=0.5, types=types) if branched else large.chain(40, joint, armature=0.01)
@@ -61,11 +61,11 @@ def test_forward_undoes_inverse(joint, branched):
     v, a = rng.normal(size=(2, tree.nv))
     tau = tree.inverse_dynamics(q, v, a)
     M = np.stack([tree.inverse_dynamics(q, 0 * v, e) for e in np.eye(tree.nv)]) - tree.inverse_dynamics(q, 0 * v, 0 * v)
-    assert_close(M, M.T, 1e-11, floor=1)  # differences of gravity-laden forces
+    assert_close(M, M.T, 1e-11, floor=1)  # differences of forces that contain gravity
     assert_close(tree.forward_dynamics(q, v, tau), a, 1e-14, condition=np.linalg.cond(M), floor=1)
 
 
-def test_a_batch_of_torques_for_one_configuration():
+def test_batch_of_torques_at_one_configuration_equals_single_calls():
     rng = np.random.default_rng(5)
     tree = large.random_tree(20, rng)
     q, v, tau = tree.random_configuration(rng), rng.normal(size=tree.nv), rng.normal(size=(2, 3, tree.nv))
@@ -74,21 +74,21 @@ def test_a_batch_of_torques_for_one_configuration():
     assert np.array_equal(a[1, 2], tree.forward_dynamics(q, v, tau[1, 2]))
 
 
-def test_a_straight_rope_in_free_fall_and_at_rest():
-    """Hanging straight down nothing moves and nothing is held; sideways gravity turns each link as statics says."""
+def test_straight_rope_matches_statics():
+    """Hanging straight down: no motion and no torque; horizontal: torques as in statics."""
     n = 50
     rope = large.chain(n, Revolute(X), length=0.2, mass=0.3)
     zero = np.zeros(n)
     assert_close(rope.inverse_dynamics(zero, zero, zero), zero, floor=1)
     assert_close(rope.forward_dynamics(zero, zero, zero), zero, floor=1)
-    q = np.eye(n)[0] * np.pi / 2  # level: the first hinge turned, the rest follows straight
+    q = np.eye(n)[0] * np.pi / 2  # horizontal: the first joint is turned, the others are straight
     below = np.arange(n, 0, -1)
-    expected = 0.3 * 9.81 * 0.2 * below**2 / 2  # weight × lever of what hangs beyond
+    expected = 0.3 * 9.81 * 0.2 * below**2 / 2  # weight × lever arm of the links beyond
     assert_close(np.abs(rope.inverse_dynamics(q, zero, zero)), expected, floor=1)
 
 
-def test_a_pile_of_sliders():
-    """n sliders along z carry what is above them: τ_i = Σ_{j ≥ i} m (g + Σ_{k ≤ j} a_k), a closed form for M and h."""
+def test_stack_of_prismatic_joints_matches_the_closed_form():
+    """n prismatic joints along z support all links above: τ_i = Σ_{j ≥ i} m (g + Σ_{k ≤ j} a_k), a closed form for M and h."""
     n = 30
     pile = large.chain(n, Prismatic(Z), mass=np.linspace(1, 2, n), length=0.0, radius=1.0)
     rng = np.random.default_rng(0)
@@ -98,8 +98,8 @@ def test_a_pile_of_sliders():
     assert_close(pile.forward_dynamics(rng.normal(size=n), rng.normal(size=n), expected), a, 1e-10, floor=1)  # cond(M) ~ n²
 
 
-def test_a_long_rope_balances():
-    """N = 3000: a thousand times what a kernel without a loop could hold; forces relative to what they are differences of."""
+def test_forward_dynamics_of_3000_links_balances_forces():
+    """N = 3000, too large for straight-line kernels; errors relative to the largest force."""
     rope = large.chain(3000)
     rng = np.random.default_rng(1)
     q, v, tau = 0.02 * rng.normal(size=rope.nq), 0.01 * rng.normal(size=rope.nv), 1e-3 * rng.normal(size=rope.nv)
@@ -109,7 +109,7 @@ def test_a_long_rope_balances():
     assert_close(Ma + h, tau, 1e-9, scale=np.abs(h).max())
 
 
-def test_a_massless_tip_is_named():
+def test_large_tree_forward_dynamics_names_a_massless_tip():
     mass = np.ones(6)
     mass[4:] = 0
     arm = large.chain(6, mass=mass)
@@ -122,7 +122,7 @@ def test_a_massless_tip_is_named():
     assert np.isfinite(large.chain(6, mass=mass, armature=0.1).forward_dynamics(zero, zero, zero)).all()
 
 
-def test_arguments_are_checked():
+def test_large_tree_rejects_invalid_arguments():
     tree = large.chain(4)
     zero = np.zeros(4)
     with pytest.raises(ArgumentError, match="q has shape"):
@@ -156,7 +156,7 @@ def fields(n=3, **changed):
         ({"names": ("one",)}, "as many names"),
     ],
 )
-def test_a_tree_that_is_none_is_refused(changed, words):
+def test_large_tree_rejects_invalid_fields(changed, words):
     with pytest.raises(ModelError, match=words):
         LargeTree(**fields(**changed))
 
@@ -169,13 +169,13 @@ def test_chain_and_random_tree_reject_invalid_arguments():
             call()
 
 
-def test_coupled_joints_are_refused():
+def test_large_tree_refuses_mimic_joints():
     coupled = next(r for s in range(99) if any((r := Robot(trees.random_tree(s))).model.coupling))
     with pytest.raises(ModelError, match="is a mimic joint of"):
         LargeTree.of(coupled)
 
 
-def test_joints_are_those_of_the_model():
+def test_large_tree_joints_agree_with_the_model():
     robot = Robot(trees.random_tree(11, bodies=7, couplings=False, base="floating"))
     tree, q = LargeTree.of(robot), robot.random_configuration(np.random.default_rng(2))
     expected, S = alg.kinematics.joints(robot.model, q.tolist())

@@ -1,4 +1,4 @@
-"""Logs: columns by name to the robot's order, every format back to the bit, in pieces as in one; what is wrong, and where."""
+"""Logs: columns by name in the order of the robot, every format bit for bit, reading in pieces, errors with their place."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_format_is_read_back_bit_for_bit(tmp_path, arm, ending):
     log = random_log(arm)
     log.write(tmp_path / f"run.{ending}")
     again = logs.read(tmp_path / f"run.{ending}")
-    if ending == "mcap":  # whole nanoseconds there
+    if ending == "mcap":  # MCAP stores whole nanoseconds
         np.testing.assert_allclose(again.t, log.t, rtol=0, atol=1e-15)
         again = logs.Log(log.t, again.q, again.v, None, again.tau, again.names, again.start)
     same(again, log)
@@ -48,10 +48,10 @@ def test_every_format_is_read_back_bit_for_bit(tmp_path, arm, ending):
 
 def test_csv_keeps_every_bit_of_any_number_and_is_the_same_with_pyarrow(monkeypatch):
     bits = np.random.default_rng(1).integers(0, 2**64, 3000, dtype=np.uint64).view(np.float64)
-    scales = 10.0 ** np.arange(-9, 18, 0.01)  # where notations change
+    scales = 10.0 ** np.arange(-9, 18, 0.01)  # includes the changes of notation
     odd = [0.0, -0.0, 1.0, 1e-3, 1e9, 1e-5, 1e15, 1e16, 5e-324, 1.7976931348623157e308, np.inf, -np.inf]
     x = np.concatenate([odd, bits[np.isfinite(bits)], scales, -scales / 3, np.rint(scales)])
-    columns = [x, x[::-1]]  # the second is no contiguous array
+    columns = [x, x[::-1]]  # the second array is not contiguous
     written = []
     for many in (0, 10**9):
         monkeypatch.setattr(tables, "MANY", many)
@@ -63,7 +63,7 @@ def test_csv_keeps_every_bit_of_any_number_and_is_the_same_with_pyarrow(monkeypa
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_pieces_are_the_whole(tmp_path, arm, ending):
+def test_log_written_and_read_in_pieces_equals_the_whole_log(tmp_path, arm, ending):
     log = random_log(arm)
     with logs.Writer(tmp_path / f"run.{ending}") as out:  # written in two pieces, read in eight
         for part in (slice(0, 20), slice(20, 50)):
@@ -75,8 +75,8 @@ def test_pieces_are_the_whole(tmp_path, arm, ending):
     np.testing.assert_allclose(np.concatenate([p.t for p in pieces]), log.t, rtol=0, atol=1e-15)
 
 
-def test_the_robots_order(tmp_path, arm):
-    """Columns in another order, of other joints among them, come back in the robot's; the inverse dynamics agree."""
+def test_log_states_are_in_the_joint_order_of_the_robot(tmp_path, arm):
+    """Columns in another order, with extra joints, are returned in the order of the robot; inverse dynamics agree."""
     log = random_log(arm, a=True)
     shuffled = [4, 0, 5, 1, 3, 2]
     names = tuple(arm.joints[k] for k in shuffled)
@@ -93,7 +93,7 @@ def test_the_robots_order(tmp_path, arm):
     np.testing.assert_array_equal(ordered.tau, log.tau)
 
 
-def test_simulations_are_logs(tmp_path):
+def test_saved_simulation_is_read_as_a_log(tmp_path):
     robot = ts.robots.quadruped()
     run = robot.simulate(robot.neutral(), np.zeros(robot.nv), 0.01)
     for ending in ("csv", "npz", "parquet"):
@@ -117,7 +117,7 @@ def test_usual_column_names_are_recognised(column, expected):
     assert meaning(column) == expected
 
 
-def test_numbered_columns_are_in_order(arm):
+def test_numbered_columns_are_assigned_by_number(arm):
     head = ",".join(["time", *(f"q{k}" for k in range(1, 7))])
     log = logs.read(io.BytesIO(f"{head}\n0.5,1,2,3,4,5,6\n".encode()), format="csv")
     np.testing.assert_array_equal(log.states(arm).q, [[1, 2, 3, 4, 5, 6]])
@@ -127,7 +127,7 @@ def test_numbered_columns_are_in_order(arm):
     assert not are_numbered(("1", "3"))
 
 
-def test_an_npz_of_arrays(tmp_path, arm):
+def test_npz_of_plain_arrays_is_read_as_a_log(tmp_path, arm):
     np.savez(tmp_path / "run.npz", q=np.ones((4, 6)), v=np.zeros((4, 6)), voltage=np.zeros(4))
     log = logs.read(tmp_path / "run.npz")
     assert log.states(arm).q.shape == (4, 6)
@@ -157,7 +157,7 @@ def test_invalid_csv_errors_name_line_and_column():
         logs.read(io.BytesIO(b"t,q[\xff]\n"), format="csv")
 
 
-def test_missing_joints_and_numbers_that_are_none(arm):
+def test_log_states_refuses_missing_joints_and_nan(arm):
     names = dict.fromkeys(("q", "v"), arm.joints)
     q = np.zeros((5, 6))
     q[3, 2] = np.nan
@@ -172,7 +172,7 @@ def test_missing_joints_and_numbers_that_are_none(arm):
         logs.Log(q=q, names=names).states(arm, needs=("tau",))
 
 
-def test_a_log_is_one_table():
+def test_log_refuses_arrays_that_do_not_form_one_table():
     with pytest.raises(FileError, match="differ in length"):
         logs.Log(t=[0.0], q=[[1.0], [2.0]])
     with pytest.raises(FileError, match="shape"):
@@ -181,7 +181,7 @@ def test_a_log_is_one_table():
         logs.Log(q=[[1.0, 2.0]], names={"q": ("a",)})
 
 
-def test_files_that_are_none(tmp_path):
+def test_read_log_refuses_other_files_formats_and_options(tmp_path):
     for ending in ("parquet", "npz", "mcap"):
         (tmp_path / f"x.{ending}").write_bytes(b"nothing of the kind")
         with pytest.raises(FileError, match="read"):
@@ -203,8 +203,8 @@ def test_files_that_are_none(tmp_path):
         logs.read(tmp_path / "evil.npz")
 
 
-def test_damaged_npz(tmp_path):
-    """Whatever byte is wrong: an error of torsor's, or the same numbers."""
+def test_damaged_npz_is_refused_or_read_correctly(tmp_path):
+    """Any wrong byte gives a torsor error or the same numbers."""
     whole = tmp_path / "whole.npz"
     np.savez(whole, t=np.arange(3.0), q=np.ones((3, 2)))
     data = whole.read_bytes()
@@ -216,7 +216,7 @@ def test_damaged_npz(tmp_path):
             log = logs.read(io.BytesIO(bytes(damaged)), format="npz")
         except FileError:
             continue
-        assert log.t is None or log.t.tolist() == [0.0, 1.0, 2.0]  # a damaged name is a column that means nothing here
+        assert log.t is None or log.t.tolist() == [0.0, 1.0, 2.0]  # a damaged name is an unknown column
         assert log.q is None or log.q.tolist() == [[1.0, 1.0]] * 3
         loaded += 1
     assert 0 < loaded < 60
@@ -243,29 +243,29 @@ def test_parquet_with_nulls_or_text_is_refused(tmp_path):
     with pytest.raises(FileError, match="not numbers"):
         logs.read(tmp_path / "words.parquet")
     parquet.write_table(pa.table({"q[a]": [1.0, 2.0], "label": ["x", None]}), tmp_path / "label.parquet")
-    log = logs.read(tmp_path / "label.parquet")  # nobody needs the label
+    log = logs.read(tmp_path / "label.parquet")  # the label is not needed
     assert (log.q.tolist(), log.ignored) == ([[1.0], [2.0]], ("label",))
-    parquet.write_table(pa.table({"t": [0, 1], "q[a]": [1, 2]}), tmp_path / "whole.parquet")  # whole numbers are numbers
+    parquet.write_table(pa.table({"t": [0, 1], "q[a]": [1, 2]}), tmp_path / "whole.parquet")  # integers are accepted
     assert logs.read(tmp_path / "whole.parquet").q.tolist() == [[1.0], [2.0]]
 
 
-def written(path, *pieces):
+def write_pieces(path, *pieces):
     with logs.Writer(path) as out:
         for piece in pieces:
             out.append(piece)
 
 
-def test_an_error_on_the_way_leaves_the_old_file(tmp_path, arm):
+def test_error_while_writing_a_log_leaves_the_old_file(tmp_path, arm):
     for ending in ENDINGS:
         path = tmp_path / f"run.{ending}"
         path.write_text("old")
         with pytest.raises(ArgumentError, match="other columns"):
-            written(path, random_log(arm), logs.Log(q=[[1.0]], names={"q": ("a",)}))
+            write_pieces(path, random_log(arm), logs.Log(q=[[1.0]], names={"q": ("a",)}))
         assert path.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == len(ENDINGS)
 
 
-def test_missing_library_error_names_the_extra(tmp_path, arm, monkeypatch):
+def test_log_format_without_its_library_names_the_extra(tmp_path, arm, monkeypatch):
     for library, ending, extra in (("pyarrow", "parquet", "tables"), ("mcap.writer", "mcap", "logs")):
         monkeypatch.setitem(__import__("sys").modules, library, None)
         with pytest.raises(MissingExtra, match=rf"torsor\[{extra}\]"):
@@ -273,7 +273,7 @@ def test_missing_library_error_names_the_extra(tmp_path, arm, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_of_objects_is_refused_without_advice_to_load_it(tmp_path):
+def test_npz_with_objects_is_refused_without_naming_allow_pickle(tmp_path):
     (tmp_path / "objects.npz").write_bytes(b"not a zip, so NumPy takes it for a pickle")
     with pytest.raises(FileError, match="contains Python objects, or is not an NPZ file") as refused:
         logs.read(tmp_path / "objects.npz")
@@ -281,5 +281,5 @@ def test_a_file_of_objects_is_refused_without_advice_to_load_it(tmp_path):
 
 
 @pytest.mark.parametrize(("mark", "word"), [(";", "semicolons"), ("\t", "tabs")])
-def test_other_separators_are_named(mark, word):
+def test_csv_with_other_separators_is_refused_by_name(mark, word):
     refused(f"t{mark}q[a]\n0{mark}1\n", f"columns are separated by {word}")

@@ -1,4 +1,4 @@
-"""JointState in MCAP: bytes that other libraries wrote, orders that differ, topics, several publishers, damaged files."""
+"""JointState in MCAP: messages of other libraries, different orders, topics, several publishers, damaged files."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def read(stream, **options):
     return logs.read(stream, format="mcap", **options)
 
 
-def test_messages_of_another_library():
+def test_messages_of_mcap_ros2_support_are_read():
     log = read(recording(FIRST, SECOND))
     assert log.names == {"q": ("elbow", "wrist_3"), "tau": ("elbow", "wrist_3")}
     assert log.v is None
     assert log.start == 1700000000123456789
     assert log.t.tolist() == [0.0, 0.1]  # exactly: differences of whole nanoseconds
-    assert log.q.tolist() == [[0.5, -1.25], [0.75, -1.0]]  # the second message's order is the other
+    assert log.q.tolist() == [[0.5, -1.25], [0.75, -1.0]]  # the second message has another order
     assert log.tau.tolist() == [[2.0, 3.5], [2.5, 3.0]]
 
 
@@ -65,10 +65,10 @@ def test_written_messages_equal_those_of_ros():
     first = decode_cdr(FIRST)
     again = decode_cdr(encode_cdr(first))
     assert (again.stamp, again.names) == (first.stamp, first.names)
-    assert encode_cdr(decode_cdr(SECOND)) == SECOND  # it has no frame, so not a byte differs
+    assert encode_cdr(decode_cdr(SECOND)) == SECOND  # it has no frame, so every byte is equal
 
 
-def test_big_endian():
+def test_big_endian_messages_are_decoded():
     body = pack(">iI", 3, 5) + pack(">I", 1) + b"\0" + b"\0" * 3 + pack(">I", 1) + pack(">I", 2) + b"a\0" + b"\0" * 2
     body += pack(">I", 1) + b"\0" * (-(len(body) + 4) % 8) + pack(">d", 1.5) + pack(">II", 0, 0)
     message = decode_cdr(b"\0\0\0\0" + body)
@@ -90,7 +90,7 @@ def test_zero_stamp_is_replaced_by_the_recording_time():
     assert (log.start, log.t.tolist()) == (10**18, [0.0, 1.0])
 
 
-def test_topic_selection():
+def test_topic_option_selects_one_of_several_topics():
     two = [("/left", state()), ("/right", state(q=(3.0, 4.0)))]
     with pytest.raises(FileError, match="choose with topic=: /left, /right"):
         read(recording(*two))
@@ -103,8 +103,8 @@ def test_topic_selection():
         read(recording(b"", encoding="ros1"))
 
 
-def test_several_publishers():
-    """An arm and a gripper on one topic: which is meant must be said."""
+def test_several_publishers_on_one_topic_need_joints():
+    """An arm and a gripper on one topic: joints= must select one of them."""
     mixed = [state(), state(names=("gripper",), q=(9.0,)), state(q=(5.0, 6.0))]
     with pytest.raises(FileError, match="message 2 names gripper, and the ones before it a, b: several publishers"):
         read(recording(*mixed))
@@ -116,25 +116,25 @@ def test_several_publishers():
         read(recording(state(names=("a", "a"))))
 
 
-def test_a_message_without_its_efforts_has_holes():
+def test_message_without_efforts_gives_nan():
     log = read(recording(state(tau=(1.0, 2.0)), state()))
     np.testing.assert_array_equal(log.tau, [[1, 2], [np.nan, np.nan]])
 
 
 @pytest.mark.parametrize("cut", range(4, len(SECOND), 7))
-def test_cut_messages(cut):
+def test_truncated_messages_are_refused(cut):
     with pytest.raises(FileError, match="truncated"):
         read(recording(SECOND[:cut]))
 
 
 def test_messages_with_wrong_lengths_are_refused():
-    with pytest.raises(ValueError, match="truncated"):  # four thousand million names: refused before anything is made
+    with pytest.raises(ValueError, match="truncated"):  # four billion names: refused before anything is allocated
         decode_cdr(b"\0\1\0\0" + pack("<iI", 0, 0) + pack("<I", 1) + b"\0" * 4 + b"\xff" * 4)
     with pytest.raises(ValueError, match="plain CDR"):
         decode_cdr(b"\0\x0a\0\0")
 
 
-def test_damaged_files():
+def test_damaged_mcap_files_are_refused():
     data = bytearray(recording(FIRST, SECOND).getvalue())
     middle = data.index(b"elbow") if b"elbow" in data else len(data) // 3
     data[middle] ^= 0xFF

@@ -1,4 +1,4 @@
-"""A mechanism through time: Runge and Kutta's four stages, and after each step back onto the constraints, to rounding."""
+"""Integrate a mechanism by RK4, with projection onto the constraints (to rounding) after each step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Track(NamedTuple):
-    """What was passed, a row a step."""
+    """States of the motion, one row per step."""
 
     q: np.ndarray
     v: np.ndarray

@@ -1,4 +1,4 @@
-"""A mechanism of one freedom by hand: places of its bodies as functions of the crank angle, and what follows from them."""
+"""Mechanisms with one degree of freedom by hand: poses of the bodies as functions of the crank angle, and θ̈ from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Body(NamedTuple):
     """A body in the plane."""
 
     mass: float
-    inertia: float  #: about its centre
+    inertia: float  #: about the centre of mass
     x: mp.mpf
     y: mp.mpf
     angle: mp.mpf

@@ -1,4 +1,4 @@
-"""Every mechanism / closed as drawn, the mobility that theory gives it, one answer by every method."""
+"""Every bundled mechanism: closed at neutral, mobility of theory, the same result by every method."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from tests.mechanisms.states import built, closed_state
+from tests.mechanisms.states import closed_state, constrained_system
 from torsor import mechanisms
 
-#: by hand: coordinates of the tree, rows of the loops, how many are independent
+#: by hand: degrees of freedom of the tree, rows of the loops, number of independent rows
 THEORY = {
     "four_bar": (3, 5, 2),
     "slider_crank": (3, 5, 2),
@@ -23,20 +23,20 @@ THEORY = {
 }
 
 
-#: the largest at night: a delta robot has as many rows
+#: the largest ones only at night; the delta robot of the fast suite has as many rows
 HEAVY = {"stewart_platform": pytest.mark.night}
 
 
 @pytest.fixture(scope="module", params=[pytest.param(name, marks=HEAVY.get(name, ())) for name in THEORY])
 def mechanism(request):
-    return request.param, built(request.param)
+    return request.param, constrained_system(request.param)
 
 
-def test_every_mechanism_is_here():
+def test_every_bundled_mechanism_has_a_row_in_this_test():
     assert sorted(THEORY) == mechanisms.__all__
 
 
-def test_neutral_is_closed(mechanism):
+def test_neutral_configuration_of_every_mechanism_is_closed(mechanism):
     _, system = mechanism
     assert np.abs(system.residual(system.robot.neutral())).max() < 1e-15
 
@@ -53,7 +53,7 @@ def test_mobility_matches_theory(mechanism):
     assert len(system.independent_rows) == rank
 
 
-def test_the_methods_agree(mechanism):
+def test_all_methods_of_constrained_forward_dynamics_agree(mechanism):
     _, system = mechanism
     rng = np.random.default_rng(2)
     for _ in range(3):
@@ -92,6 +92,6 @@ def test_power_is_the_rate_of_energy(mechanism):
         (lambda: mechanisms.delta_robot(rod=0.3), "cannot hang from level arms"),
     ],
 )
-def test_sizes_that_make_no_mechanism_are_refused(make, words):
+def test_mechanisms_with_impossible_sizes_are_refused(make, words):
     with pytest.raises(ts.ModelError, match=words):
         make()

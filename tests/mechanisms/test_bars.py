@@ -1,4 +1,4 @@
-"""Four-bar, slider-crank and five-bar / their closed forms and reduced equations of motion."""
+"""Four-bar, slider-crank and five-bar against their closed forms and reduced equations of motion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.mechanisms.march import march
 from tests.mechanisms.reduced import Body, crank_acceleration
-from tests.mechanisms.states import built, turned
+from tests.mechanisms.states import configurations_at, constrained_system
 from torsor import mechanisms
 
 G = 9.81
@@ -18,7 +18,7 @@ MASSES = 0.4, 0.9, 0.8
 
 @pytest.fixture(scope="module")
 def linkage():
-    return built("four_bar")
+    return constrained_system("four_bar")
 
 
 def freudenstein(theta):
@@ -45,11 +45,11 @@ def bars(theta):
     ]
 
 
-def test_four_bar_over_a_turn(linkage):
+def test_four_bar_angles_over_a_full_turn_equal_freudensteins_equation(linkage):
     robot = linkage.robot
     angles = np.linspace(0, 2 * np.pi, 73)
     zero = freudenstein(0.0)
-    for theta, q in zip(angles, turned(linkage, "crank", angles), strict=True):
+    for theta, q in zip(angles, configurations_at(linkage, "crank", angles), strict=True):
         coupler, rocker = freudenstein(theta)
         assert np.allclose(np.exp(1j * (q[0] + q[1])), np.exp(1j * float(coupler - zero[0])), rtol=0, atol=1e-11)
         assert np.allclose(np.exp(1j * q[2]), np.exp(1j * float(rocker - zero[1])), rtol=0, atol=1e-11)
@@ -58,9 +58,9 @@ def test_four_bar_over_a_turn(linkage):
         assert np.allclose(place, np.array([a * np.cos(theta), a * np.sin(theta)]) + across, rtol=0, atol=1e-11)
 
 
-def test_four_bar_velocities(linkage):
+def test_four_bar_velocities_equal_the_closed_form(linkage):
     """ω₃ = a ω₂ sin(θ₄ − θ₂) / (b sin(θ₃ − θ₄)), ω₄ = a ω₂ sin(θ₂ − θ₃) / (c sin(θ₄ − θ₃))."""
-    for theta, q in zip((0.3, 2.0, 4.5), turned(linkage, "crank", (0.3, 2.0, 4.5)), strict=True):
+    for theta, q in zip((0.3, 2.0, 4.5), configurations_at(linkage, "crank", (0.3, 2.0, 4.5)), strict=True):
         v = linkage.project_velocity(q, [1.0, 0.3, -0.4])
         coupler, rocker = map(float, freudenstein(theta))
         assert v[0] + v[1] == pytest.approx(a * v[0] * np.sin(rocker - theta) / (b * np.sin(coupler - rocker)), rel=1e-11)
@@ -68,29 +68,29 @@ def test_four_bar_velocities(linkage):
 
 
 @pytest.mark.parametrize("theta", [0.2, 1.7, 3.3, 5.5])
-def test_four_bar_equation_of_motion(linkage, theta):
-    (q,) = turned(linkage, "crank", [theta])
+def test_four_bar_crank_acceleration_equals_the_reduced_equation(linkage, theta):
+    (q,) = configurations_at(linkage, "crank", [theta])
     v = linkage.project_velocity(q, [2.0, 0, 0])
     expected = crank_acceleration(bars, theta, v[0], 1.5, G)
     assert linkage.forward_dynamics(q, v, [1.5, 0, 0]).a[0] == pytest.approx(expected, rel=1e-10)
 
 
-def test_four_bar_keeps_its_energy(linkage):
-    """Two seconds of free swing: Runge and Kutta's error at 2 ms is 4e-8 J, and falls as h⁴ or better."""
+def test_four_bar_conserves_energy_and_the_drive_changes_it_by_its_work(linkage):
+    """Two seconds without joint forces: the error of RK4 at 2 ms is 4e-8 J, and decreases as h⁴ or faster."""
     robot = linkage.robot
-    (q,) = turned(linkage, "crank", [0.5])
+    (q,) = configurations_at(linkage, "crank", [0.5])
     drift = [np.abs(np.ptp(march(linkage, q, np.zeros(3), h, round(2 / h)).energy)) for h in (4e-3, 2e-3)]
     assert drift[1] < 1e-7
     assert drift[1] < drift[0] / 8
     track = march(linkage, q, np.zeros(3), 2e-3, 500, tau=[0.7, 0, 0])
     assert np.ptp(track.q[:, 0]) > 0.5
-    assert np.allclose(track.energy - track.energy[0], 0.7 * (track.q[:, 0] - q[0]), rtol=0, atol=1e-7)  # the motor's work
+    assert np.allclose(track.energy - track.energy[0], 0.7 * (track.q[:, 0] - q[0]), rtol=0, atol=1e-7)  # work of the drive
     assert np.abs(linkage.residual(track.q)).max() < 1e-9
     assert robot.kinetic_energy(track.q[-1], track.v[-1]) > 0
 
 
-def test_parallelogram_needs_a_start():
-    """Drawn upright it is a parallelogram: the rocker turns as the crank does."""
+def test_parallelogram_started_upright_turns_the_rocker_as_the_crank():
+    """Assembled with an upright crank: crank and rocker have the same velocity, and the coupler translates."""
     system = mechanisms.four_bar(ground=1.0, crank=0.5, coupler=1.0, rocker=0.5, start=np.pi / 2).constrained()
     v = system.project_velocity(system.robot.neutral(), [1.0, 0, 0])
     assert v == pytest.approx([v[0], -v[0], v[0]], abs=1e-14)
@@ -119,17 +119,17 @@ def engine_parts(theta):
     ]
 
 
-def test_slider_over_a_turn(engine):
+def test_slider_position_over_a_full_turn_equals_the_closed_form(engine):
     angles = np.linspace(0, 2 * np.pi, 49)
-    for theta, q in zip(angles, turned(engine, "crank", angles), strict=True):
+    for theta, q in zip(angles, configurations_at(engine, "crank", angles), strict=True):
         assert engine.robot.pose(q, "slider")[0, 3] == pytest.approx(float(slider_x(theta)), rel=1e-12)
         assert q[2] == pytest.approx(float(slider_x(theta) - slider_x(0)), abs=1e-12)
 
 
 @pytest.mark.parametrize("theta", [0.4, 2.2, 5.0])
-def test_slider_crank_forces(engine, theta):
+def test_slider_crank_torque_and_acceleration_equal_the_closed_form(engine, theta):
     """Gas force by virtual work, τ = −F dx/dθ; and the reduced equation of motion with all masses."""
-    (q,) = turned(engine, "crank", [theta])
+    (q,) = configurations_at(engine, "crank", [theta])
     still = engine.robot.with_gravity((0, 0, 0)).constrained()
     tau = still.inverse_dynamics(q, np.zeros(3), np.zeros(3), wrenches={"slider": [0, 0, 0, -700.0, 0, 0]}, actuated=["crank"])
     assert tau == pytest.approx([700.0 * float(mp.diff(slider_x, theta)), 0, 0], abs=1e-9)
@@ -139,7 +139,7 @@ def test_slider_crank_forces(engine, theta):
 
 
 def five_bar_tip(left, right, ground=0.4, proximal=0.5, distal=0.8):
-    """The upper of the two points that both distal bars reach; the cranks' angles from x̂."""
+    """The upper of the two intersections of the circles of the distal bars; crank angles from x̂."""
     C = np.array([-ground / 2 + proximal * np.cos(left), proximal * np.sin(left)])
     D = np.array([ground / 2 + proximal * np.cos(right), proximal * np.sin(right)])
     half = (D - C) / 2
@@ -147,7 +147,7 @@ def five_bar_tip(left, right, ground=0.4, proximal=0.5, distal=0.8):
     return C + half + reach * np.array([-half[1], half[0]])
 
 
-def test_five_bar_is_two_circles():
+def test_five_bar_tip_is_the_intersection_of_two_circles():
     system = mechanisms.five_bar().constrained()
     robot, rng = system.robot, np.random.default_rng(0)
     for left, right in rng.uniform(-0.6, 0.6, (10, 2)):
@@ -156,7 +156,7 @@ def test_five_bar_is_two_circles():
         assert np.allclose(robot.pose(q, "tip")[:2, 3], five_bar_tip(*at), rtol=0, atol=1e-12)
 
 
-def test_five_bar_holds_a_load():
+def test_five_bar_drive_torques_under_a_load_equal_virtual_work():
     """τ = −Jᵀf at the two drives, with J of the closed form by central differences (h² + rounding: 1e-8)."""
     robot = mechanisms.five_bar(g=0.0)
     system = robot.constrained()

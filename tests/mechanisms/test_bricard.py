@@ -1,4 +1,4 @@
-"""Bricard's linkage / its closed form, its mobility on the way, its energy."""
+"""Bricard's linkage: closed form, mobility along the motion, energy."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.mechanisms.march import march
-from tests.mechanisms.states import built, turned
+from tests.mechanisms.states import configurations_at, constrained_system
 
 
 @pytest.fixture(scope="module")
 def ring():
-    return built("bricard")
+    return constrained_system("bricard")
 
 
 def about(axis, angle):
@@ -22,7 +22,7 @@ def about(axis, angle):
 
 
 def by_hand(q):
-    """The last rod's end and the direction of its hinge, by multiplying out the ring."""
+    """End point and joint axis of the last rod, by the product of the rotations along the ring."""
     x, y, z = np.eye(3)
     R, p = np.eye(3), np.zeros(3)
     for angle, axis, rod in zip(q, (y, z, x, y, z), (x, -y, z, -x, y), strict=True):
@@ -31,9 +31,9 @@ def by_hand(q):
     return p, R @ x
 
 
-def test_the_ring_closes_with_every_other_hinge_alike(ring):
+def test_bricard_ring_closes_with_equal_alternate_angles(ring):
     """Threefold symmetry and (1 + sin q₁)(1 + sin q₂) = 1: cos θ + cos φ + cos θ cos φ = 0 of the angles between the rods."""
-    for q in turned(ring, "hinge1", np.linspace(0, 2.4, 25)):
+    for q in configurations_at(ring, "hinge1", np.linspace(0, 2.4, 25)):
         assert q[[2, 4]] == pytest.approx(q[0], abs=1e-9)
         assert q[3] == pytest.approx(q[1], abs=1e-9)
         assert (1 + np.sin(q[0])) * (1 + np.sin(q[1])) == pytest.approx(1, abs=1e-9)
@@ -42,14 +42,14 @@ def test_the_ring_closes_with_every_other_hinge_alike(ring):
         assert hinge == pytest.approx([1, 0, 0], abs=1e-11)
 
 
-def test_one_freedom_all_along(ring):
-    for q in turned(ring, "hinge1", [0.0, 0.4, 0.9, 1.4]):
+def test_bricard_ring_has_one_degree_of_freedom_along_its_motion(ring):
+    for q in configurations_at(ring, "hinge1", [0.0, 0.4, 0.9, 1.4]):
         found = ring.mobility(q)
         assert (found.count, found.freedom, found.redundancy, found.singular) == (0, 1, 1, False)
 
 
-def test_it_keeps_its_energy(ring):
-    """From rest at the cube under gravity: 0.8 s at 2 ms."""
+def test_bricard_ring_conserves_energy(ring):
+    """From rest in the cube configuration, under gravity: 0.8 s in steps of 2 ms."""
     track = march(ring, ring.robot.neutral(), np.zeros(5), 2e-3, 400)
     assert np.abs(track.q[-1]).max() > 0.3
     assert np.ptp(track.energy) < 1e-7

@@ -1,4 +1,4 @@
-"""Pantograph and Peaucellier / scaled exactly, straight exactly."""
+"""Pantograph: exact scaling.  Peaucellier inversor: exact straight line."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.mechanisms.march import march
-from tests.mechanisms.states import built, closed_state, turned
+from tests.mechanisms.states import closed_state, configurations_at, constrained_system
 from torsor import mechanisms
 
 
 @pytest.mark.parametrize("ratio", [1.5, 3.0])
-def test_pantograph_scales(ratio):
+def test_pantograph_copy_moves_as_the_tracer_times_the_ratio(ratio):
     system = mechanisms.pantograph(ratio=ratio).constrained()
     robot, rng = system.robot, np.random.default_rng(0)
     for _ in range(5):
@@ -22,8 +22,8 @@ def test_pantograph_scales(ratio):
         assert np.allclose(fast, ratio * slow, rtol=0, atol=1e-11)
 
 
-def test_pantograph_divides_the_force():
-    """What is pushed at the copy is felt ratio times as hard at the tracer: no other force holds it still."""
+def test_pantograph_tracer_force_balances_ratio_times_the_copy_force():
+    """In equilibrium the force at the tracer is −ratio times the force at the copy."""
     robot = mechanisms.pantograph(ratio=2.0, g=0.0)
     system = robot.constrained()
     q = closed_state(system, np.random.default_rng(1), 0.3)[0]
@@ -34,16 +34,16 @@ def test_pantograph_divides_the_force():
 
 @pytest.fixture(scope="module")
 def inversor():
-    return built("peaucellier")
+    return constrained_system("peaucellier")
 
 
-def test_peaucellier_is_straight(inversor):
-    """Over 99.9 % of its range the pen is at x = (L² − s²)/2r, y = x tan(θ/2): P is seen from O at half the crank angle."""
+def test_peaucellier_pen_moves_on_a_straight_line(inversor):
+    """Over 99.9 % of its range the pen is at x = (L² − s²)/2r, y = x tan(θ/2): OP is at half the crank angle."""
     line = (1.5**2 - 0.75**2) / (2 * 0.5)
     most = 0.999 * 2 * np.arccos((1.5 - 0.75) / (2 * 0.5))
     for side in (1, -1):
         angles = side * np.linspace(0, most, 60)
-        q = turned(inversor, "crank", angles)
+        q = configurations_at(inversor, "crank", angles)
         pen = inversor.robot.pose(q, "pen")[:, :3, 3]
         assert np.allclose(pen[:, 0], line, rtol=0, atol=1e-11)
         assert np.allclose(pen[:, 1], line * np.tan(angles / 2), rtol=0, atol=1e-10)

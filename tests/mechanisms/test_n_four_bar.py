@@ -1,4 +1,4 @@
-"""The N four-bar / a pendulum by hand, 20 s through its singular positions, and mobility for every N."""
+"""The N four-bar: against a pendulum by hand, 20 s through singular positions, and mobility for every N."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from tests.mechanisms.march import march
-from tests.mechanisms.states import built
+from tests.mechanisms.states import constrained_system
 from torsor import SingularError
 
 G = 9.81
 
 
 def pattern(n):
-    """Velocities that turn every upright rod alike: the level rods turn back."""
+    """Velocities of the parallelograms: all upright rods turn by the same angle, the level rods by its negative."""
     return np.array([1.0, -1.0] * n + [1.0])
 
 
@@ -24,7 +24,7 @@ def inertia_and_weight(n):
 
 
 def pendulum_time(n, angle):
-    """The time at which the rods have leaned by an angle, after the start upright at 1 rad/s: t = ∫ dθ / θ̇ by energy."""
+    """Time at which the rods reach an angle from upright, started at 1 rad/s: t = ∫ dθ / θ̇, with θ̇ from the energy."""
     J, w = inertia_and_weight(n)
 
     def slowness(t):
@@ -35,21 +35,21 @@ def pendulum_time(n, angle):
 
 
 def swing(n, step, seconds=20.0):
-    """The benchmark: the tops at 1 m/s."""
-    system = built("n_four_bar", n)
+    """The benchmark, started with the upper ends at 1 m/s."""
+    system = constrained_system("n_four_bar", n)
     start = system.project_velocity(system.robot.neutral(), -pattern(n))
     assert start == pytest.approx(-pattern(n), abs=1e-12)
     track = march(system, system.robot.neutral(), start, step, round(seconds / step))
     J, w = inertia_and_weight(n)
     assert track.energy[0] == pytest.approx(J / 2 + w, rel=1e-14)
     assert np.abs(system.residual(track.q)).max() < 1e-9
-    assert np.abs(track.q - track.q[:, :1] * pattern(n)).max() < 1e-8  # parallelograms it stays
+    assert np.abs(track.q - track.q[:, :1] * pattern(n)).max() < 1e-8  # it stays a row of parallelograms
     return track
 
 
 @pytest.mark.parametrize(("n", "step"), [(1, 0.01), (2, 0.01), pytest.param(5, 0.01, marks=pytest.mark.night)])
-def test_twenty_seconds(n, step):
-    """Some forty passages through the singular positions; the benchmark asks for 0.1 J, here it is Runge's and Kutta's 1e-5."""
+def test_n_four_bar_keeps_energy_and_pendulum_time_for_20_s(n, step):
+    """About forty passages through singular positions; the benchmark allows 0.1 J, the error of RK4 is below 1e-5 J."""
     track = swing(n, step)
     assert np.abs(track.energy - track.energy[0]).max() < 1e-5
     lean = -track.q[-1, 0]
@@ -59,7 +59,7 @@ def test_twenty_seconds(n, step):
 
 @pytest.mark.night
 @pytest.mark.parametrize(("n", "step"), [(1, 1e-3), (5, 2e-3), (40, 5e-3)])
-def test_twenty_seconds_finely(n, step):
+def test_n_four_bar_with_short_steps_keeps_energy_and_pendulum_time_for_20_s(n, step):
     track = swing(n, step)
     assert np.abs(track.energy - track.energy[0]).max() < 1e-5
     assert float(pendulum_time(n, -track.q[-1, 0])) == pytest.approx(20.0, abs=1e-5)
@@ -68,8 +68,8 @@ def test_twenty_seconds_finely(n, step):
 @pytest.mark.parametrize("n", [1, 2, 5])
 @pytest.mark.parametrize("off", [0.0, 1e-12, 1e-8, 1e-7, 1e-5, 1e-3])
 def test_march_from_the_singular_position_is_refused_and_beside_it_keeps_the_branch(n, off):
-    """At it the rows leave the branch open, so there is no acceleration; 1e-8 rad beside it the branch is decided."""
-    system = built("n_four_bar", n)
+    """There the constraint rows do not determine the branch, hence no acceleration; 1e-8 rad away they do."""
+    system = constrained_system("n_four_bar", n)
     q = (-np.pi / 2 + off) * pattern(n)
     v = system.project_velocity(q, -5 * pattern(n))
     assert v == pytest.approx(-5 * pattern(n), abs=1e-12)
@@ -84,7 +84,7 @@ def test_march_from_the_singular_position_is_refused_and_beside_it_keeps_the_bra
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_rank_drops_where_the_rods_are_horizontal(n):
-    system = built("n_four_bar", n)
+    system = constrained_system("n_four_bar", n)
     there = system.mobility(-np.pi / 2 * pattern(n))
     assert (there.rank, there.freedom, there.redundancy) == (n, n + 1, 4 * n)
     assert there.singular
@@ -93,9 +93,9 @@ def test_rank_drops_where_the_rods_are_horizontal(n):
     assert (up.rank, up.freedom, up.redundancy, up.singular) == (2 * n, 1, 3 * n, False)
 
 
-def check_one(n):
-    """One freedom, and the acceleration of the pendulum: J θ̈ = w sin θ + τ."""
-    system = built("n_four_bar", n)
+def check_mobility_and_acceleration(n):
+    """One degree of freedom, and the acceleration of the pendulum: J θ̈ = w sin θ + τ."""
+    system = constrained_system("n_four_bar", n)
     q, v = -0.4 * pattern(n), -1.3 * pattern(n)
     assert system.mobility(q).freedom == 1
     J, w = inertia_and_weight(n)
@@ -106,11 +106,11 @@ def check_one(n):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_any_number(n):
-    check_one(n)
+def test_n_four_bar_has_mobility_one_and_the_pendulum_acceleration(n):
+    check_mobility_and_acceleration(n)
 
 
 @pytest.mark.night
 @pytest.mark.parametrize("n", range(1, 41))
-def test_one_to_forty(n):
-    check_one(n)
+def test_n_four_bar_up_to_40_has_mobility_one_and_the_pendulum_acceleration(n):
+    check_mobility_and_acceleration(n)

@@ -1,4 +1,4 @@
-"""MJCF from strangers: a table of broken files, each with line, element and reason, and one of odd files with their meaning."""
+"""Untrusted MJCF: a table of invalid files with line, element and reason, and a table of unusual valid files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TOO_LARGE = "is too large"
 
 
 def mjcf(inside: str) -> str:
-    """The inside starts on line 2."""
+    """``inside`` starts on line 2."""
     return f"<mujoco>\n{inside}\n</mujoco>"
 
 
 def world(inside: str, before: str = "") -> str:
-    """The inside starts on line 3."""
+    """``inside`` starts on line 3."""
     return mjcf(f"{before}<worldbody>\n{inside}\n</worldbody>")
 
 
@@ -39,7 +39,7 @@ def inertial(said: str) -> str:
 
 
 def two(inside: str) -> str:
-    """Two hinges, j and k, on bodies a and b; the inside is on line 3."""
+    """Two hinges, j and k, on bodies a and b; ``inside`` is on line 3."""
     bodies = "".join(f'<body name="{b}"><joint name="{j}"/>{GEOM}</body>' for b, j in ("aj", "bk"))
     return mjcf(f"<worldbody>{bodies}</worldbody>\n{inside}")
 
@@ -51,9 +51,9 @@ def mesh(said: str) -> str:
     )
 
 
-#: what is refused: id → (source, line, element, words of the reason)
+#: invalid files: id → (source, line, element, words of the reason)
 REFUSED: dict[str, tuple[str | bytes, int | None, str, str]] = {
-    # no MJCF
+    # not MJCF
     "empty": ("", None, "", "is empty"),
     "URDF": ("<robot name='r'><link name='a'/></robot>", 1, "robot", "this is a URDF"),
     "SVG": ("<!-- hello -->\n<svg/>", 2, "svg", "its root element is <svg>, not <mujoco>"),
@@ -128,7 +128,7 @@ REFUSED: dict[str, tuple[str | bytes, int | None, str, str]] = {
     "attribute unknown": (body('<joint colour="red"/>'), 4, "joint", "unrecognized attribute: 'colour'"),
     "class unknown": (body('<joint class="x"/>'), 4, "joint", "unknown default class name 'x'"),
     "world placed": (mjcf('<worldbody pos="1 0 0"/>'), 2, "worldbody", "cannot have attributes"),
-    # what ties joints and bodies
+    # constraints between joints and bodies
     "equality of a stranger": (two('<equality><joint joint1="x"/></equality>'), 3, "joint", "unknown element 'x'"),
     "equality with itself": (two('<equality><joint joint1="j" joint2="j"/></equality>'), 3, "joint", "is repeated"),
     "equality with nan": (two('<equality><joint joint1="j" polycoef="0 nan 0 0 0"/></equality>'), 3, "joint", DECIMAL),
@@ -136,7 +136,7 @@ REFUSED: dict[str, tuple[str | bytes, int | None, str, str]] = {
     "motor of a stranger": (two('<actuator><motor joint="x"/></actuator>'), 3, "motor", "'x'"),
     "motor of nothing": (two("<actuator><motor/></actuator>"), 3, "motor", "missing transmission target"),
     "force range crossed": (two('<actuator><motor joint="j" forcerange="1 -1"/></actuator>'), 3, "motor", "above the upper"),
-    # bombs
+    # files that expand to a huge size
     "copies of copies": (world('<replicate count="999">' * 2 + "<body/>" + "</replicate>" * 2), 3,
                          "replicate", "has more than 200000 elements"),
     "copies": (world('<replicate count="2000000000"><body/></replicate>'), 3, "replicate", "count is 2e+09"),
@@ -162,7 +162,7 @@ def _joint(d: Description):
     return joint
 
 
-#: what is accepted: id → (source, its meaning)
+#: valid files: id → (source, check of the description)
 ACCEPTED = {
     "no bodies: a robot that is a world": (mjcf(""), lambda d: [x.name for x in d.links] == ["world"]),
     "two worlds are one": (world("<body name='a'/>") .replace("</mujoco>", "<worldbody><body name='b'/></worldbody></mujoco>"),
@@ -207,11 +207,11 @@ def test_awkward_mjcf_is_accepted(case):
     assemble(d)
 
 
-def test_forces_that_are_not_read_are_a_warning():
+def test_mjcf_with_forces_that_are_not_read_is_a_warning():
     with pytest.warns(ModelWarning, match="gravity compensation"):
         read_mjcf(body(said='gravcomp="1"'))
 
 
-def test_there_are_at_least_eighty_awkward_files():
+def test_the_tables_have_at_least_95_awkward_files():
     assert len(REFUSED) >= 75
     assert len(REFUSED) + len(ACCEPTED) >= 95

@@ -1,4 +1,4 @@
-"""What an error says of the file, and what reading leaves behind: nothing."""
+"""Errors name the file, and reading leaves no files behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def mjcf(inside: str) -> str:
     return f"<mujoco>\n{inside}\n</mujoco>"
 
 
-def test_a_file_is_named_in_its_error(tmp_path):
+def test_error_of_an_invalid_mjcf_file_names_it(tmp_path):
     path = tmp_path / "robot.xml"
     path.write_text(mjcf("<worldbody><body><joint/></body></worldbody>"))
     with pytest.raises(FileError, match=r"robot.xml:2: <body>: MuJoCo: Error: mass and inertia of moving bodies"):
@@ -44,7 +44,7 @@ def test_mujoco_warnings_go_to_the_report_and_no_log_file_is_written(tmp_path, m
     assert capfd.readouterr() == ("", "")
 
 
-def test_without_mujoco_the_extra_is_named(monkeypatch):
+def test_read_mjcf_without_mujoco_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(MissingExtra, match=r"reading MJCF needs mujoco-core.*torsor\[mujoco\]"):
         read_mjcf(mjcf(f"<worldbody>{BODY}</worldbody>"))

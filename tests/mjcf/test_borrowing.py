@@ -1,4 +1,4 @@
-"""Inertias that no body has: moved to where they are possible, without a trace in M and τ."""
+"""Physically impossible inertias: made possible by moving inertia between links, with unchanged M and τ."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from torsor.model.joints import Fixed, Prismatic, Revolute, Spherical
 from torsor.model.physical import nonphysical
 from torsor.spatial import Inertia, Sym, Vec
 
-#: turns about z alone were ever asked of it
+#: inertia of a link that was identified from rotations about z only
 PLANAR = Inertia.of(1.0, Vec(0.2, 0, 0), Sym(0, 0, 0, 0, 0, 0.1))
 
 
-def same_motion(d: Description, e: Description) -> None:
+def check_same_dynamics(d: Description, e: Description) -> None:
     ours, theirs = assemble(d), assemble(e)
     q, v, a = ([float(x) for x in s] for s in random_state(ours, np.random.default_rng(0)))
     for algorithm, state in ((crba, (q,)), (rnea, (q, v, a))):
@@ -41,10 +41,10 @@ def test_moved_inertia_does_not_change_the_dynamics(seed):
     d = replace(d, links=tuple(replace(x, inertia=PLANAR) if x.name in flat else x for x in d.links))
     e, moved = possible(d)
     assert flat & set(moved)
-    same_motion(d, e)
+    check_same_dynamics(d, e)
 
 
-def test_a_planar_arm_borrows_from_its_base_through_every_link():
+def test_planar_arm_gets_possible_inertias_through_every_link():
     links = (Link("base"), *(Link(f"link{k}", PLANAR) for k in range(4)))
     kinds = (Revolute(Vec(0, 0, 1)), Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0)), Revolute(Vec(0, 0, -1)))
     ends = zip(links, links[1:], kinds, strict=False)
@@ -53,7 +53,7 @@ def test_a_planar_arm_borrows_from_its_base_through_every_link():
     e, moved = possible(d)
     assert not nonphysical(e)
     assert moved == ["link0", "link1", "link2", "link3"]
-    same_motion(d, e)
+    check_same_dynamics(d, e)
 
 
 def test_possible_inertias_are_not_changed():
@@ -69,7 +69,7 @@ def test_no_inertia_is_moved_across_a_spherical_joint():
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
-def test_welded_links_share(base):
+def test_impossible_inertia_is_moved_to_the_welded_link(base):
     trunk = Inertia.of(5.0, Vec(0, 0, 0.1), Sym(0.2, 0, 0, 0.2, 0, 0.2))
     links = (Link("shell", PLANAR), Link("trunk", trunk), Link("arm", trunk))
     joints = (Joint("weld", Fixed(), "shell", "trunk"), Joint("hinge", Revolute(Vec(0, 1, 0)), "trunk", "arm"))
@@ -77,4 +77,4 @@ def test_welded_links_share(base):
     e, moved = possible(d)
     assert moved == ["shell", "trunk"]
     assert not nonphysical(e)
-    same_motion(d, e)
+    check_same_dynamics(d, e)

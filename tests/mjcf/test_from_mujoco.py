@@ -1,4 +1,4 @@
-"""ts.from_mujoco: the robot of a model in memory, kernels and all."""
+"""ts.from_mujoco: the robot of a mujoco.MjModel in memory, with its kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torsor.errors import ArgumentError
 HERE = Path(__file__).parent
 
 
-def test_kernels_against_mj_forward_and_mj_inverse():
+def test_from_mujoco_kernels_agree_with_mj_forward_and_mj_inverse():
     m = mujoco.MjModel.from_xml_path(str(HERE / "free_bodies.xml"))
     robot = from_mujoco(m)
     twin = Twin(robot.model, m)
@@ -45,14 +45,14 @@ def test_changes_of_a_model_in_memory_are_read():
     assert after.name == "robot"
 
 
-def test_only_models():
+def test_from_mujoco_of_a_path_is_refused():
     with pytest.raises(ArgumentError, match=r"model must be a mujoco.MjModel, not str; ts.load reads files"):
         from_mujoco("robot.xml")
 
 
 @pytest.mark.parametrize("name", ["free_bodies.xml", "walker.xml", "joints.xml", "loops.xml"])
-def test_states_convert_as_mujoco_has_them(name):
-    """torsor.bridges.states against the conversion these tests use, which was written without it."""
+def test_state_conversion_to_mujoco_agrees_with_an_independent_one(name):
+    """torsor.bridges.states against the conversion of tests/mjcf/twin.py, which was written independently."""
     m = mujoco.MjModel.from_xml_path(str(HERE / name))
     robot = from_mujoco(m)
     there, twin = states.mujoco(robot, m), Twin(robot.model, m)
@@ -61,5 +61,5 @@ def test_states_convert_as_mujoco_has_them(name):
     np.testing.assert_allclose(there.a(q, v, a), twin.rates(q) @ a + twin.drift(q, v), rtol=0, atol=1e-14)
     mine, theirs = there.q(q), twin.qpos(q)
     apart = np.zeros(m.nv)
-    mujoco.mj_differentiatePos(m, apart, 1.0, mine, theirs)  # q and −q are one rotation
+    mujoco.mj_differentiatePos(m, apart, 1.0, mine, theirs)  # q and −q are the same rotation
     np.testing.assert_allclose(apart, 0, atol=1e-14)

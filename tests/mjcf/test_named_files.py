@@ -1,4 +1,4 @@
-"""Files that a file names: those in declared folders are read by torsor; nothing else is opened, by torsor or by MuJoCo."""
+"""Files that an MJCF file refers to: torsor reads those in declared folders; neither torsor nor MuJoCo opens any other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BODY = '<body name="{}"><joint/><geom size=".1"/></body>'
 
 
 def stl(size: float = 1.0, count: int | None = None) -> bytes:
-    """A tetrahedron; ``count`` is how many triangles its head announces."""
+    """A tetrahedron; ``count`` is the number of triangles in its header."""
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]) * size
     faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
     rows = b"".join(struct.pack("<12fH", 0, 0, 0, *corners[list(face)].ravel(), 0) for face in faces)
@@ -37,7 +37,7 @@ def part(name: str) -> str:
     return f"<mujocoinclude><worldbody>{BODY.format(name)}</worldbody></mujocoinclude>"
 
 
-#: how each element names a file, and a file of that kind
+#: element → (MJCF text that refers to a file, ending, bytes of such a file)
 WAYS = {
     "include": ('<include file="{}"/>', ".xml", part("inner").encode()),
     "mesh": ('<asset><mesh name="m" file="{}"/></asset>', ".stl", stl()),
@@ -51,7 +51,7 @@ WAYS = {
 
 @pytest.fixture
 def world(tmp_path) -> Path:
-    """A robot's folder with one file of each kind in it, and the same beside its package, where nothing may look."""
+    """The folder of a robot with one file of each kind, and the same files outside its package, which must not be opened."""
     for place in ("ws/robot/mjcf", "ws/robot/mjcf/inner", "ws/robot/assets", "outside"):
         (tmp_path / place).mkdir(parents=True)
         for _, ending, data in WAYS.values():
@@ -70,8 +70,8 @@ def robot(world: Path, inside: str, name: str = "robot.xml") -> Path:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[list[str]]:
-    """The files of a folder that this process opens meanwhile, in Python or in C: Linux tells (inotify)."""
+def watch_opened_files(folder: Path) -> Iterator[list[str]]:
+    """List the files of a folder that are opened meanwhile, by Python or C code (Linux inotify)."""
     libc, heard = ctypes.CDLL(None, use_errno=True), list[str]()
     watch = libc.inotify_init1(os.O_NONBLOCK)
     assert watch >= 0
@@ -91,13 +91,13 @@ def opened(folder: Path) -> Iterator[list[str]]:
 
 
 def test_audit_detects_files_opened_by_c_code(world):
-    with opened(world / "outside") as heard:
+    with watch_opened_files(world / "outside") as heard:
         mujoco.MjSpec.from_file(str(robot(world, '<include file="../../../outside/file.xml"/>')))
     assert heard == ["file.xml"]
 
 
 def test_all_mjcf_elements_with_a_file_attribute_are_handled():
-    """MuJoCo's own table of elements, and the ones looked after here; textures lose their files."""
+    """MuJoCo's schema against torsor's table of elements with files; texture files are never read."""
     found, name = set(), ""
     for line in mujoco.mj_printSchema(False, False).splitlines():
         word, _, attributes = line.partition(")") if line[:30].strip() else ("", "", line)
@@ -107,8 +107,8 @@ def test_all_mjcf_elements_with_a_file_attribute_are_handled():
     assert found == set(NAMED) - {"include"} | {"texture"}
 
 
-def reached(source, **options) -> bool:
-    """Whether a file is read to its end; the skin here has no bones, which MuJoCo sees when it has read it."""
+def is_read_completely(source, **options) -> bool:
+    """Whether a file is read to its end; the skin file has no bones, which MuJoCo reports after reading it."""
     try:
         return bool(read_mjcf(source, **options).links)
     except FileError as error:
@@ -116,12 +116,12 @@ def reached(source, **options) -> bool:
 
 
 @pytest.mark.parametrize("kind", WAYS)
-def test_files_below_the_package_are_read(world, kind):
+def test_mjcf_assets_below_the_package_and_in_roots_are_read(world, kind):
     way, ending, _ = WAYS[kind]
     inside = (f"file{ending}", f"inner/file{ending}", f"../assets/file{ending}", f"{world}/ws/robot/assets/file{ending}")
     for name in inside:
-        assert reached(robot(world, way.format(name)))
-    assert reached(robot(world, way.format(f"{world}/outside/file{ending}")), roots=[world / "outside"])
+        assert is_read_completely(robot(world, way.format(name)))
+    assert is_read_completely(robot(world, way.format(f"{world}/outside/file{ending}")), roots=[world / "outside"])
 
 
 HOSTILE = (
@@ -134,9 +134,9 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("kind", WAYS)
-def test_no_other_file_is_opened(world, kind):
+def test_files_outside_declared_folders_are_refused_and_not_opened(world, kind):
     way, ending, _ = WAYS[kind]
-    with opened(world / "outside") as heard:
+    with watch_opened_files(world / "outside") as heard:
         for name in HOSTILE:
             absolute = "{}/outside/file" in name
             uri = name.format(world) + ending if absolute else name.replace("{}", ending)
@@ -152,24 +152,24 @@ def test_no_other_file_is_opened(world, kind):
     assert heard == []
 
 
-def test_text_has_no_folder(world, monkeypatch):
+def test_mjcf_text_with_file_names_needs_roots(world, monkeypatch):
     monkeypatch.chdir(world / "outside")
     for way, ending, _ in WAYS.values():
         text = f"<mujoco>\n{way.format('file' + ending)}\n</mujoco>"
         with pytest.raises(FileError, match="give roots="):
             read_mjcf(text)
-        assert reached(text, roots=[world / "outside"])
+        assert is_read_completely(text, roots=[world / "outside"])
 
 
-def test_textures_are_not_opened(world):
-    with opened(world / "outside") as heard:
+def test_texture_files_outside_the_folder_are_not_opened(world):
+    with watch_opened_files(world / "outside") as heard:
         for way, type in product(("file", "fileright"), ("2d", "cube", "skybox")):
             read_mjcf(robot(world, f'<asset><texture name="t" type="{type}" {way}="{world}/outside/file.png"/></asset>'))
     assert heard == []
 
 
 def test_path_settings_have_the_meaning_of_mujoco(world):
-    """Where two files have one name, the one MuJoCo reads is read."""
+    """If two files have the same name, the one that MuJoCo would read is read."""
     folder = world / "ws/robot/mjcf"
     (folder / "inner/file.stl").write_bytes(stl(2.0))
     (world / "ws/robot/assets/file.stl").write_bytes(stl(3.0))
@@ -202,7 +202,7 @@ ATTACHED = """<asset><model name="arm" file="arm.xml"/></asset>
 <worldbody><body name="c"><attach model="arm" body="arm" prefix="p_"/></body></worldbody>"""
 
 
-def test_a_model_attached_brings_its_own_files(world):
+def test_attached_model_reads_its_own_files(world):
     arm = world / "ws/robot/mjcf/arm.xml"
     arm.write_text(ARM)
     assert "p_arm" in {x.name for x in read_mjcf(robot(world, ATTACHED)).links}
@@ -217,7 +217,7 @@ def test_a_model_attached_brings_its_own_files(world):
             read_mjcf(robot(world, ATTACHED))
 
 
-#: includes that never end, or seem so: (how many files, which one each includes, what is told of which)
+#: cyclic or deeply nested includes: id → (number of files, the file that each includes, words of the error)
 WINDING = {
     "itself": (1, lambda n: 0, "0.xml:2: <include>: '0.xml' is included more than once"),
     "in a circle": (3, lambda n: (n + 1) % 3, "0.xml:2: <include>: '1.xml' is included more than once"),
@@ -226,7 +226,7 @@ WINDING = {
 
 
 @pytest.mark.parametrize("case", WINDING)
-def test_winding_includes(tmp_path, case):
+def test_cyclic_and_deeply_nested_includes_are_refused(tmp_path, case):
     count, following, words = WINDING[case]
     for n in range(min(count, DEEPEST + 5)):
         (tmp_path / f"{n}.xml").write_text(f'<mujoco>\n<include file="{following(n)}.xml"/></mujoco>')
@@ -258,7 +258,7 @@ def png(width: int, height: int) -> bytes:
 
 
 NAN = struct.pack("<f", float("nan"))
-#: meshes and height fields that are none: id → (ending, bytes, words)
+#: damaged meshes and height fields: id → (ending, bytes, words)
 DAMAGED = {
     "nothing": (".stl", b"", "MuJoCo"),
     "cut off": (".stl", stl()[:-20], "MuJoCo"),
@@ -285,7 +285,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("case", DAMAGED)
-def test_damaged_assets(world, case):
+def test_damaged_meshes_and_height_fields_are_file_errors_with_line(world, case):
     ending, data, words = DAMAGED[case]
     (world / f"ws/robot/mjcf/bad{ending}").write_bytes(data)
     kind, size = ("hfield", 'size="1 1 1 1"') if ending in (".png", ".bin") else ("mesh", "")
@@ -308,14 +308,14 @@ for path in sys.argv[3:]:
     except TorsorError:
         pass
 """
-#: a successful system call in strace's log, and the path it names
+#: a successful system call in the log of strace, and its path
 CALL = re.compile(r'\d+ +(?:open|openat|connect)\((?:AT_FDCWD, )?(?:"(?P<path>[^"]*)")?')
 
 
 def outside(trace: str, start: Path, declared: Path) -> tuple[int, list[str]]:
     """(number of calls after ``start`` was opened, those that open a file or a connection outside the declared folder).
 
-    Folders that are only looked into, and the libraries that Python imports when first needed, are not counted.
+    Folders that are only listed and libraries that Python imports on first use are not counted.
     """
     lines = [line for line in trace.partition(f'"{start}"')[2].splitlines()[1:] if "O_DIRECTORY" not in line]
     calls = [(line, Path(match["path"] or "")) for line in lines if (match := CALL.match(line))]
@@ -323,7 +323,7 @@ def outside(trace: str, start: Path, declared: Path) -> tuple[int, list[str]]:
 
 
 def test_outside_lists_opens_and_connections_outside_the_declared_folder(tmp_path):
-    """Whatever the folders are called: pytest-xdist puts tests below .../popen-gw0/..."""
+    """Independent of the names of the folders: pytest-xdist runs tests below .../popen-gw0/..."""
     here = tmp_path / "popen-gw0"
     lines = [
         '7 openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3', f'7 openat(AT_FDCWD, "{here}/begin", O_RDONLY|O_CLOEXEC) = 3',
@@ -336,8 +336,8 @@ def test_outside_lists_opens_and_connections_outside_the_declared_folder(tmp_pat
 
 
 @pytest.mark.night
-def test_the_kernel_sees_no_other_file_opened(world):
-    """strace, for what is outside any folder one could watch; -z shows the calls that succeed, each in one line."""
+def test_strace_shows_no_opened_file_outside_the_declared_folder(world):
+    """strace sees files in all folders, unlike inotify; -z lists only successful calls, one per line."""
     paths = []
     for kind, (way, ending, _) in WAYS.items():
         for n, name in enumerate(HOSTILE[:12]):
@@ -359,5 +359,5 @@ def test_the_kernel_sees_no_other_file_opened(world):
         pytest.skip("strace may not trace here")
     assert run.returncode == 0, run.stderr
     count, found = outside(log.read_text(), start, world / "ws/robot/mjcf")
-    assert count >= len(paths)  # each of the files is read
+    assert count >= len(paths)  # each of the MJCF files is read
     assert found == []

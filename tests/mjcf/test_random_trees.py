@@ -18,14 +18,14 @@ from torsor.model.assembly import assemble
 from torsor.model.joints import Floating, Revolute, Spherical
 from torsor.spatial import Vec
 
-#: M and τ against the largest entry: inertias are diagonalised on the way, which costs a few digits
+#: error of M and τ relative to the largest entry: MuJoCo diagonalises inertias, which loses a few digits
 CLOSE = 1e-12
 
 
-def sayable(d: Description) -> Description:
-    """The tree without what MJCF has no words for: a user's joint, and numbers that differ between the freedoms of a ball."""
+def expressible_in_mjcf(d: Description) -> Description:
+    """The tree without features missing in MJCF: user-defined joints, and values that differ within a spherical joint."""
 
-    def said(j):
+    def expressible_joint(j):
         if isinstance(j.kind, Cam):
             return replace(j, kind=Revolute(Vec(0, 0, 1)))
         if isinstance(j.kind, Floating):
@@ -34,18 +34,18 @@ def sayable(d: Description) -> Description:
             return replace(j, armature=j.armature[:1] * 3, damping=j.damping[:1] * 3)
         return j
 
-    return replace(d, joints=tuple(said(j) for j in d.joints))
+    return replace(d, joints=tuple(expressible_joint(j) for j in d.joints))
 
 
 @given(st.integers(0, 10**6))
-def test_written_trees_move_in_mujoco_as_here(seed):
-    d = sayable(random_tree(seed, bodies=1 + seed % 7))
+def test_written_trees_have_the_same_dynamics_in_mujoco(seed):
+    d = expressible_in_mjcf(random_tree(seed, bodies=1 + seed % 7))
     assert max(Twin(assemble(d), compile_model(write_mjcf(d)).model).errors(seed, count=1)) < CLOSE
 
 
 @given(st.integers(0, 10**6))
-def test_trees_read_back_move_in_torsor_as_in_mujoco(seed):
-    d = sayable(random_tree(seed, bodies=1 + seed % 7))
+def test_trees_read_back_have_the_same_dynamics_as_in_mujoco(seed):
+    d = expressible_in_mjcf(random_tree(seed, bodies=1 + seed % 7))
     text = write_mjcf(d)
     back = read_mjcf(text)
     assert max(Twin(assemble(back), compile_model(text).model).errors(seed, count=1)) < CLOSE
@@ -53,7 +53,7 @@ def test_trees_read_back_move_in_torsor_as_in_mujoco(seed):
     assert {x.name for x in back.links} >= {x.name for x in d.links}
 
 
-def test_a_joint_of_your_own_is_refused_by_name():
+def test_write_mjcf_refuses_a_user_defined_joint_by_name():
     d = random_tree(0, bodies=2, kinds=[Cam()])
     with pytest.raises(ModelError, match=r"joint 'joint1': MJCF cannot express Cam"):
         write_mjcf(d)

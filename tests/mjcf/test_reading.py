@@ -1,4 +1,4 @@
-"""Files that use every feature there is, against MuJoCo: dynamics, poses, loops, limits, names, and what the report tells."""
+"""MJCF files with every supported feature, against MuJoCo: dynamics, poses, loops, limits, names and the report."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def read(name: str, **options) -> Description:
 
 
 def bare_twin(name: str) -> tuple[Twin, Description]:
-    """The tree alone beside MuJoCo's: loops off, every joint with a coordinate of its own."""
+    """The tree without loops and mimic joints, with MuJoCo's model of the same file."""
     d = replace(read(name, mimic=False), loops=())
     return Twin(assemble(d), compile_model(HERE / name).model), d
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_dynamics_are_mujocos(name):
+def test_mjcf_dynamics_agree_with_mujoco(name):
     twin, _ = bare_twin(name)
     assert (twin.model.nq, twin.model.nv) == (twin.m.nq, twin.m.nv)
     assert max(twin.errors(count=5)) < 1e-12
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_links_and_sites_are_where_mujoco_has_them(name):
+def test_poses_of_links_and_sites_agree_with_mujoco(name):
     twin, d = bare_twin(name)
     q, v, a = random_state(twin.model, np.random.default_rng(1))
     twin.theirs(q, v, a)
@@ -53,14 +53,14 @@ def test_links_and_sites_are_where_mujoco_has_them(name):
         f.name: (data.site(f.name.removesuffix("_site")).xpos, data.site(f.name.removesuffix("_site")).xmat) for f in d.frames
     }
     named = [x.name for x in (*d.links, *d.frames) if x.name in places]
-    assert len(named) >= twin.m.nbody - 3  # the walker's world, step and handle are not read
+    assert len(named) >= twin.m.nbody - 3  # world, step and handle of the walker are not read
     for frame in named:
         T = np.array(pose(twin.model, [float(x) for x in q], frame), float)
         np.testing.assert_allclose(T[:3, 3], places[frame][0], rtol=0, atol=1e-14)
         np.testing.assert_allclose(T[:3, :3].ravel(), places[frame][1], rtol=0, atol=1e-14)
 
 
-def test_masses_add_up():
+def test_total_mass_of_mjcf_files_equals_mujoco():
     for name in FILES:
         total = sum(link.inertia.m for link in read(name).links)
         m = compile_model(HERE / name).model
@@ -71,8 +71,8 @@ def test_masses_add_up():
 # -- loops and mimics ----------------------------------------------------------------------------------------------------
 
 
-def gaps(d: Description, q) -> dict[str, tuple[float, float]]:
-    """By loop: how far apart its frames are [m], and sin of half the angle between them."""
+def closure_errors(d: Description, q) -> dict[str, tuple[float, float]]:
+    """Per loop: distance of its frames [m], and the sine of half the angle between them."""
     model, out = assemble(d), {}
     for loop in model.loops:
         ends = []
@@ -95,7 +95,7 @@ def _matrix(X) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["loops.xml", "walker.xml"])
-def test_loops_are_as_far_open_as_mujocos(name):
+def test_closure_errors_of_loops_agree_with_mujoco(name):
     d = read(name, mimic=False)
     twin = Twin(assemble(replace(d, loops=())), compile_model(HERE / name).model)
     m, data = twin.m, twin.d
@@ -104,7 +104,7 @@ def test_loops_are_as_far_open_as_mujocos(name):
     q, _, _ = random_state(twin.model, np.random.default_rng(2))
     data.qpos[:] = twin.qpos(q)
     mujoco.mj_forward(m, data)
-    found = gaps(d, [float(x) for x in q])
+    found = closure_errors(d, [float(x) for x in q])
     assert [loop.kind.name for loop in d.loops] == (
         ["spherical", "fixed", "fixed", "spherical", "spherical", "fixed", "spherical"]
         if name == "loops.xml"
@@ -119,7 +119,7 @@ def test_loops_are_as_far_open_as_mujocos(name):
             assert turned == pytest.approx(np.linalg.norm(theirs[3:]), rel=1e-7)  # √(3 − trace) loses half the digits
 
 
-def test_a_linear_joint_equality_is_a_mimic():
+def test_linear_joint_equality_is_read_as_a_mimic_joint():
     d = read("loops.xml")
     follower = next(j for j in d.joints if j.name == "pinion")
     assert (follower.mimic.joint, follower.mimic.multiplier) == ("gear", -2)
@@ -184,7 +184,7 @@ def test_base_of_a_model_is_fixed_or_floating():
     assert read_mjcf(welded).root == "base"
 
 
-def test_one_body_of_several():
+def test_body_option_selects_one_of_several_robots():
     d = read("free_bodies.xml", body="leaf")
     assert [link.name for link in d.links] == ["world", "leaf", "stem"]
     assert read("free_bodies.xml", body="cube").base == "floating"
@@ -192,7 +192,7 @@ def test_one_body_of_several():
         read("free_bodies.xml", body="tree")
 
 
-def test_gravity_and_its_switch():
+def test_gravity_is_read_and_is_zero_if_disabled():
     assert tuple(read("joints.xml").gravity) == (1, -2, -9.5)
     off = '<option><flag gravity="disable"/></option><worldbody><body><joint/><geom size=".1"/></body></worldbody>'
     assert tuple(read_mjcf(f"<mujoco>{off}</mujoco>").gravity) == (0, 0, 0)
@@ -213,7 +213,7 @@ def test_unsupported_forces_warn_or_are_refused_if_strict():
         read_mjcf(HERE / LOUD, strict=True)
 
 
-def test_the_rest_is_counted():
+def test_report_counts_elements_that_are_ignored():
     report = "\n".join(read("joints.xml").report)
     for line in (
         "5 actuators ignored",

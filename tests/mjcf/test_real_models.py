@@ -1,7 +1,7 @@
-"""MJCF models people use, against MuJoCo with constraints off: Gymnasium's in the fast suite, a folder of your own at night.
+"""Public MJCF models against MuJoCo with constraints off: those of Gymnasium in the fast suite, a given folder at night.
 
 ``TORSOR_MJCF_MODELS=folder`` names the folder: MuJoCo Menagerie, dm_control, robosuite, ... Files in it that MuJoCo itself does
-not compile are no models.
+not compile are skipped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GYMNASIUM = sorted(p.name for p in ASSETS.glob("*.xml")) if ASSETS else []
 def compare(path: Path) -> None:
     found = compile_model(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # springs and fluids: off in MuJoCo too, here
+        warnings.simplefilter("ignore", ModelWarning)  # springs and fluids, which this test turns off in MuJoCo
         d = translate(found.model, mimic=False, mesh_frames=found.mesh_frames)
     model = assemble(replace(d, loops=()))
     assert (model.nq, model.nv) == (found.model.nq, found.model.nv)
@@ -43,7 +43,7 @@ def test_gymnasium_models_agree_with_mujoco(name):
 
 
 @pytest.mark.night
-def test_a_folder_of_models():
+def test_models_of_a_given_folder_agree_with_mujoco():
     folder = os.environ.get("TORSOR_MJCF_MODELS")
     if not folder:
         pytest.skip("TORSOR_MJCF_MODELS names no folder")

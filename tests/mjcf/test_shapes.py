@@ -1,4 +1,4 @@
-"""Geoms: shapes, roles, colours, and meshes brought back from the frame MuJoCo moves them to."""
+"""Geoms: shapes, roles, colours, and meshes in their own frame (MuJoCo moves them to their principal axes)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def shapes() -> dict[tuple[str, str], object]:
     return {(g.name, g.role): g for g in read_mjcf(HERE / "shapes.xml").link("body").geometry}
 
 
-def test_sizes_roles_and_colours():
+def test_geoms_keep_sizes_roles_and_colours():
     found = shapes()
     assert {name: role for name, role in found if name in ("sphere", "capsule")} == {"sphere": "visual", "capsule": "collision"}
     assert [found[name, "collision"].size for name in ("box", "capsule", "cylinder", "ellipsoid")] == [
@@ -38,25 +38,25 @@ def test_mesh_poses_agree_with_mujoco():
     for name in ("plain", "turned"):
         g = shapes()[name, "visual"]
         R, p = (np.array(x, float) for x in g.origin.pose)
-        ours = CORNERS * g.scale @ R.T + p + [0, 0, 1]  # the body is one metre up
+        ours = CORNERS * g.scale @ R.T + p + [0, 0, 1]  # the body is one metre above the ground
         k = int(m.geom(name).dataid[0])
         kept = m.mesh_vert[m.mesh_vertadr[k] :][: m.mesh_vertnum[k]]
         theirs = kept @ data.geom(name).xmat.reshape(3, 3).T + data.geom(name).xpos
         apart = np.linalg.norm(ours[:, None] - theirs[None], axis=2).min(axis=0)
-        assert apart.max() < 1e-7  # MuJoCo keeps corners in single precision
+        assert apart.max() < 1e-7  # MuJoCo stores vertices in single precision
         assert Path(g.uri).name == "tetrahedron.obj"
 
 
-def test_meshes_of_a_relative_path_are_found(monkeypatch):
+def test_meshes_of_a_file_given_by_a_relative_path_are_found(monkeypatch):
     monkeypatch.chdir(HERE)
     assert {g.uri for g in read_mjcf("shapes.xml").link("body").geometry if g.uri} == {str(HERE / "tetrahedron.obj")}
 
 
-def test_textures_are_never_opened():
-    assert read_mjcf(HERE / "shapes.xml").link("body").inertia.m > 0  # its texture names a file that is not there
+def test_mjcf_with_a_missing_texture_file_is_read():
+    assert read_mjcf(HERE / "shapes.xml").link("body").inertia.m > 0  # the file of its texture does not exist
 
 
-def test_shapes_come_back_as_they_were(tmp_path):
+def test_shapes_are_the_same_after_write_and_read(tmp_path):
     d = read_mjcf(HERE / "shapes.xml")
     write_mjcf(d, tmp_path / "shapes.xml", roots=[HERE])
     back = {(g.name, g.role): g for g in read_mjcf(tmp_path / "shapes.xml", roots=[HERE]).link("body").geometry}

@@ -1,4 +1,4 @@
-"""The bundled robots and those of example-robot-data as MJCF: MuJoCo compiles them to the same dynamics, and so does torsor."""
+"""The bundled robots and those of example-robot-data written as MJCF: the same dynamics in MuJoCo and in torsor."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from torsor.model.surgery import rotors_as_armature
 from torsor.robot.builder import Builder
 from torsor.spatial import Inertia, Sym, Transform, Vec
 
-#: one file has no links at all
+#: all files except the one without links
 URDFS = sorted(str(p.relative_to(ROBOTS)) for p in ROBOTS.rglob("*.urdf") if p.name != "ur3.urdf")
-#: MuJoCo has no massless fingers, and the two small Romeos have inertias that no joint lets one move elsewhere
+#: massless fingers, which MuJoCo refuses, and two small Romeos with impossible inertias that cannot be moved to other links
 REFUSED = {"romeo.urdf", "romeo_small.urdf", "romeo_laas_small.urdf"}
-#: its mimics follow joints that are not there
+#: mimic joints without their leaders
 LEADERLESS = {"alex_psyonic_hands.urdf"}
-#: fast ones with all there is: mimics, impossible inertias in hands and welded trunks, refusals
+#: quick files that cover mimic joints, impossible inertias in hands and welded trunks, and refusals
 FAST = (
     "panda_description/urdf/panda.urdf", "anymal_b_simple_description/robots/anymal.urdf", "romeo_description/urdf/romeo.urdf",
     "allegro_hand_description/urdf/allegro_left_hand.urdf", "pr2_description/urdf/pr2.urdf",
@@ -41,8 +41,8 @@ FAST = (
 )  # fmt: skip
 
 
-def there_and_back(d: Description) -> None:
-    """Written, M and τ in MuJoCo and, read again, in torsor are those of the description."""
+def check_round_trip(d: Description) -> None:
+    """Write as MJCF: M and τ in MuJoCo, and in torsor after reading, equal those of the description."""
     tree = replace(rotors_as_armature(d), loops=())
     text = write_mjcf(d, meshes=False)
     m = compile_model(text).model
@@ -55,13 +55,13 @@ def there_and_back(d: Description) -> None:
 
 
 @pytest.mark.parametrize("name", ts.robots.names())
-def test_bundled_robots(name):
-    there_and_back(ts.robots.description(name))
+def test_bundled_robots_written_as_mjcf_have_the_same_dynamics(name):
+    check_round_trip(ts.robots.description(name))
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("path", [pytest.param(p, marks=() if p in FAST else pytest.mark.night) for p in URDFS])
-def test_robots_of_example_robot_data(path, base):
+def test_public_urdf_files_written_as_mjcf_have_the_same_dynamics_or_are_refused(path, base):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         d = replace(read_urdf(ROBOTS / path, mimic=Path(path).name not in LEADERLESS), base=base)
@@ -69,10 +69,10 @@ def test_robots_of_example_robot_data(path, base):
         with pytest.raises(ModelError, match=r"link '\w+'.*MuJoCo refuses"):
             write_mjcf(d)
     else:
-        there_and_back(d)
+        check_round_trip(d)
 
 
-def test_a_robot_with_rotors():
+def test_rotors_are_written_to_mjcf_as_armature():
     d = (
         Builder("geared")
         .link("base").link("arm", mass=1.0, com=(0.2, 0, 0), inertia=(0.01, 0.02, 0.02))
@@ -80,11 +80,11 @@ def test_a_robot_with_rotors():
         .rotor("rotor", "hinge", "base", mass=0.1, inertia=(1e-4, 1e-4, 2e-4), ratio=50)
         .description()
     )  # fmt: skip
-    there_and_back(d)
+    check_round_trip(d)
     assert "rotors, written as armature" in write_mjcf(d)
 
 
-# -- what the text says --------------------------------------------------------------------------------------------------
+# -- contents of the text ------------------------------------------------------------------------------------------------
 
 
 def body(name: str, mass: float = 1.0) -> Link:
@@ -97,7 +97,7 @@ def arm(**fields) -> Description:
     return Description("arm", links, (first, Joint("b", Prismatic(Vec(1, 0, 0)), "one", "two")))
 
 
-def test_limits_losses_and_motors():
+def test_limits_damping_friction_and_motors_are_written_to_mjcf():
     fields = {
         "lower": (-1.0,),
         "upper": (2.0,),
@@ -115,23 +115,23 @@ def test_limits_losses_and_motors():
     assert {label: getattr(back, label) for label in fields} == fields
 
 
-def test_one_open_end_and_ends_that_cross():
+def test_range_is_written_only_for_finite_nonempty_limits():
     assert 'range="-1 10000000000"' in write_mjcf(arm(lower=(-1.0,)))
     assert "range" not in write_mjcf(arm(lower=(0.0,), upper=(0.0,)))
     assert "range" not in write_mjcf(arm(lower=(-math.inf,), upper=(math.inf,)))
 
 
-def test_a_mimic_is_an_equality():
+def test_mimic_joint_is_written_as_an_equality_and_read_back():
     d = arm()
     d = replace(d, joints=(d.joints[0], replace(d.joints[1], mimic=Mimic("a", -0.5, 0.25))))
-    there_and_back(d)
+    check_round_trip(d)
     assert read_mjcf(write_mjcf(d)).joints[1].mimic == Mimic("a", -0.5, 0.25)
 
 
 @pytest.mark.parametrize(
     ("kind", "words"), [(Fixed(), ["weld"]), (Spherical(), ["connect"]), (Revolute(Vec(0, 1, 0)), ["connect"] * 2)]
 )
-def test_loops_hold_the_same_frames(kind, words):
+def test_loops_are_written_as_equalities_at_the_same_frames(kind, words):
     X, Y = (Transform.of_pose(about, Vec(*p)) for about, p in ((_turn(0.3), (0.1, 0.2, 0.3)), (_turn(-0.2), (0.3, 0.1, 0))))
     d = replace(arm(), loops=(Loop("close", kind, "world", "two", X, Y),))
     text = write_mjcf(d)
@@ -143,7 +143,7 @@ def test_loops_hold_the_same_frames(kind, words):
         np.testing.assert_allclose(
             np.array(loop.child_origin.E, float), np.array(mine.child_origin.E, float), rtol=1e-14, atol=1e-15
         )
-    if len(words) == 2:  # the second ball lies on the axis, on both sides
+    if len(words) == 2:  # the second point of the hinge is on its axis, for both bodies
         further = np.array(back[1].origin.r, float) - np.array(back[0].origin.r, float)
         np.testing.assert_allclose(further, np.array(X.E.T, float) @ [0, 0.1, 0], rtol=1e-14, atol=1e-15)
 
@@ -164,7 +164,7 @@ def test_unsupported_loops_and_friction_laws_are_listed_in_a_comment():
     assert not read_mjcf(text).loops
 
 
-def test_massless_links_between_joints_join_the_body_after_them():
+def test_massless_links_between_joints_are_merged_into_the_next_body():
     links = (Link("base"), Link("yoke"), Link("cross"), body("head"))
     joints = (
         Joint("pan", Revolute(Vec(0, 0, 1)), "base", "yoke", Transform.of_pose(_turn(0.4), Vec(0, 0, 1)), armature=(0.1,)),
@@ -172,7 +172,7 @@ def test_massless_links_between_joints_join_the_body_after_them():
         Joint("zoom", Prismatic(Vec(1, 0, 0)), "cross", "head", Transform.of_pose(_turn(-0.3), Vec(0, 0.2, 0))),
     )
     d = Description("camera", links, joints, (NamedFrame("lens", "head"),))
-    there_and_back(d)
+    check_round_trip(d)
     text = write_mjcf(d)
     assert compile_model(text).model.nbody == 3
     assert "massless, merged into the next body: yoke, cross" in text
@@ -208,29 +208,29 @@ def test_joint_that_mjcf_cannot_express_is_named(kind, fields, words):
         write_mjcf(d)
 
 
-def test_names_that_parts_of_a_joint_need_must_be_free():
+def test_names_needed_for_parts_of_a_joint_must_be_unused():
     d = arm()
     both = replace(d.joints[0], kind=Universal(Vec(0, 0, 1), Vec(1, 0, 0)))
     with pytest.raises(ModelError, match=r"joint 'a_1' needs the name 'a_1' in MJCF, which another joint has"):
         write_mjcf(replace(d, joints=(both, replace(d.joints[1], name="a_1"))))
 
 
-def test_free_bodies_on_the_world():
+def test_floating_joint_on_the_world_is_written_as_a_free_joint():
     links = (Link("world"), body("arm"), body("cube"))
     joints = (
         Joint("hinge", Revolute(Vec(0, 0, 1)), "world", "arm"),
         Joint("free", Floating(), "world", "cube", damping=(0.1,) * 6),
     )
     d = Description("scene", links, joints)
-    there_and_back(d)
+    check_round_trip(d)
     assert [j.kind.name for j in read_mjcf(write_mjcf(d)).joints] == ["revolute", "floating"]
 
 
-def test_a_link_called_world_that_is_not_the_root():
+def test_link_named_world_that_is_not_the_root_is_renamed():
     d = arm()
     d = replace(d, links=(*d.links, body("world")), joints=(*d.joints, Joint("c", Fixed(), "two", "world")))
     assert 'name="world_"' in write_mjcf(d)
-    there_and_back(d)
+    check_round_trip(d)
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):

@@ -13,13 +13,13 @@ from torsor.model import Model
 from torsor.spatial import Quaternion
 
 Array = np.ndarray
-#: what is no rigid-body dynamics: constraints, contacts, springs and dampers, actuators
+#: all effects except rigid-body dynamics: constraints, contacts, springs and dampers, actuators
 OFF = mujoco.mjtDisableBit
 PASSIVE = OFF.mjDSBL_CONSTRAINT | OFF.mjDSBL_SPRING | OFF.mjDSBL_DAMPER | OFF.mjDSBL_ACTUATION
 
 
-def bare(m: Any) -> Any:
-    """The model with only rigid bodies left in its dynamics."""
+def only_rigid_bodies(m: Any) -> Any:
+    """Switch off everything in the model except rigid-body dynamics."""
     m.opt.disableflags |= int(PASSIVE)
     m.opt.density = m.opt.viscosity = 0
     m.opt.enableflags &= ~int(mujoco.mjtEnableBit.mjENBL_INVDISCRETE)
@@ -38,18 +38,18 @@ def random_state(model: Model, rng: np.random.Generator) -> tuple[Array, Array, 
     return np.array(q), rng.normal(size=model.nv), rng.normal(size=model.nv)
 
 
-def turned(q: Array) -> Array:
+def rotation_matrix(q: Array) -> Array:
     return np.array(Quaternion(*(float(x) for x in q)).matrix, float)
 
 
 class Twin:
-    """A torsor model beside MuJoCo's, joint by joint in the same order; coupled joints have rows of their own in MuJoCo."""
+    """The same robot in torsor and MuJoCo, with joints in the same order; mimic joints have rows of their own in MuJoCo."""
 
     def __init__(self, model: Model, m: Any):
-        self.model, self.m, self.d = model, bare(m), mujoco.MjData(m)
+        self.model, self.m, self.d = model, only_rigid_bodies(m), mujoco.MjData(m)
 
     def free(self, i: int) -> bool:
-        """Whether MuJoCo has a body as free; else it has three sliders and a ball for a floating joint."""
+        """Whether MuJoCo has a free joint for this floating joint; otherwise it has three slide joints and a ball joint."""
         return self.model.joint[i].name == "floating" and 0 in self.m.jnt_type and self.model.parent[i] == 0
 
     def qpos(self, q: Array) -> Array:
@@ -57,7 +57,7 @@ class Twin:
         for i, _ in self.model.outward():
             own, kind = self._own(q, i), self.model.joint[i]
             if self.free(i):
-                R, p = self._placed(i, own)
+                R, p = self._pose(i, own)
                 quaternion = np.zeros(4)
                 mujoco.mju_mat2Quat(quaternion, R.ravel())
                 own = np.r_[p, quaternion]
@@ -71,25 +71,25 @@ class Twin:
     def _own(self, q: Array, i: int) -> Array:
         return np.array(self.model.configuration(q)[i], float)
 
-    def _placed(self, i: int, own: Array) -> tuple[Array, Array]:
+    def _pose(self, i: int, own: Array) -> tuple[Array, Array]:
         E, r = self.model.offset[i]
         R0 = np.array(E, float).T
-        return R0 @ turned(own[3:]), np.array(r, float) + R0 @ own[:3]
+        return R0 @ rotation_matrix(own[3:]), np.array(r, float) + R0 @ own[:3]
 
-    def _turned(self, q: Array, i: int) -> Array:
-        """R with R v the velocity of a floating body along the axes its position is measured in."""
+    def _velocity_rotation(self, q: Array, i: int) -> Array:
+        """R such that R v is the velocity of a floating body in the axes of its position."""
         own = self._own(q, i)
-        return self._placed(i, own)[0] if self.free(i) else turned(own[3:])
+        return self._pose(i, own)[0] if self.free(i) else rotation_matrix(own[3:])
 
     def rates(self, q: Array) -> Array:
-        """G with qvel = G v, row by row of MuJoCo's."""
+        """G with qvel = G v, in the order of MuJoCo's rows."""
         model, rows = self.model, [np.zeros((0, self.model.nv))]
         for i, _ in model.outward():
             n, at, c = model.joint[i].nv, model.v_start[i], model.coupling[i]
             G = np.zeros((n, model.nv))
             G[:, at : at + n] = np.eye(n) * (1 if c is None else c.k)
             if model.joint[i].name == "floating":
-                G[:, at : at + 6] = np.block([[np.zeros((3, 3)), self._turned(q, i)], [np.eye(3), np.zeros((3, 3))]])
+                G[:, at : at + 6] = np.block([[np.zeros((3, 3)), self._velocity_rotation(q, i)], [np.eye(3), np.zeros((3, 3))]])
             if model.joint[i].name == "helical":
                 G = np.concatenate([G, G * model.joint[i].pitch])
             rows.append(G)
@@ -101,7 +101,7 @@ class Twin:
         for i, _ in model.outward():
             out, at = np.zeros(model.joint[i].nv + (model.joint[i].name == "helical")), model.v_start[i]
             if model.joint[i].name == "floating":
-                out[:3] = self._turned(q, i) @ np.cross(v[at : at + 3], v[at + 3 : at + 6])
+                out[:3] = self._velocity_rotation(q, i) @ np.cross(v[at : at + 3], v[at + 3 : at + 6])
             rows.append(out)
         return np.concatenate(rows)
 
@@ -110,19 +110,19 @@ class Twin:
         m, d, G = self.m, self.d, self.rates(q)
         d.qpos[:], d.qvel[:] = self.qpos(q), G @ v
         d.qacc[:] = G @ a + self.drift(q, v)
-        with quiet(mujoco):  # a body with next to no mass makes it write MUJOCO_LOG.TXT
+        with quiet(mujoco):  # MuJoCo writes MUJOCO_LOG.TXT for bodies of nearly zero mass
             mujoco.mj_inverse(m, d)
         M = np.zeros((m.nv, m.nv))
         mujoco.mj_fullM(m, d, M)
         return G.T @ M @ G, G.T @ d.qfrc_inverse
 
     def ours(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        """(M, τ) of torsor's source over floats: no compiler between."""
+        """(M, τ) of torsor's Python source over floats, without compiled kernels."""
         state = [[float(x) for x in s] for s in (q, v, a)]
         return np.array(crba(self.model, state[0]), float), np.array(rnea(self.model, *state), float)
 
     def errors(self, seed: int = 0, count: int = 2) -> tuple[float, float]:
-        """The largest difference in M, against its largest entry, and in τ, against the largest force in it."""
+        """Largest error of M, relative to its largest entry, and of τ, relative to the largest force in it."""
         rng = np.random.default_rng(seed)
         worst = (0.0, 0.0)
         for _ in range(count):

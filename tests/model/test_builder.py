@@ -1,4 +1,4 @@
-"""Builder: what is written is what the model has, and what cannot be is refused by name."""
+"""Builder: the description has the given numbers, and invalid input is refused with the name of the element."""
 
 import math
 
@@ -20,21 +20,21 @@ def one(type="revolute", **joint):
     return Builder("robot").link("a").link("b", mass=1.0, com=(0.1, 0.2, 0.3)).joint("j", type, "a", "b", **joint)
 
 
-def test_a_pendulum_has_the_equation_of_a_pendulum():
+def test_builder_pendulum_has_the_equation_of_a_pendulum():
     m, l, g, q, a = 2.0, 0.7, 9.81, 0.4, 1.3
     d = Builder("p").link("a").link("b", mass=m, com=(0, 0, -l)).joint("j", "revolute", "a", "b", axis=(0, 1, 0)).description()
     (tau,) = rnea(assemble(d), [q], [0.5], [a])
     assert tau == pytest.approx(m * l * l * a + m * g * l * math.sin(q), rel=1e-14)
 
 
-def test_symbols_stay_symbols():
+def test_builder_with_symbols_gives_the_symbolic_pendulum_equation():
     m, l, g, q, a = sympy.symbols("m l g q a", positive=True)
     b = Builder("p").link("a").link("b", mass=m, com=(0, 0, -l)).joint("j", "revolute", "a", "b", axis=(0, 1, 0))
     (tau,) = rnea(assemble(b.description(gravity=(0, 0, -g))), [q], [sympy.Symbol("v")], [a])
     assert sympy.simplify(tau - (m * l**2 * a + m * g * l * sympy.sin(q))) == 0
 
 
-def test_the_ways_to_write_an_inertia_agree():
+def test_builder_inertia_as_matrix_six_numbers_or_diagonal_is_the_same():
     full = np.array([[2.0, 0.1, 0.2], [0.1, 3.0, 0.3], [0.2, 0.3, 4.0]])
     by_matrix = Builder("r").link("a", 1.5, com=(1, 2, 3), inertia=full).description()
     by_lists = Builder("r").link("a", 1.5, com=np.array([1, 2, 3]), inertia=full.tolist()).description()
@@ -45,7 +45,7 @@ def test_the_ways_to_write_an_inertia_agree():
     assert np.allclose([list(row) for row in by_six.links[0].inertia.about_com.rows], full, atol=1e-14)
 
 
-def test_an_inertia_in_turned_axes():
+def test_builder_inertia_with_rpy_is_rotated_to_link_axes():
     rpy = (0.3, -0.5, 1.1)
     G = Builder("r").link("a", 2.0, com=(0.1, 0, 0), inertia=(1.0, 2.0, 2.5), rpy=rpy).description().links[0].inertia
     R = np.array([list(row) for row in from_rpy(*rpy)])
@@ -53,14 +53,14 @@ def test_an_inertia_in_turned_axes():
 
 
 @pytest.mark.parametrize("type", sorted(JOINT_TYPES))
-def test_every_joint_type_by_name(type):
+def test_builder_accepts_every_joint_type_by_name(type):
     extra = {"helical": {"pitch": 0.1}, "universal": {"axis": (1, 0, 0), "second_axis": (0, 1, 0)}}.get(type, {})
     d = one(type, **extra).description()
     assert d.joints[0].kind.name == type
     assert assemble(d).nv == JOINT_TYPES[type].nv
 
 
-def test_axes_are_normalised_and_right_angles_are_whole():
+def test_builder_normalises_axes_and_makes_right_angles_integers():
     assert one(axis=(0, 0, -5)).description().joints[0].kind.axis == Vec(0, 0, -1)
     assert all(isinstance(x, int) for x in one(axis=np.array([0.0, 2.0, 0.0])).description().joints[0].kind.axis)
     for axis in [(3, 4, 0), (1e-200, 1e-200, 0), (1e200, 1e200, 1e200)]:
@@ -70,13 +70,13 @@ def test_axes_are_normalised_and_right_angles_are_whole():
     assert one().description().joints[0].kind.axis == Vec(0, 0, 1), "ẑ unless given"
 
 
-def test_a_joint_type_may_be_given_ready_made():
+def test_builder_accepts_a_joint_type_object_without_axis():
     assert one(Revolute(Vec(1, 0, 0))).description().joints[0].kind == Revolute(Vec(1, 0, 0))
     with pytest.raises(ModelError, match="given as an object"):
         one(Revolute(Vec(1, 0, 0)), axis=(0, 1, 0))
 
 
-def test_numbers_of_a_joint():
+def test_builder_stores_limits_armature_damping_and_friction_per_degree_of_freedom():
     given = {"lower": -1, "upper": 2, "velocity_limit": 3.0, "effort_limit": math.inf}
     j = one(**given, armature=0.1, damping=[0.2], friction=0).description().joints[0]
     assert (j.lower, j.upper, j.velocity_limit, j.effort_limit) == ((-1.0,), (2.0,), (3.0,), (math.inf,))
@@ -97,7 +97,7 @@ def test_builder_mimic_joint_follows_its_leader():
             coupled(bad)
 
 
-def test_frames_base_and_gravity():
+def test_builder_stores_frames_base_and_gravity():
     d = one().frame("tool", "b", xyz=(0, 0, 1)).description(base="floating", gravity=(0, 0, -1.62))
     assert (d.base, d.gravity, d.frames[0].name) == ("floating", Vec(0, 0, -1.62), "tool")
     assert assemble(d).nv == 7
@@ -141,11 +141,11 @@ def test_frames_base_and_gravity():
         (lambda: one().frame("tool", "c").description(), "frame 'tool' is on link 'c'"),
     ],
 )
-def test_invalid_descriptions_are_refused_by_name(make, message):
+def test_builder_refuses_invalid_descriptions_by_name(make, message):
     with pytest.raises(ModelError, match=message.replace("(", r"\(")):
         make()
 
 
-def test_an_unknown_joint_type_lists_the_known():
+def test_builder_error_of_an_unknown_joint_type_lists_the_known_types():
     with pytest.raises(UnknownName, match=r"'hinge'.*continuous, cylindrical, fixed.*universal"):
         one("hinge")

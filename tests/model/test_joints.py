@@ -1,4 +1,4 @@
-"""Every joint type keeps its contract: S is the rate of X, Ṡ the rate of S, integrate and difference undo each other."""
+"""Contract of every joint type: S is the rate of X, Ṡ is the rate of S, difference is the inverse of integrate."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_subspace_is_the_rate_of_the_transform(seed):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_the_subspace_rate(seed):
+def test_subspace_rate_and_bias_equal_differences_of_the_subspace(seed):
     for kind, q, v in cases(seed):
         later, earlier = (columns(kind.subspace(kind.integrate(q, (v * h).tolist()))) for h in (STEP, -STEP))
         rate = columns(kind.subspace_rate(q, v.tolist()))
@@ -91,7 +91,7 @@ def test_the_subspace_rate(seed):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_integrate_and_difference_undo_each_other(seed):
+def test_difference_is_the_inverse_of_integrate_for_every_joint_type(seed):
     for kind, q, v in cases(seed):
         v = v / max(1.0, np.linalg.norm(v) / 2)
         there = kind.integrate(q, v.tolist())
@@ -109,13 +109,13 @@ def test_alignment_is_a_rotation_that_takes_z_to_the_axis(seed):
     np.testing.assert_allclose(R[:, 2], d, rtol=1e-14, atol=1e-15)
 
 
-def test_neutral_is_the_identity():
+def test_neutral_of_every_joint_type_is_the_identity_transform():
     for kind in kinds(np.random.default_rng(0)):
         np.testing.assert_allclose(pose(kind, kind.neutral()), np.eye(4), rtol=1e-14, atol=1e-15)
     assert np.array_equal(pose(Fixed(), []), np.eye(4))
 
 
-def test_the_table_names_every_type():
+def test_joint_types_table_has_every_type_and_universal_refuses_parallel_axes():
     assert set(JOINT_TYPES) == {
         "fixed", "revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar",
         "floating",
@@ -124,13 +124,13 @@ def test_the_table_names_every_type():
         Universal(Vec(0, 0, 1), Vec(0, 0, -1))
 
 
-def test_a_continuous_joint_goes_the_short_way_round():
+def test_difference_of_a_continuous_joint_is_the_short_way_round():
     (d,) = Continuous(Vec(0, 0, 1)).difference([3.0], [-3.0])
     assert d == pytest.approx(2 * np.pi - 6)
 
 
 @pytest.mark.parametrize("k", range(17))
-def test_logarithm_near_a_half_turn_and_near_none(k):
+def test_logarithm_is_accurate_near_a_half_turn_and_near_the_identity(k):
     """RELIABILITY B3: π − 10⁻ᵏ and 10⁻ᵏ about many axes, no NaN and no lost digit."""
     rng = np.random.default_rng(k)
     for _ in range(60):
@@ -139,7 +139,7 @@ def test_logarithm_near_a_half_turn_and_near_none(k):
         for angle in (np.pi - 10.0**-k, 10.0**-k):
             w = Quaternion.exp(Vec(*(d * angle).tolist())).log
             error = np.linalg.norm(np.array(w) - d * angle)
-            flipped = np.linalg.norm(np.array(w) + d * (2 * np.pi - angle))  # at π the two ways round are equally short
+            flipped = np.linalg.norm(np.array(w) + d * (2 * np.pi - angle))  # at π both directions are equally short
             assert min(error, flipped) <= 1e-8 * max(angle, 1e-8)
 
 
@@ -151,8 +151,8 @@ def test_many_small_turns_stay_a_rotation():
     assert sum(x * x for x in q) == pytest.approx(1, abs=1e-12)
 
 
-def test_the_check_of_a_users_joint():
-    """torsor.joints.check passes what is right, and names what is wrong."""
+def test_joints_check_accepts_correct_types_and_names_the_wrong_method():
+    """torsor.joints.check of the bundled types, and of two user-defined types with a wrong method."""
     from dataclasses import dataclass
 
     from torsor.joints import Motion, Subspace, check
@@ -181,7 +181,7 @@ def test_the_check_of_a_users_joint():
 
 
 def loop_cases(seed):
-    """Every type that can close a loop, and each of them with its sides exchanged."""
+    """Every type that can close a loop, and each of them reversed."""
     rng = np.random.default_rng(seed)
     for kind in [*(k for k in kinds(rng) if not isinstance(k, Cam)), Fixed()]:
         q = [float(x) for x in kind.random(rng, [-3.0] * kind.nq, [3.0] * kind.nq)]
@@ -205,18 +205,18 @@ def test_the_complement_does_no_work_and_fills_six_dimensions(seed):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_coordinates_undo_the_transform(seed):
+def test_coordinates_of_the_transform_are_q(seed):
     for kind, q in loop_cases(seed):
         back = kind.coordinates(kind.transform(q))
         assert len(back) == kind.nq
         np.testing.assert_allclose(kind.difference(q, back), 0, atol=1e-13, err_msg=str(kind))
-        if kind.nq == kind.nv:  # a quaternion and its negative are one rotation
+        if kind.nq == kind.nv:  # a quaternion and its negative are the same rotation
             np.testing.assert_allclose(back, q, rtol=1e-14, atol=1e-13, err_msg=str(kind))
 
 
 @given(seed=st.integers(0, 10**6))
-def test_an_angle_is_the_nearest_one(seed):
-    """Revolute: no other angle gives a rotation closer to an arbitrary one, by search."""
+def test_revolute_coordinates_give_the_nearest_rotation(seed):
+    """No other angle gives a rotation closer to an arbitrary rotation matrix, by search."""
     rng = np.random.default_rng(seed)
     R = Quaternion(*rng.normal(size=4).tolist()).matrix
     kind = Revolute(axis(rng))
@@ -226,7 +226,7 @@ def test_an_angle_is_the_nearest_one(seed):
 
 
 @pytest.mark.parametrize("k", range(17))
-def test_the_quaternion_of_a_rotation_near_a_half_turn_and_near_none(k):
+def test_quaternion_of_a_rotation_is_accurate_near_a_half_turn_and_near_the_identity(k):
     rng = np.random.default_rng(k)
     half_turns = [np.pi * d for d in np.eye(3)]
     some = [a * d / np.linalg.norm(d) for d in rng.normal(size=(20, 3)) for a in (np.pi - 10.0**-k, 10.0**-k)]
@@ -237,7 +237,7 @@ def test_the_quaternion_of_a_rotation_near_a_half_turn_and_near_none(k):
         assert min(np.abs(np.subtract(back, q)).max(), np.abs(np.add(back, q)).max()) < 4e-16 * 4
 
 
-def test_a_coordinate_axis_gives_whole_numbers():
+def test_complement_along_a_coordinate_axis_has_integer_entries():
     for a in (Vec(0, 0, 1), Vec(0, -1, 0), Vec(1, 0, 0)):
         for kind in (
             Revolute(a),
@@ -251,11 +251,11 @@ def test_a_coordinate_axis_gives_whole_numbers():
         ):
             assert all(type(x) is int for x in flat(kind.complement([0.0] * kind.nq))), kind
     perpendicular = Universal(Vec(0, 0, 1), Vec(1, 0, 0)).complement([0.3, 0.4])
-    assert sum(type(x) is int for x in flat(perpendicular)) >= 21  # only the moment turns
+    assert sum(type(x) is int for x in flat(perpendicular)) >= 21  # only the moment depends on q
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_complement_and_coordinates_are_recorded_as_they_are_computed(seed):
+def test_recorded_complement_and_coordinates_equal_the_computed_ones(seed):
     for kind, q in loop_cases(seed):
         if kind.nq == 0:
             continue

@@ -1,4 +1,4 @@
-"""Loops as data: declared, carried through surgery, and cut elsewhere without moving a link."""
+"""Loops in descriptions: declared, kept by model editing, and cut elsewhere without moving a link."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def four_bar(close="revolute", **options) -> ts.Builder:
     return bars.loop("C", close, "coupler", "rocker", xyz=(3, 0, 0), child_xyz=(2, 0, 0), **options)
 
 
-def places(d: Description, q: dict[str, list]) -> dict[str, Transform]:
-    """World → link of every link, by walking the joints; the root stands at the world."""
+def link_transforms(d: Description, q: dict[str, list]) -> dict[str, Transform]:
+    """Transform world → link of every link, along the joints; the root is at the world origin."""
     below: dict[str, list[Joint]] = {}
     for j in d.joints:
         below.setdefault(j.parent, []).append(j)
@@ -47,11 +47,11 @@ def places(d: Description, q: dict[str, list]) -> dict[str, Transform]:
 
 
 def closed_graph(seed: int, loops: int = 3, kinds=None) -> tuple[Description, dict[str, list]]:
-    """A random tree with loops that are closed at a random configuration, and that configuration, loops included."""
+    """A random tree with loops, and a configuration (with coordinates of the loop joints) at which they are closed."""
     rng = np.random.default_rng(seed)
     d = random_tree(seed, bodies=6, base="fixed", couplings=False, kinds=kinds)
     q = {j.name: [float(x) for x in j.kind.random(rng, [-1.0] * j.kind.nq, [1.0] * j.kind.nq)] for j in d.joints}
-    X = places(d, q)
+    X = link_transforms(d, q)
     names = [link.name for link in d.links]
     for n in range(loops):
         kind = kinds[n % len(kinds)] if kinds else joint_type(rng)
@@ -60,14 +60,14 @@ def closed_graph(seed: int, loops: int = 3, kinds=None) -> tuple[Description, di
         parent, child = map(str, rng.choice(names, size=2, replace=False))
         q[f"loop{n}"] = qJ = [float(x) for x in kind.random(rng, [-1.0] * kind.nq, [1.0] * kind.nq)]
         origin = transform(rng)
-        seat = kind.transform(qJ) @ origin @ X[parent] @ X[child].inverse  # so that it is closed here
+        seat = kind.transform(qJ) @ origin @ X[parent] @ X[child].inverse  # closed at this configuration
         d = replace(d, loops=(*d.loops, Loop(f"loop{n}", kind, parent, child, origin, seat)))
     return d, q
 
 
 def check_closed(d: Description, q: dict[str, list]) -> None:
     """Every loop of the description, and of its model, is closed at q."""
-    X = places(d, q)
+    X = link_transforms(d, q)
     for x in d.loops:
         assert_close(
             [*flat(x.child_origin @ X[x.child])], [*flat(x.kind.transform(q[x.name]) @ x.origin @ X[x.parent])], scale=1
@@ -82,15 +82,15 @@ def check_closed(d: Description, q: dict[str, list]) -> None:
         assert_close([*flat(s @ p.inverse)], [*flat(row.kind.transform(q[row.name]))], scale=1)
 
 
-# -- declared ------------------------------------------------------------------------------------------------------------
+# -- declaration ---------------------------------------------------------------------------------------------------------
 
 
 @given(seed=st.integers(0, 10**6))
-def test_a_loop_of_the_model_is_the_loop_of_the_description(seed):
+def test_loops_of_description_and_model_are_closed_at_the_same_configuration(seed):
     check_closed(*closed_graph(seed))
 
 
-def test_a_skew_axis_is_turned_to_z():
+def test_loop_with_a_skew_axis_has_frames_rotated_to_z():
     row = four_bar(axis=(0, 1, 1)).build().model.loops[0]
     assert row.kind == Revolute(Z)
 
@@ -141,7 +141,7 @@ def test_builder_refuses_arguments_that_a_joint_type_does_not_use():
         four_bar().joint("E", "revolute", "coupler", "rocker").build()
 
 
-def test_the_world_is_an_end_too():
+def test_loop_may_connect_the_world_to_a_floating_robot():
     foot = ts.Builder("foot").link("foot", mass=1).loop("weld", "fixed", "world", "foot").build(base="floating")
     row = foot.model.loops[0]
     assert (row.predecessor.body, row.successor.body) == (0, 1)
@@ -149,10 +149,10 @@ def test_the_world_is_an_end_too():
         foot.with_base("fixed")
 
 
-# -- surgery -------------------------------------------------------------------------------------------------------------
+# -- model editing -------------------------------------------------------------------------------------------------------
 
 
-def test_surgery_carries_loops():
+def test_model_editing_keeps_loops_or_refuses():
     robot = four_bar().build()
     assert robot.lock({"A": 0.1, "B": 0.2, "D": 0.3}).loops == ("C",)
     assert robot.with_payload("coupler", 1.0).loops == robot.with_gravity((0, 0, 0)).loops == ("C",)
@@ -169,8 +169,8 @@ def test_surgery_carries_loops():
         robot.attach(ts.Builder("o").link("x").link("y").joint("C", "revolute", "x", "y").build(), at="rocker")
 
 
-def test_a_loop_to_the_ground_keeps_its_end_when_the_ground_is_carried_off():
-    """In a fixed base the world is the root; attached or rebased, the root is what the loop holds on to."""
+def test_loop_to_the_world_becomes_a_loop_to_the_root_after_attach_and_rebase():
+    """With a fixed base the world is the root link; after attach or rebase the loop is connected to that link."""
     d = four_bar().loop("E", "spherical", "world", "coupler", xyz=(1, 1, 0)).description()
     both = surgery.attach(ts.robots.description("two_link"), d, "tip", prefix="m_")
     assert [(x.parent, x.child) for x in both.loops] == [("m_coupler", "m_rocker"), ("m_ground", "m_coupler")]
@@ -180,7 +180,7 @@ def test_a_loop_to_the_ground_keeps_its_end_when_the_ground_is_carried_off():
 
 
 @given(seed=st.integers(0, 10**6))
-def test_another_base_keeps_loops_closed(seed):
+def test_rebase_keeps_loops_closed(seed):
     d, q = closed_graph(seed)
     check_closed(surgery.rebase(d, d.links[seed % 6 + 1].name), q)
 
@@ -189,7 +189,7 @@ def test_another_base_keeps_loops_closed(seed):
 
 
 def random_cut(d: Description, rng) -> list[str]:
-    """The edges that a spanning tree grown at random leaves out; Cam and floating joints cannot close a loop."""
+    """Joints outside a random spanning tree; Cam and floating joints stay in the tree, as they cannot close a loop."""
     edges = list(d.edges)
     rng.shuffle(edges)
     edges.sort(key=lambda e: isinstance(e.kind, (Cam, Floating)), reverse=True)
@@ -204,12 +204,12 @@ def random_cut(d: Description, rng) -> list[str]:
 
 
 @given(seed=st.integers(0, 10**6))
-def test_another_tree_moves_no_link(seed):
-    """q of joints and loops together is one configuration of the mechanism, whichever of them are cut."""
+def test_spanning_tree_with_other_cuts_moves_no_link(seed):
+    """The coordinates of joints and loop joints describe the same configuration, whichever joints are cut."""
     d, q = closed_graph(seed)
     for cut in (random_cut(d, np.random.default_rng(seed)), "auto"):
         other = spanning_tree(d, cut)
-        before, after = places(d, q), places(other, q)
+        before, after = link_transforms(d, q), link_transforms(other, q)
         for link in d.links:
             assert_close([*flat(before[link.name])], [*flat(after[link.name])], scale=1)
             assert other.link(link.name) == link
@@ -218,10 +218,10 @@ def test_another_tree_moves_no_link(seed):
         check_closed(other, q)
         if cut != "auto":
             assert sorted(cut) == sorted(x.name for x in other.loops)
-            again = spanning_tree(other, [x.name for x in d.loops])  # and back
+            again = spanning_tree(other, [x.name for x in d.loops])  # back to the first tree
             check_closed(again, q)
             for link in d.links:
-                assert_close([*flat(before[link.name])], [*flat(places(again, q)[link.name])], scale=1)
+                assert_close([*flat(before[link.name])], [*flat(link_transforms(again, q)[link.name])], scale=1)
 
 
 @given(seed=st.integers(0, 10**6))
@@ -238,8 +238,8 @@ def _size(d: Description) -> tuple[int, int]:
     return sum(6 - x.kind.nv for x in d.loops), sum(j.kind.nv for j in d.joints)
 
 
-def test_equals_are_cut_far_from_the_root():
-    """A ring of six hinges is cut opposite the ground: two short arms, not a long one."""
+def test_automatic_spanning_tree_cuts_equal_joints_far_from_the_root():
+    """A ring of six revolute joints is cut opposite the ground, into two short chains."""
     ring = ts.Builder("ring").link("l0")
     for i in range(1, 6):
         ring.link(f"l{i}", mass=1).joint(f"j{i}", "revolute", f"l{i - 1}", f"l{i}", xyz=(1, 0, 0))
@@ -258,7 +258,7 @@ def test_cut_joints_and_lost_data_are_reported():
     assert robot.nv == 3
 
 
-def test_trees_that_cannot_be():
+def test_with_spanning_tree_refuses_impossible_cuts():
     robot = four_bar().build()
     with pytest.raises(ts.ModelError, match=r"is disconnected: .* 'crank', 'coupler' to the root 'ground'"):
         robot.with_spanning_tree(["A", "C"])
@@ -290,14 +290,14 @@ def test_cycle_error_names_only_the_joints_of_the_cycle():
         arm.with_spanning_tree(())
 
 
-def test_a_floating_joint_that_is_cut_is_gone():
+def test_spanning_tree_removes_a_cut_floating_joint_and_reports_it():
     free = ts.Builder("free").link("a").link("b", mass=1).joint("j", "floating", "a", "b").loop("l", "spherical", "a", "b")
     robot = free.build().with_spanning_tree()
     assert (robot.joints, robot.loops) == (("l",), ())
     assert robot.report[-1] == "joint 'j' is floating and constrains nothing: it is removed"
 
 
-def test_a_foot_on_the_ground_stays_a_loop():
+def test_spanning_tree_keeps_a_loop_to_the_world():
     foot = ts.Builder("foot").link("body", mass=1).link("foot", mass=1).joint("ankle", "revolute", "body", "foot")
     robot = foot.loop("floor", "fixed", "world", "foot").build(base="floating")
     assert robot.with_spanning_tree() == robot

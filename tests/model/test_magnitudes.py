@@ -1,4 +1,4 @@
-"""Constants too large or too small to be multiplied are refused when a model is built, whatever the way in."""
+"""Constants whose products overflow or underflow are refused when a model is built, for every format."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_model_with_overflowing_constants_is_refused_by_element_name(way):
 
 @pytest.mark.parametrize("scale", [LARGEST, 1e-50, SMALLEST_MASS])
 def test_masses_within_the_bounds_give_the_scaled_mass_matrix(scale):
-    """M is linear in the masses: an oracle at every scale."""
+    """M is linear in the masses, which gives the expected value at every scale."""
     one = chain(3, mass=1.0, inertia=None).build()
     scaled = chain(3, mass=scale, inertia=None).build()
     q = np.array([0.3, -0.5, 0.7])
@@ -107,7 +107,7 @@ def test_masses_within_the_bounds_give_the_scaled_mass_matrix(scale):
 
 
 def test_lengths_at_the_bound_give_finite_dynamics():
-    """All lengths × s: M × s² and P × s at unchanged masses, with moments that are Steiner's alone."""
+    """All lengths × s with point masses: M × s² and potential energy × s."""
     s = LARGEST
     one, large = (chain(3, com=(0.1 * k, 0, 0), inertia=None, xyz=(0.5 * k, 0, 0)).build() for k in (1.0, s))
     q = np.array([0.3, -0.5, 0.7])

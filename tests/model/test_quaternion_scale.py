@@ -24,7 +24,7 @@ BASE = ts.robots.two_link().with_base("floating")
 
 
 def rotation(q):
-    """R of a quaternion, to fifty digits."""
+    """Rotation matrix of a quaternion, with fifty digits."""
     with mpmath.workdps(50):
         x, y, z, w = (mpmath.mpf(float(a)) for a in q)
         n = x * x + y * y + z * z + w * w
@@ -87,7 +87,7 @@ def test_simulation_and_rollout_start_from_a_scaled_quaternion(scale):
     np.testing.assert_allclose(one, other, atol=1e-13)
 
 
-def test_ordinary_quaternions_keep_their_bits():
+def test_unit_quaternions_are_unchanged_bit_for_bit():
     from torsor.scalar import ray
 
     for q in RNG.normal(size=(20, 4)) * 10.0 ** RNG.integers(-30, 30, size=(20, 1)):

@@ -1,4 +1,4 @@
-"""Handing inertia inwards changes no joint-space result, and leaves fewer parameters."""
+"""Regrouping of inertia to parent links: the same joint-space results with fewer parameters."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from torsor.model.regrouping import with_fewest_parameters
 from torsor.robot import Robot
 from torsor.spatial.vector import flat
 
-#: they solve with M, and lose cond(M)
+#: quantities that solve with M, with rounding errors multiplied by cond(M)
 SOLVED = ("forward_dynamics", "hybrid_acceleration", "hybrid_force")
 
 
 @given(seed=st.integers(0, 10**6))
-def test_joint_space_results_are_the_same(seed):
+def test_regrouping_does_not_change_joint_space_quantities(seed):
     robot = Robot(random_tree(seed))
     full, lean = robot.model, with_fewest_parameters(robot.model)
     q, v, a = (x.tolist() for x in state(robot, seed))
@@ -40,7 +40,7 @@ def test_joint_space_results_are_the_same(seed):
 
 
 @pytest.mark.parametrize("name", ["ur5", "panda", "quadruped", "humanoid", "puma560"])
-def test_fewer_parameters_remain(name):
+def test_regrouping_leaves_fewer_nonzero_parameters(name):
     model = getattr(ts.robots, name)().model
 
     def parameters(m):
@@ -49,8 +49,8 @@ def test_fewer_parameters_remain(name):
     assert parameters(with_fewest_parameters(model)) < parameters(model)
 
 
-def test_the_links_of_a_robot_stay_as_they_were():
-    """Regrouping is for kernels: what a user sees, and what depends on single links, is the description's."""
+def test_regrouping_does_not_change_links_center_of_mass_and_energy():
+    """Only kernels use regrouped inertias; quantities of single links use those of the description."""
     robot = ts.robots.ur5()
     q = robot.random_configuration(0)
     com = np.array(alg.center_of_mass(robot.model, q.tolist()))

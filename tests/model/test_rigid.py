@@ -1,4 +1,4 @@
-"""torsor.rigid: shapes over any scalar, meshes, exp and log at their weak spots, consistency, batches, bad input."""
+"""torsor.rigid: shapes over any scalar, meshes, exp and log near 0 and π, consistency, batches, invalid input."""
 
 import inspect
 import math
@@ -47,7 +47,7 @@ def test_shapes_keep_the_digits_of_their_scalar():
 
 
 def test_shapes_can_be_recorded():
-    """The sizes as inputs of a program: an inertia that a kernel computes, where a design is being optimised."""
+    """With the sizes as inputs of a program: an inertia that a kernel computes, as needed for design optimisation."""
 
     def f(size):
         return {"G": list(flat(rigid.cone(size[0], size[1]).inertia(density=1000.0)))}
@@ -56,13 +56,13 @@ def test_shapes_can_be_recorded():
     assert np.allclose(interpret(program, [np.array([0.1, 0.3])])[0], f([0.1, 0.3])["G"])
 
 
-def test_structural_zeros_stay_integers():
+def test_shapes_have_integer_structural_zeros():
     I = rigid.box(1.0, 2.0, 3.0).inertia(mass=2.5)
     assert all(type(zero) is int for zero in (*I.h, I.I.xy, I.I.xz, I.I.yz))
 
 
-def test_an_inertia_goes_into_a_link():
-    """The six numbers of I_c are what Builder.link takes."""
+def test_builder_link_accepts_an_inertia_of_rigid():
+    """Builder.link accepts mass, com and about_com of an Inertia."""
     I = rigid.sum_inertias(
         [rigid.cone(0.1, 0.3).inertia(mass=2.0), rigid.transform_inertia(rigid.rod(1).inertia(mass=1.0), xyz=(0.5, 0, 0))]
     )
@@ -76,7 +76,7 @@ def test_an_inertia_goes_into_a_link():
     assert np.allclose(robot.mass_matrix(robot.neutral()), I.I.rows)
 
 
-def test_a_hole_is_taken_away():
+def test_difference_of_two_cylinder_inertias_is_a_tube():
     tube = rigid.cylinder(0.2, 1).inertia(density=1000) - rigid.cylinder(0.1, 1).inertia(density=1000)
     assert tube.I.zz == pytest.approx(tube.m * (0.2**2 + 0.1**2) / 2)
     assert rigid.is_consistent(tube)
@@ -99,7 +99,7 @@ CUBE = np.array([
 
 
 def ball(n):
-    """The octahedron, each face cut into four n times, its vertices put on the unit sphere."""
+    """An octahedron, with each face divided into four n times and all vertices on the unit sphere."""
     points = [np.array(p, float) for p in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))]
     triangles = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
     for _ in range(n):
@@ -120,7 +120,7 @@ def ball(n):
     return np.array(points), np.array(triangles)
 
 
-def test_a_box_of_triangles_is_the_box():
+def test_from_mesh_of_a_box_equals_the_box():
     size, at, R = np.array([0.2, 0.3, 0.5]), np.array([5.0, -3, 2]), rigid.exp3([0.4, -1, 2])
     body = rigid.from_mesh(CORNERS * size @ R.T + at, CUBE, density=2700)
     exact = rigid.transform_inertia(rigid.box(*size).inertia(density=2700), rigid.pose(R, at))
@@ -128,8 +128,8 @@ def test_a_box_of_triangles_is_the_box():
     assert np.allclose(body.about_com.rows, exact.about_com.rows, rtol=1e-10)
 
 
-def test_a_ball_of_triangles_becomes_the_ball():
-    """The error of volume and inertia falls fourfold with each cut."""
+def test_from_mesh_of_a_refined_sphere_converges_to_the_sphere():
+    """The errors of volume and inertia decrease by a factor of four with each refinement."""
     exact = rigid.sphere(1.0)
     errors = []
     for n in (2, 3, 4):
@@ -141,7 +141,7 @@ def test_a_ball_of_triangles_becomes_the_ball():
     assert max(errors[-1]) < 0.01
 
 
-def test_repeated_vertices_inside_out_and_cavities():
+def test_mesh_with_repeated_vertices_inverted_faces_or_cavities_has_the_exact_inertia():
     points, triangles = ball(1)
     once = rigid.mesh(points, triangles)
     repeated = rigid.mesh(points[triangles].reshape(-1, 3), np.arange(triangles.size).reshape(-1, 3))  # as in STL
@@ -176,7 +176,7 @@ def test_open_or_inconsistent_meshes_are_refused(vertices, faces, says):
 OBJ = "".join(f"v {x} {y} {z}\n" for x, y, z in CORNERS) + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in CUBE)
 
 
-def test_mesh_files(tmp_path):
+def test_rigid_read_mesh_reads_obj_and_stl_and_refuses_open_or_damaged_meshes(tmp_path):
     import trimesh
 
     (tmp_path / "cube.obj").write_text(OBJ)
@@ -191,7 +191,7 @@ def test_mesh_files(tmp_path):
             rigid.read_mesh(tmp_path / name)
 
 
-def test_mesh_files_without_trimesh(tmp_path, monkeypatch):
+def test_rigid_read_mesh_without_trimesh_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "cube.obj").write_text(OBJ)
     monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(ts.MissingExtra, match=r"torsor\[mesh\]"):
@@ -207,12 +207,12 @@ ANGLES = [0.0, 1e-300, 1e-12, 1e-7, 1e-3, 0.03, 0.1, 1.0, 3.0, math.pi - 1e-3, m
 
 @pytest.mark.parametrize("angle", ANGLES)
 @given(direction=directions)
-def test_log_of_exp_at_every_angle(angle, direction):
+def test_log3_of_exp3_is_the_rotation_vector_at_every_angle(angle, direction):
     w = np.array(direction) / np.linalg.norm(direction) * angle
     R = rigid.exp3(w)
     assert np.allclose(R.T @ R, np.eye(3), atol=1e-15)
     back = rigid.log3(R)
-    if math.pi - angle < 1e-10:  # both ways round are right
+    if math.pi - angle < 1e-10:  # both signs are correct
         assert min(np.abs(back - w).max(), np.abs(back + w).max()) < 1e-10
     else:
         assert np.allclose(back, w, rtol=1e-9 if angle > 1 else 1e-13, atol=1e-15 * angle)
@@ -221,7 +221,7 @@ def test_log_of_exp_at_every_angle(angle, direction):
 
 @pytest.mark.parametrize("angle", ANGLES)
 @given(direction=directions, v=st.lists(st.floats(-10, 10), min_size=3, max_size=3))
-def test_exp6_of_log6_at_every_angle(angle, direction, v):
+def test_exp6_of_log6_is_the_pose_at_every_angle(angle, direction, v):
     w = np.array(direction) / np.linalg.norm(direction) * angle
     T = rigid.exp6([*w, *v])
     V = rigid.log6(T)
@@ -229,14 +229,14 @@ def test_exp6_of_log6_at_every_angle(angle, direction, v):
     assert np.allclose(rigid.exp6(V), T, atol=1e-13)
 
 
-def test_exp_is_the_matrix_exponential():
+def test_exp6_equals_the_matrix_exponential():
     linalg = pytest.importorskip("scipy.linalg")
     for V in RNG.normal(size=(10, 6)) * 2:
         assert np.allclose(rigid.exp6(V), linalg.expm(rigid.twist_matrix(V)), atol=1e-12)
         assert np.allclose(rigid.exp3(V[:3]), linalg.expm(rigid.skew(V[:3])), atol=1e-12)
 
 
-def test_quaternions_are_scipys():
+def test_quaternions_and_log3_equal_those_of_scipy():
     Rotation = pytest.importorskip("scipy.spatial.transform").Rotation
     R = rigid.exp3(RNG.normal(size=(50, 3)) * 2)
     assert np.allclose(rigid.to_quaternion(R), Rotation.from_matrix(R).as_quat(canonical=True), atol=1e-14)
@@ -247,7 +247,7 @@ def test_quaternions_are_scipys():
 # -- batches ---------------------------------------------------------------------------------------------------
 
 
-def test_leading_axes_are_a_batch():
+def test_rigid_functions_treat_leading_axes_as_a_batch():
     body = rigid.cone(0.1, 0.3).inertia(mass=2.0)
     V, A, F = RNG.normal(size=(4, 1, 6)), RNG.normal(size=(5, 6)), RNG.normal(size=(4, 5, 6))
     T = rigid.exp6(V)
@@ -287,7 +287,7 @@ def random_body(rng=RNG):
     return rigid.from_points(rng.uniform(0.1, 1, 10), rng.normal((0.5, 1, -2), size=(10, 3)))
 
 
-def test_matrices_there_and_back():
+def test_inertia_from_its_matrices_is_the_same_inertia():
     body = random_body()
     assert np.allclose(list(flat(rigid.from_matrix(rigid.to_matrix(body)))), list(flat(body)), rtol=1e-15)
     assert np.allclose(list(flat(rigid.from_pseudo_inertia(rigid.pseudo_inertia(body)))), list(flat(body)), rtol=1e-13)
@@ -310,7 +310,7 @@ moments = st.lists(st.floats(-2, 10), min_size=3, max_size=3)
 
 @given(moments, st.lists(st.floats(-3, 3), min_size=6, max_size=6))
 def test_consistency_is_a_positive_pseudo_inertia(diagonal, at):
-    """Positive moments and the triangle inequality, or P ⪰ 0: two ways to say the same, in any frame."""
+    """Positive moments with the triangle inequality are equivalent to P ⪰ 0, in any frame."""
     body = rigid.transform_inertia(rigid.from_com(2.0, inertia=diagonal), rigid.exp6(at))
     a, b, c = sorted(diagonal)
     margin = 1e-4
@@ -324,7 +324,7 @@ def test_consistency_is_a_positive_pseudo_inertia(diagonal, at):
 
 
 @given(moments, st.lists(st.floats(-3, 3), min_size=6, max_size=6), st.sampled_from([0.0, 0.1]))
-def test_nearest_consistent(diagonal, at, smallest):
+def test_nearest_consistent_is_consistent_nearest_and_independent_of_the_frame(diagonal, at, smallest):
     body = rigid.from_com(2.0, (0.3, -0.2, 0.1), inertia=diagonal)
     near = rigid.nearest_consistent(body, smallest=smallest)
     assert near.inertia.m == body.m
@@ -336,11 +336,11 @@ def test_nearest_consistent(diagonal, at, smallest):
     move = np.linalg.norm(rigid.pseudo_inertia(near.inertia) - rigid.pseudo_inertia(body))
     assert move == pytest.approx(near.distance, abs=1e-12)
     assert not rigid.nearest_consistent(near.inertia, smallest=smallest * (1 - 1e-9)).changes
-    # whatever the frame, it is the same body
+    # the result is the same body in every frame
     T = rigid.exp6(at)
     there = rigid.nearest_consistent(rigid.transform_inertia(body, T), smallest=smallest).inertia
     assert np.allclose(rigid.to_matrix(there), rigid.to_matrix(rigid.transform_inertia(near.inertia, T)), atol=1e-9)
-    # and no body with this mass and centre is nearer
+    # no other body with this mass and centre is nearer
     rng = np.random.default_rng(0)
     for _ in range(20):
         A = rng.normal(size=(3, 3)) * rng.uniform(0, 2)
@@ -361,7 +361,7 @@ def test_nearest_consistent_reports_its_changes():
         rigid.nearest_consistent(massless, smallest=-1)
 
 
-# -- bad input -------------------------------------------------------------------------------------------------
+# -- invalid input ---------------------------------------------------------------------------------------------
 
 GOOD = rigid.box(1, 1, 1).inertia(mass=1.0)
 SKEWED = np.diag([1.0, 1, 1, 1, 1, 1]) + np.diag([1.0], k=5)
@@ -413,7 +413,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("call", "says"), BAD, ids=[says for _, says in BAD])
-def test_bad_input_is_named(call, says):
+def test_rigid_functions_name_invalid_arguments(call, says):
     with pytest.raises(ts.ArgumentError, match=says):
         call()
 

@@ -1,4 +1,4 @@
-"""Robot as an object: what it says of itself, damping, couplings, long chains."""
+"""Robot: text and properties, damping, mimic joints, long chains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.trees import random_tree
 from torsor.robot import Robot
 
 
-def test_it_describes_itself():
+def test_robot_text_and_views_have_the_data_of_the_description():
     robot = ts.robots.panda()
     assert repr(robot).startswith("<Robot 'panda'")
     text = str(robot)
@@ -52,8 +52,8 @@ def test_damping_is_included_only_with_damping_true():
     np.testing.assert_allclose(robot.forward_dynamics(q, v, damped, damping=True), a, rtol=1e-14, atol=1e-13 * kappa)
 
 
-def test_a_coupled_joint_is_a_constraint_on_free_ones():
-    """M, h and τ with couplings are Gᵀ(…)G of the same robot with its couplings removed, q = G q' + b."""
+def test_mimic_joints_are_the_projected_dynamics_of_independent_joints():
+    """M, h and τ with mimic joints are Gᵀ(…)G of the robot without couplings, with q = G q' + b."""
     robot = Robot(random_tree(30, bodies=5, base="fixed"))
     free = robot.without_couplings()
     assert free.nv > robot.nv
@@ -98,20 +98,20 @@ def check_chain(n: int) -> None:
     reference = np.array(rnea(robot.model, q.tolist(), v.tolist(), a.tolist()))
     np.testing.assert_allclose(tau, reference, rtol=1e-14, atol=1e-12 * np.abs(reference).max())
     back = robot.forward_dynamics(q, v, tau)
-    # cond(M) of a rope grows like n⁴, and tau like the n-th link's lever: the residual is judged in tau's own scale
+    # cond(M) of a chain grows like n⁴, and tau with the lever of link n: the residual is compared with the largest tau
     np.testing.assert_allclose(robot.inverse_dynamics(q, v, back), tau, rtol=1e-14, atol=1e-9 * np.abs(tau).max())
 
 
-def test_a_chain_of_sixty_links():
+def test_chain_of_60_links_inverse_and_forward_dynamics_agree():
     check_chain(60)
 
 
 @pytest.mark.night
-def test_a_chain_of_three_hundred_links():
+def test_chain_of_300_links_inverse_and_forward_dynamics_agree():
     check_chain(300)
 
 
-def test_programs_too_long_for_straight_line_code_have_its_bits(monkeypatch):
+def test_programs_too_long_for_straight_line_code_give_the_same_bits(monkeypatch):
     from torsor.compile import forms
 
     q, v, a = (np.random.default_rng(k).normal(size=(7, 5)) for k in range(3))

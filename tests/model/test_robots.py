@@ -1,4 +1,4 @@
-"""The bundled robots: all are there, and those from files are their makers' files, number by number."""
+"""The bundled robots: all are listed, and those from files have the numbers of the original files."""
 
 import pickle
 import sysconfig
@@ -26,7 +26,7 @@ FILES = {
 }
 
 
-def test_all_are_listed():
+def test_robots_names_lists_all_bundled_robots():
     assert ts.robots.names() == sorted(FREEDOMS)
     with pytest.raises(ts.UnknownName, match="ur5"):
         ts.robots.description("ur6")
@@ -54,7 +54,7 @@ def test_pendulum_follows_its_equation():
 
 
 @pytest.mark.parametrize("name", sorted(FREEDOMS))
-def test_every_one_is_a_robot_with_a_positive_mass_matrix(name):
+def test_every_bundled_robot_has_a_positive_definite_mass_matrix(name):
     robot = getattr(ts.robots, name)()
     assert isinstance(robot, ts.Robot)
     assert robot.nv == FREEDOMS[name]
@@ -63,7 +63,7 @@ def test_every_one_is_a_robot_with_a_positive_mass_matrix(name):
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_files_are_their_makers_but_for_the_shapes(name):
+def test_bundled_files_equal_the_original_files_except_shapes(name):
     folder = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
     if not folder.is_dir():
         pytest.skip("example-robot-data is not installed")
@@ -82,7 +82,7 @@ def test_zero_configurations_of_acrobot_and_cart_pole_match_their_papers():
     assert cart_pole.gravity_force([0.0, 0.5])[1] == pytest.approx(-0.1 * 9.8 * 0.5 * np.sin(0.5))
 
 
-def test_the_scara_reaches_down():
+def test_scara_tip_is_below_its_arm():
     pose = ts.robots.scara().pose([0.0, 0.0, 0.1, 0.0], "tip")
     assert np.allclose(pose[:3, 3], [0.7, 0, 0.4 - 0.1 - 0.3])
 

@@ -1,4 +1,4 @@
-"""Geared rotors (MR §8.9.3) / the same rotors as bodies of their own, on joints coupled to those they drive."""
+"""Geared rotors (MR §8.9.3) against the same rotors as separate bodies on mimic joints."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from torsor.model.joints import Continuous, Helical, Prismatic, Revolute
 from torsor.spatial import Inertia, Sym, Vec
 
 SEEDS = range(12)
-#: where kernels are compiled
+#: fewer seeds, for tests that compile kernels
 FEW = [seed if seed < 4 else pytest.param(seed, marks=pytest.mark.night) for seed in SEEDS]
 
 
 def round_inertia(rng, u: Vec) -> Inertia:
-    """A body of revolution about u, its centre anywhere on u."""
+    """A body of revolution about u, with its centre of mass on u."""
     across, along = (float(x) for x in rng.uniform(0.01, 0.02, size=2))
     I = [[across * (i == j) + (along - across) * u[i] * u[j] for j in range(3)] for i in range(3)]
     return Inertia.of(float(rng.uniform(0.1, 1)), u * float(rng.normal(scale=0.2)), Sym.of(I))
 
 
 def with_random_rotors(d: Description, seed: int, on: str = "anywhere") -> Description:
-    """A rotor on every joint that can have one, on the parent or on any link before it."""
+    """A rotor on every joint that can have one, mounted on the parent link or on any link before it."""
     rng = np.random.default_rng(seed + 100)
     above = {j.child: j.parent for j in d.joints}
     rotors = []
@@ -47,8 +47,8 @@ def with_random_rotors(d: Description, seed: int, on: str = "anywhere") -> Descr
     return replace(d, rotors=tuple(rotors))
 
 
-def explicit(d: Description) -> Description:
-    """Every rotor as a link on a joint that mimics the one it drives."""
+def with_rotors_as_links(d: Description) -> Description:
+    """Every rotor as a link on a mimic joint of the joint that it drives."""
     links = [Link(r.name, r.inertia) for r in d.rotors]
     joints = [
         Joint(f"{r.name}_spin", Continuous(r.axis), r.link, r.name, r.origin, mimic=Mimic(r.joint, r.ratio)) for r in d.rotors
@@ -60,16 +60,16 @@ def pair(seed: int, **options) -> tuple[ts.Robot, ts.Robot]:
     on = options.pop("on", "anywhere")
     d = with_random_rotors(random_tree(seed, 7, **options), seed, on)
     assert d.rotors
-    return ts.Robot(d), ts.Robot(explicit(d))
+    return ts.Robot(d), ts.Robot(with_rotors_as_links(d))
 
 
 def run(robot: ts.Robot, name: str, *state, **options) -> np.ndarray:
-    """An algorithm's own source over floats, which needs no kernel."""
+    """The Python source of an algorithm over floats, without a kernel."""
     return np.array(getattr(alg, name)(robot.model, *(np.asarray(x).tolist() for x in state), **options), float)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rotors_are_the_same_bodies_on_coupled_joints(seed):
+def test_rotors_have_the_dynamics_of_separate_bodies_on_mimic_joints(seed):
     robot, bodies = pair(seed)
     q, v, a = state(robot, seed)
     tau = run(bodies, "rnea", q, v, a)
@@ -84,12 +84,12 @@ def test_rotors_are_the_same_bodies_on_coupled_joints(seed):
     assert_close(run(robot, "gravity_force", q), run(bodies, "gravity_force", q), floor=1)
     other = robot.random_configuration(seed)
     fall = [run(x, "potential_energy", q) - run(x, "potential_energy", other) for x in (robot, bodies)]
-    assert_close(*fall, floor=1)  # what stands on a fixed base has a constant one
+    assert_close(*fall, floor=1)  # the energy of links fixed to the ground is constant
     assert robot.mass == pytest.approx(bodies.mass, rel=1e-14)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_joint_carries_the_same_wrench(seed):
+def test_reaction_wrenches_with_rotors_equal_those_with_separate_bodies(seed):
     robot, bodies = pair(seed)
     q, v, a = state(robot, seed)
     wrenches = {"link3": [0.0, 1, 2, 3, 4, 5]}
@@ -103,7 +103,7 @@ SINGLE = [Revolute(Vec(0, 0, 1)), Prismatic(Vec(1, 0, 0)), Continuous(Vec(0, -1,
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_coriolis_matrix_is_that_of_the_christoffel_symbols(seed):
+def test_coriolis_matrix_with_rotors_equals_christoffel_symbols_times_v(seed):
     """Where velocities are rates of coordinates Γ is unique (MR 8.17), so C and Γ agree entry by entry."""
     robot, bodies = pair(seed, kinds=SINGLE, base="fixed")
     q, v, _ = state(robot, seed)
@@ -112,8 +112,8 @@ def test_coriolis_matrix_is_that_of_the_christoffel_symbols(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rate_of_m_less_2c_is_skew(seed):
-    """Ṁ here by differences along the motion, which know nothing of C."""
+def test_mass_matrix_rate_minus_2c_with_rotors_is_skew(seed):
+    """Ṁ by differences along the motion, independent of C."""
     robot, _ = pair(seed)
     q, v, _ = state(robot, seed)
     h = 1e-5
@@ -124,7 +124,7 @@ def test_rate_of_m_less_2c_is_skew(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_energy_changes_by_the_power_of_the_joint_forces(seed):
+def test_energy_with_rotors_changes_by_the_power_of_the_joint_forces(seed):
     robot, _ = pair(seed)
     q, v, a = state(robot, seed)
     h = 1e-5
@@ -139,8 +139,8 @@ def test_energy_changes_by_the_power_of_the_joint_forces(seed):
 
 
 @pytest.mark.parametrize("seed", FEW)
-def test_on_the_parent_forward_dynamics_is_one_recursion(seed):
-    """ABA itself, and the passes over the articulated bodies that tasks and innovations share."""
+def test_forward_dynamics_with_rotors_on_the_parent_uses_the_recursion(seed):
+    """ABA, and the articulated-body passes of the innovations."""
     robot, bodies = pair(seed, on="parent", couplings=False)
     assert robot.model.local
     q, v, a = (x.tolist() for x in state(robot, seed))
@@ -167,7 +167,7 @@ def test_aba_with_rotors_takes_operations_in_proportion_to_the_bodies():
     assert counts[2] - counts[1] == pytest.approx(counts[1] - counts[0], rel=1e-3)
 
 
-def test_a_mount_further_in_is_not_local_but_right():
+def test_rotor_mounted_before_the_parent_has_correct_forward_dynamics():
     robot = chain(3).with_rotors({"joint3": {"link": "link1", "mass": 0.1, "inertia": (1e-3, 1e-3, 2e-3), "ratio": 50}})
     assert not robot.model.local
     assert robot.with_rotors({"joint3": {"link": "link0", "mass": 0.1, "inertia": (1, 1, 2e-3)}}).model.local  # the ground
@@ -176,8 +176,8 @@ def test_a_mount_further_in_is_not_local_but_right():
 
 
 @pytest.mark.parametrize("seed", FEW)
-def test_kernels_from_fewer_parameters_give_what_the_model_itself_gives(seed):
-    """Regrouping hands standing inertia inwards and leaves the spins alone."""
+def test_kernels_of_regrouped_inertias_with_rotors_equal_the_source(seed):
+    """Regrouping moves inertia to parent links and leaves the spin inertias of the rotors unchanged."""
     robot, _ = pair(seed)
     q, v, a = (x.tolist() for x in state(robot, seed))
     assert_close(robot.mass_matrix(q), alg.crba(robot.model, q), floor=1)
@@ -190,10 +190,10 @@ def test_kernels_from_fewer_parameters_give_what_the_model_itself_gives(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_motor_and_gear_torques_are_those_of_the_explicit_rotors(seed):
-    """τ_gear and the torque that turns the rotor, from the wrenches through their joints; MR 8.112 between them."""
+    """τ_gear, and τ_motor by MR 8.112, from the reaction wrenches of the separate bodies."""
     robot, bodies = pair(seed, couplings=False, kinds=[Revolute(Vec(0, 0, 1)), Revolute(Vec(1, 0, 0)), Prismatic(Vec(0, 1, 0))])
     bare = replace(robot.description, joints=tuple(replace(j, armature=()) for j in robot.description.joints))
-    robot, bodies = ts.Robot(bare), ts.Robot(explicit(bare))
+    robot, bodies = ts.Robot(bare), ts.Robot(with_rotors_as_links(bare))
     q, v, a = state(robot, seed)
     wrenches = {"frame2": [0.0, 1, 2, 3, 4, 5]}
     F = dict(zip(bodies.joints, run(bodies, "reaction_wrenches", q, v, a, wrenches=wrenches), strict=True))
@@ -209,7 +209,7 @@ def test_motor_and_gear_torques_are_those_of_the_explicit_rotors(seed):
         assert motor[k] == pytest.approx(tau_gear / r.ratio + turning, abs=1e-12 * scale / min(1, abs(r.ratio)))  # MR 8.112
 
 
-def test_motor_torques_of_a_batch_and_of_a_robot_without_motors():
+def test_motor_torques_accept_a_batch_and_refuse_robots_without_rotors():
     robot = chain(3)
     q, v, a = np.random.default_rng(0).normal(size=(3, 2, 5, 3))
     both = robot.motor_torques(q, v, a)
@@ -220,11 +220,11 @@ def test_motor_torques_of_a_batch_and_of_a_robot_without_motors():
         ts.robots.two_link().motor_torques([0, 0], [0, 0], [0, 0])
 
 
-# -- a rotor whose mount does not turn is an armature --------------------------------------------------------------------
+# -- a rotor whose mount does not rotate is an armature ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mount", ["ground", "carriage"])
-def test_where_the_mount_does_not_turn_a_rotor_is_an_armature(mount):
+def test_rotor_on_a_mount_that_does_not_rotate_is_an_armature(mount):
     b = ts.Builder("gantry").link("ground").link("carriage", mass=3).link("arm", mass=1, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1))
     b.joint("rail", "prismatic", "ground", "carriage", axis=(1, 0, 0), armature=0.3)
     b.joint("hinge", "revolute", "carriage", "arm", axis=(0, 1, 0), armature=0.2)
@@ -240,14 +240,14 @@ def test_where_the_mount_does_not_turn_a_rotor_is_an_armature(mount):
     assert_close(robot.coriolis_matrix(q, v), plain.coriolis_matrix(q, v), 1e-14, floor=1)
 
 
-def test_where_the_mount_turns_it_is_more_than_an_armature():
+def test_rotor_on_a_rotating_mount_differs_from_an_armature():
     robot = chain(3)
     q, v, a = state(robot, 1)
     assert np.abs(robot.inverse_dynamics(q, v, a) - robot.rotors_as_armature().inverse_dynamics(q, v, a)).max() > 0.01
 
 
-def test_a_gyroscope_precesses():
-    """A fast rotor on a gimbal: turning about y at Ω with spin H along x takes the torque H × Ω about z, by its sign."""
+def test_gyroscope_torque_has_the_value_and_sign_of_theory():
+    """A fast rotor on a gimbal: rotation about y at Ω with spin H along x needs the torque Ω × H along z."""
     b = ts.Builder("gyroscope").link("ground").link("yoke").link("frame", mass=1).link("knob", mass=1e-9)
     b.joint("pan", "revolute", "ground", "yoke").joint("tilt", "revolute", "yoke", "frame", axis=(0, 1, 0))
     b.joint("drive", "revolute", "frame", "knob", axis=(1, 0, 0))
@@ -262,7 +262,7 @@ def test_a_gyroscope_precesses():
 ROUND = {"mass": 0.1, "inertia": (1e-3, 1e-3, 2e-3), "ratio": 50}
 
 
-def test_over_symbols_the_terms_can_be_read():
+def test_mass_matrix_with_a_rotor_over_symbols_has_its_terms():
     sp = pytest.importorskip("sympy")
     J, G, t1, t2 = sp.symbols("J G theta1 theta2")
     b = ts.Builder("2R").link("ground").link("one").link("two")
@@ -330,7 +330,7 @@ def test_with_rotors_mounts_replaces_and_removes():
         robot.with_rotors({"joint1": 0.1})
 
 
-# -- surgery -------------------------------------------------------------------------------------------------------------
+# -- model editing -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", FEW)
@@ -351,11 +351,11 @@ def test_subtree_keeps_its_rotors_and_refuses_rotors_mounted_outside():
         far.subtree("link2")
 
 
-def test_attached_robots_bring_their_rotors():
+def test_attach_keeps_the_rotors_of_both_robots():
     both = chain(2).attach(chain(1), "link2", prefix="tool_")
     assert both.rotors == ("rotor1", "rotor2", "tool_rotor1")
     assert both.description.rotors[2].link == "tool_link0"
-    flat = ts.Robot(explicit(both.description))
+    flat = ts.Robot(with_rotors_as_links(both.description))
     q, v, a = state(both, 3)
     assert_close(both.inverse_dynamics(q, v, a), flat.inverse_dynamics(q, v, a), floor=1)
     same = ts.Builder("x").link("p").link("q").joint("h", "revolute", "p", "q").rotor("rotor1", "h", "p", **ROUND).build()
@@ -364,7 +364,7 @@ def test_attached_robots_bring_their_rotors():
 
 
 def fork() -> ts.Robot:
-    """A trunk with two branches, so that a rotor of one may sit at the root or at the fork."""
+    """A trunk with two branches, so that a rotor of a branch can be mounted on the root or on the trunk."""
     b = ts.Builder("fork").link("root", mass=1, inertia=(0.1, 0.1, 0.1))
     for name, parent in (("trunk", "root"), ("left", "trunk"), ("right", "trunk")):
         b.link(name, mass=1, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25))
@@ -374,14 +374,14 @@ def fork() -> ts.Robot:
 
 def test_rebasing_keeps_a_rotor_whose_mount_still_comes_first():
     robot = fork().with_rotors({"to_left": ROUND})
-    moved, flat = robot.rebase("right"), ts.Robot(explicit(robot.description)).rebase("right")
+    moved, flat = robot.rebase("right"), ts.Robot(with_rotors_as_links(robot.description)).rebase("right")
     assert moved.rotors == ("to_left_rotor",)
     q, v, a = state(moved, 2)
     assert_close(moved.inverse_dynamics(q, v, a), flat.inverse_dynamics(q, v, a), floor=1)
 
 
 @pytest.mark.parametrize("rotor", [{"to_left": {**ROUND, "link": "root"}}, {"to_right": ROUND}, {"to_trunk": ROUND}])
-def test_rebasing_refuses_one_whose_mount_does_not(rotor):
+def test_rebasing_refuses_a_rotor_whose_mount_no_longer_comes_first(rotor):
     with pytest.raises(ModelError, match=r"rebase to link 'right': seen from there, rotor .* is no longer before joint"):
         fork().with_rotors(rotor).rebase("right")
 
@@ -396,15 +396,15 @@ def test_urdf_has_rotor_mass_and_armature_and_lists_the_loss(tmp_path):
     assert_close(read.mass_matrix([0.1, 0.2]), plain.mass_matrix([0.1, 0.2]), 1e-14, floor=1)
 
 
-def test_a_user_s_own_joint_may_have_one():
+def test_user_defined_joint_may_have_a_rotor():
     d = random_tree(5, kinds=[Cam(), Revolute(Vec(0, 0, 1))])
     robot = ts.Robot(with_random_rotors(d, 5))
-    flat = ts.Robot(explicit(robot.description))
+    flat = ts.Robot(with_rotors_as_links(robot.description))
     q, v, a = state(robot, 5)
     assert_close(robot.coriolis_matrix(q, v), flat.coriolis_matrix(q, v), floor=1)
 
 
-def test_where_it_sits_on_its_mount_matters_for_its_mass_only():
+def test_position_of_a_massless_rotor_on_its_mount_has_no_effect():
     here, there = (
         ts.robots.two_link().with_rotors({"joint2": {"inertia": (1e-3, 1e-3, 2e-3), "ratio": 9, "xyz": xyz}})
         for xyz in ((0, 0, 0), (1, 2, 3))

@@ -1,4 +1,4 @@
-"""What else is computed of a robot with rotors is right, or refused: tasks, loops, explanations, traces, closed forms."""
+"""Other quantities of robots with rotors are correct or refused: tasks, loops, explanations, traces, closed forms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from tests.model.test_rotors import ROUND, chain, explicit, pair, run, state
+from tests.model.test_rotors import ROUND, chain, pair, run, state, with_rotors_as_links
 from tests.tolerance import assert_close
 from torsor.algorithms import crba
 from torsor.algorithms.innovations import CoupledInnovations, TreeInnovations, innovations
@@ -19,20 +19,20 @@ from torsor.symbolic import kane_of, lagrange_of
 
 
 def far() -> ts.Robot:
-    """A robot with one rotor that is not on the parent."""
+    """A robot with one rotor that is not mounted on the parent link."""
     return chain(4).with_rotors({"joint4": {**ROUND, "link": "link1", "rpy": (0.3, 0.2, 0.1)}})
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_modified_composite_bodies_give_m(seed):
+def test_modified_composite_bodies_give_the_mass_matrix_with_rotors(seed):
     robot, bodies = pair(seed)
     q, _, _ = state(robot, seed)
     assert_close(modified_crba(robot.model, "frame5", q.tolist()), run(bodies, "crba", q), floor=1)
 
 
 @pytest.mark.parametrize("robot", [chain(4), far()], ids=["parent", "far"])
-def test_tasks_and_innovations(robot):
-    bodies = ts.Robot(explicit(robot.description))
+def test_task_and_innovations_with_rotors_equal_dense_algebra(robot):
+    bodies = ts.Robot(with_rotors_as_links(robot.description))
     q, v, a = state(robot, 3)
     tau, M = bodies.inverse_dynamics(q, v, a), bodies.mass_matrix(q)
     small = 1e-14 * np.linalg.cond(M)
@@ -43,7 +43,7 @@ def test_tasks_and_innovations(robot):
     assert isinstance(innovations(robot.model, q.tolist()), kind)
 
 
-def test_the_articulated_route_refuses_a_far_rotor():
+def test_articulated_method_refuses_a_rotor_before_the_parent():
     with pytest.raises(ArgumentError, match="rotors mounted further in than the parent"):
         far().task("link4", "linear").inverse_mass_matrix([0.1, 0.2, 0.3, 0.4], method="articulated")
 
@@ -56,7 +56,7 @@ def test_explanations_and_traces_sum_to_the_joint_force(robot):
     assert_close(robot.newton_euler_table(q, v, a).tau, tau, floor=1)
 
 
-def test_the_closed_form_has_the_rotors():
+def test_lagrange_of_a_robot_includes_its_rotors():
     robot = ts.robots.two_link().with_rotors({"joint2": {**ROUND, "xyz": (1, 0, 0)}})
     form = lagrange_of(robot, simplify=False)
     M = form.M.subs(dict(zip(form.q, (0.3, 0.7), strict=True)))
@@ -86,13 +86,13 @@ def test_symbols_in_a_rotor_are_refused_by_kernels():
     robot = ts.robots.two_link().with_rotors({"joint2": {"inertia": (J / 2, J / 2, J), "ratio": 3}})
     with pytest.raises(ArgumentError, match="symbols where a kernel needs numbers"):
         robot.mass_matrix([0.1, 0.2])
-    spin = ts.robots.two_link().with_rotors({"joint1": {"inertia": (J / 2, J / 2, J), "ratio": 3}})  # on the ground: M alone
+    spin = ts.robots.two_link().with_rotors({"joint1": {"inertia": (J / 2, J / 2, J), "ratio": 3}})  # on the ground: only in M
     with pytest.raises(ArgumentError, match="symbols where a kernel needs numbers"):
         spin.mass_matrix([0.1, 0.2])
     assert sp.diff(crba(spin.model, [0.1, 0.2])[0][0], J) == pytest.approx(9)
 
 
-def test_the_tree_shows_its_rotors():
+def test_text_of_a_robot_lists_its_rotors():
     shown = str(ts.robots.two_link().with_rotors({"joint2": ROUND}))
     assert "2.1 kg" in shown.splitlines()[0]
     assert shown.splitlines()[-1] == "rotor: joint2_rotor on link1  (joint2 × 50)  0.1 kg"

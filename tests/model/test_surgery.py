@@ -1,4 +1,4 @@
-"""Surgery, checked by physics: what is locked, mounted or turned round moves as it must."""
+"""Model editing, checked by physics: locked, attached and rebased robots have the expected motion."""
 
 import math
 
@@ -25,8 +25,8 @@ def body(b, name):
     return b.link(name, RNG.uniform(0.5, 2), com=RNG.normal(size=3), inertia=S @ S.T)
 
 
-def hang(b, name, type, parent, child, **extra):
-    """A joint at a random place about random axes, with the link it carries."""
+def add_joint(b, name, type, parent, child, **extra):
+    """A joint at a random position with random axes, with its child link."""
     if type not in ("fixed", "spherical", "floating"):
         extra.setdefault("axis", RNG.normal(size=3))
     extra |= {"helical": {"pitch": 0.3}, "universal": {"second_axis": RNG.normal(size=3)}}.get(type, {})
@@ -37,8 +37,10 @@ def chain(*types):
     """base -type0-> l0 -type1-> l1 ..., with a side branch on l0."""
     b = body(Builder("chain"), "base")
     for i, type in enumerate(types):
-        hang(b, f"j{i}", type, f"l{i - 1}" if i else "base", f"l{i}")
-    return hang(b, "side", "revolute", "l0", "branch").frame("tool", f"l{len(types) - 1}", xyz=(0.1, 0.2, 0.3), rpy=(1, 2, 3))
+        add_joint(b, f"j{i}", type, f"l{i - 1}" if i else "base", f"l{i}")
+    return add_joint(b, "side", "revolute", "l0", "branch").frame(
+        "tool", f"l{len(types) - 1}", xyz=(0.1, 0.2, 0.3), rpy=(1, 2, 3)
+    )
 
 
 def random_state(model):
@@ -74,7 +76,7 @@ def mass(model, q):
 
 
 @pytest.mark.parametrize("type", ["revolute", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar"])
-def test_a_locked_joint_loses_its_rows_and_the_rest_is_as_it_was(type):
+def test_lock_removes_the_rows_of_the_joint_and_keeps_the_rest(type):
     d = chain("revolute", type, "revolute").description()
     model = assemble(d)
     q, v, a = random_state(model)
@@ -83,7 +85,7 @@ def test_a_locked_joint_loses_its_rows_and_the_rest_is_as_it_was(type):
         v[i] = a[i] = 0.0
     held = lock(d, {"j1": [q[i] for i in gone_q]})
     locked = assemble(held)
-    keep = [columns(model, name)[0][0] for name in locked.joint_names[1:]]  # all that is left has one freedom
+    keep = [columns(model, name)[0][0] for name in locked.joint_names[1:]]  # all remaining joints have one degree of freedom
     short = [q[columns(model, name)[1][0]] for name in locked.joint_names[1:]]
     assert np.allclose(mass(locked, short), mass(model, q)[np.ix_(keep, keep)], atol=1e-10)
     ours = rnea(locked, short, [v[i] for i in keep], [a[i] for i in keep])
@@ -95,10 +97,10 @@ def test_a_locked_joint_loses_its_rows_and_the_rest_is_as_it_was(type):
     assert d.report == (), "the original is as it was"
 
 
-def test_followers_lock_with_their_leader_through_others():
-    b = hang(body(Builder("r"), "base"), "lead", "revolute", "base", "x")
-    hang(b, "far", "prismatic", "x", "z", mimic=("mid", 0.5, 0.2))  # before the joint it follows
-    d = hang(b, "mid", "revolute", "z", "y", mimic=("lead", -2.0, 0.1)).description()
+def test_lock_of_a_leader_locks_its_chain_of_mimic_joints():
+    b = add_joint(body(Builder("r"), "base"), "lead", "revolute", "base", "x")
+    add_joint(b, "far", "prismatic", "x", "z", mimic=("mid", 0.5, 0.2))  # listed before its leader
+    d = add_joint(b, "mid", "revolute", "z", "y", mimic=("lead", -2.0, 0.1)).description()
     model, locked = assemble(d), assemble(lock(d, {"lead": 0.7}))
     assert (model.nv, locked.nv) == (1, 0)
     before, after = motion(model, [0.7], [0.0]), motion(locked, [], [])
@@ -218,8 +220,8 @@ def test_payload_refuses_impossible_inertias():
 # -- rebase --------------------------------------------------------------------------------------------------
 
 
-def carried_over(old, new, q, v, root):
-    """q, v of the rebased floating robot in the same motion: the new root's pose and twist, then joint by joint, by name."""
+def rebased_state(old, new, q, v, root):
+    """q, v of the rebased floating robot in the same motion: pose and twist of the new root, then the joints by name."""
     X, V = motion(old, q, v)[root]
     R, p = X.pose
     m = np.array([list(row) for row in R])
@@ -247,14 +249,14 @@ def test_a_rebased_robot_is_the_same_mechanism(type):
     assert turned.root == "l2"
     old, new = assemble(d), assemble(turned)
     q, v, tau = random_state(old)
-    q2, v2 = carried_over(old, new, q, v, "l2")
+    q2, v2 = rebased_state(old, new, q, v, "l2")
     before, after = motion(old, q, v), motion(new, q2, v2)
     for name in before:
         assert np.allclose(flat(before[name][0]), flat(after[name][0]), atol=1e-9), name
         assert np.allclose(flat(before[name][1]), flat(after[name][1]), atol=1e-9), name
     energy, energy2 = np.array(v) @ mass(old, q) @ v, np.array(v2) @ mass(new, q2) @ v2
     assert energy2 == pytest.approx(energy, rel=1e-10)
-    tau[:6] = [0.0] * 6  # nobody pushes at either base
+    tau[:6] = [0.0] * 6  # no force acts on either base
     tau2 = [0.0] * new.nv
     for name in new.joint_names[2:]:
         for i, k in zip(columns(old, name)[0], columns(new, name)[0], strict=True):
@@ -266,22 +268,22 @@ def test_a_rebased_robot_is_the_same_mechanism(type):
 
 
 def test_mass_matrices_of_two_bases_are_related_by_the_change_of_base():
-    """v₂ = P v with P linear in the base twist and joint rates, so M = Pᵀ M₂ P."""
+    """v₂ = P v is linear in the base twist and the joint velocities, so M = Pᵀ M₂ P."""
     d = chain("revolute", "helical", "spherical").description(base="floating")
     old, new = assemble(d), assemble(rebase(d, "l1"))
     q, v, _ = random_state(old)
-    q2, _ = carried_over(old, new, q, v, "l1")
-    P = np.array([carried_over(old, new, q, list(e), "l1")[1] for e in np.eye(old.nv)]).T
+    q2, _ = rebased_state(old, new, q, v, "l1")
+    P = np.array([rebased_state(old, new, q, list(e), "l1")[1] for e in np.eye(old.nv)]).T
     assert np.allclose(mass(old, q), P.T @ mass(new, q2) @ P, atol=1e-9)
 
 
-def test_there_and_back_again_is_the_same_robot():
+def test_rebase_and_back_gives_the_same_motion():
     d = chain("revolute", "universal", "helical").description(base="floating")
     old, new = assemble(d), assemble(rebase(rebase(d, "l2"), "base"))
     assert set(old.joint_names) == set(new.joint_names)
     assert any(isinstance(k, Universal) for k in new.joint), "a joint reversed twice is the joint"
     q, v, _ = random_state(old)
-    q2, v2 = carried_over(old, new, q, v, "base")
+    q2, v2 = rebased_state(old, new, q, v, "base")
     before, after = motion(old, q, v), motion(new, q2, v2)
     assert all(np.allclose(flat(before[n][1]), flat(after[n][1]), atol=1e-9) for n in before)
 
@@ -306,7 +308,7 @@ def test_rebase_to_the_root_changes_nothing_and_unknown_links_are_errors():
         rebase(d, "wrist")
 
 
-def test_names_of_links_put_between_never_clash():
+def test_rebase_gives_inserted_links_unused_names():
     b = Builder("r").link("a").link("b", 1.0).link("j_axis", 1.0).joint("j", "revolute", "a", "b", xyz=(1, 0, 0))
     d = rebase(b.joint("k", "fixed", "a", "j_axis").description(), "b")
     assert "j_axis_" in [link.name for link in d.links]
@@ -315,7 +317,7 @@ def test_names_of_links_put_between_never_clash():
 # -- base, gravity -------------------------------------------------------------------------------------------
 
 
-def test_base_and_gravity():
+def test_with_base_and_with_gravity_change_the_description_or_refuse():
     d = arm(Builder("arm")).description()
     assert with_base(d, "fixed") is d
     free = with_base(d, "floating")

@@ -1,4 +1,4 @@
-"""What Jupyter shows: the numbers that print shows, every name as text, and a replay in a frame that can only play."""
+"""Output in Jupyter: the same numbers as print, every name as text, and a replay page in a sandboxed frame."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ def test_robot_has_a_row_for_each_joint(name):
     assert rows[-1][8] == f"{robot.link(robot.joint(robot.joints[-1]).child).mass:.4g}"
 
 
-def test_loops_are_shown():
+def test_html_of_a_robot_lists_its_loops():
     read = Reader(ts.mechanisms.four_bar()._repr_html_())
     assert ["pin", "revolute", "coupler ⇄ rocker"] in read.rows
     assert "1 loop" in read.text
 
 
-def test_symbols_are_shown_as_they_are():
+def test_html_of_a_robot_with_symbols_has_the_symbols():
     sympy = pytest.importorskip("sympy")
     assert "m_1" in ts.robots.two_link(m1=sympy.Symbol("m_1"))._repr_html_()
 
 
-def test_names_are_text():
+def test_html_contains_names_as_text_and_not_as_markup():
     run = evil_run()
     robot = run.robot
     state = run.q[5], run.v[5]
@@ -76,7 +76,7 @@ def test_names_are_text():
     for text in shown:
         read = Reader(text)
         assert not {"img", "script"} & set(read.tags)
-        assert EVIL.rstrip("\u2028") in "".join(read.text)  # which repr shows as \\u2028
+        assert EVIL.rstrip("\u2028") in "".join(read.text)  # repr writes U+2028 as \\u2028
 
 
 def test_result_is_a_page_in_a_sandbox():
@@ -104,7 +104,7 @@ def test_explanation_has_bars_and_numbers():
     assert read.tags.count("rect") == 6 * kinds + kinds  # and the legend
 
 
-def test_bars_are_as_long_as_their_parts():
+def test_bars_have_lengths_in_proportion_to_their_parts():
     explained = ts.robots.two_link().explain([0.0, 0.0], [0.0, 0.0], [0.0, 1.0])
     widths = [float(x.partition('"')[0]) for x in explained._repr_html_().split(' width="')[1:] if "." in x[:6]][:4]
     inertia, gravity = explained.of("inertia"), explained.of("gravity")
@@ -122,7 +122,7 @@ def test_ellipsoid_and_trace_are_tables():
     assert "Body 2: joint2, link2, on body 1" in trace.text
 
 
-def test_equations_are_latex():
+def test_equations_of_motion_have_latex_output():
     sympy = pytest.importorskip("sympy")
     q, v = sympy.symbols("q v")
     made = ts.lagrange(v**2 / 2, 10 * q, [(q, v)])
@@ -131,8 +131,8 @@ def test_equations_are_latex():
 
 
 @pytest.mark.night
-def test_in_a_notebook():
-    """A real kernel: every cell's last value comes back as HTML, LaTeX or Markdown."""
+def test_notebook_cells_have_html_latex_or_markdown_output():
+    """With a real Jupyter kernel: the last value of every cell is shown as HTML, LaTeX or Markdown."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     cells = [
         "import torsor as ts; robot = ts.robots.ur5(); robot",

@@ -1,4 +1,4 @@
-"""F&O 27 in its perfect elimination order: factors with nothing outside the tree's pattern, and O(N) of them."""
+"""F&O 27 in its perfect elimination order: factors without fill-in, and O(N) nonzeros."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torsor.spatial import Vec
 
 
 def star(n: int) -> LargeTree:
-    """n rods on one body that moves."""
+    """n rods attached to one moving body."""
     rope = chain(n, Revolute(Vec(1, 0, 0)))
     parent = np.where(np.arange(n) == 0, -1, 0)
     return LargeTree(parent, rope.kind, rope.types, rope.E, rope.r, rope.mass, rope.h, rope.I)
@@ -35,8 +35,8 @@ def system(tree):
 
 
 @pytest.mark.parametrize("shape", TREES)
-def test_no_fill_in_outside_the_tree(shape):
-    """Block (i, j) of L is empty unless j is i or hangs on i; and a_i meets nobody but itself and β_i."""
+def test_elimination_has_no_fill_in_outside_the_tree(shape):
+    """Block (i, j) of L is empty unless j is i or a child of i; the rows of a_i contain only a_i and β_i."""
     o = system(TREES[shape](60))
     e, b = o.elimination, o.bodies
     assert (e.lu.perm_r == e.lu.perm_c).all(), "no pivoting"
@@ -51,8 +51,8 @@ def test_no_fill_in_outside_the_tree(shape):
 
 
 @pytest.mark.parametrize("shape", TREES)
-def test_factors_grow_linearly(shape):
-    """Nonzeros a body stay what they are from 50 bodies to 800; the next test has an order in which they do not."""
+def test_nonzeros_of_the_factors_grow_linearly_with_the_bodies(shape):
+    """The number of nonzeros per body is the same for 50 and for 800 bodies; the next test has an order for which it grows."""
     few, many = (system(TREES[shape](n)) for n in (50, 800))
     per_body = [o.elimination.lu.nnz / len(o.bodies) for o in (few, many)]
     assert per_body[1] <= 1.1 * per_body[0]
@@ -60,8 +60,8 @@ def test_factors_grow_linearly(shape):
     assert per_body[1] <= 260
 
 
-def test_another_order_fills_in():
-    """The order is what does it: from the base to the tips, a star's factors fill."""
+def test_elimination_from_base_to_tips_has_fill_in():
+    """The elimination order matters: from the base to the tips, the factors of a star have fill-in."""
     from scipy.sparse.linalg import splu
 
     o = system(star(60))
@@ -74,7 +74,7 @@ def test_another_order_fills_in():
 
 
 @pytest.mark.parametrize("shape", TREES)
-def test_large_trees_against_the_mass_matrix(shape):
+def test_sparse_method_on_large_trees_equals_the_dense_solution(shape):
     """The method "sparse" against a dense solution of M a = τ − h, from the recursions over floats (eq. 26)."""
     tree = TREES[shape](40)
     rng = np.random.default_rng(3)

@@ -62,7 +62,7 @@ def test_innovations_half_solve_whitens_the_mass_matrix(seed):
 
 
 @given(seed=seeds)
-def test_the_factors_are_those_of_the_operator_algebra(seed):
+def test_innovations_factors_equal_the_dense_operator_algebra(seed):
     """1 + HᵀφK and 1 − HᵀψK written out with dense φ, ψ, K from the sparse P and H; the Riccati recursion in NumPy."""
     robot = Robot(random_tree(seed, couplings=False))
     q, _, x = state(robot, seed)
@@ -97,7 +97,7 @@ ROBOTS = {"ur5": ts.robots.ur5, "panda": ts.robots.panda}
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_compiled_and_batched(name):
+def test_innovations_of_a_batch_equal_dense_algebra(name):
     robot = ROBOTS[name]()
     rng = np.random.default_rng(1)
     q, x = robot.random_configuration(rng, (3, 1)), rng.normal(size=(3, 4, robot.nv))
@@ -115,7 +115,7 @@ def test_compiled_and_batched(name):
     assert (again.half_solve(x) == f.half_solve(x)).all()
 
 
-def test_samples_have_their_covariance():
+def test_samples_of_velocity_and_momentum_have_their_covariance():
     """Whitened by NumPy's Cholesky factor, thermal velocities and momenta have covariance kT 1."""
     robot = ts.robots.ur5()
     q, kT, count = robot.random_configuration(3), 0.7, 40_000
@@ -130,7 +130,7 @@ def test_samples_have_their_covariance():
     assert (f.sample(1) == f.sample(np.random.default_rng(1))).all()
 
 
-def test_bad_arguments():
+def test_innovations_refuses_invalid_arguments():
     robot = ts.robots.two_link()
     f = innovations(robot, [0, 0])
     with pytest.raises(UnknownName, match="momentum, velocity"):
@@ -143,7 +143,7 @@ def test_bad_arguments():
         f.times([1.0])
 
 
-def test_a_joint_that_moves_no_mass_is_named():
+def test_innovations_error_names_a_joint_without_mass():
     links = (Link("base"), Link("empty", Inertia.zero()))
     robot = Robot(Description("nothing", links, (Joint("idle", Revolute(Vec(0, 0, 1)), "base", "empty"),)))
     with pytest.raises(SingularError, match="'idle'"):

@@ -1,4 +1,4 @@
-"""F&O §3.5 on random trees: the sparse matrices against the recursions, the dense algebra, and the pattern they must have."""
+"""F&O §3.5 on random trees: the sparse matrices against the recursions and dense algebra, and their sparsity patterns."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def case(seed, frame="body", **options):
 
 
 def over_floats(name, robot, *state, **words):
-    """The recursion itself: a kernel for every random tree would only cost time."""
+    """The recursion over floats, since compiling a kernel for every random tree takes longer."""
     return np.array(getattr(alg, name)(robot.model, *(np.asarray(x).tolist() for x in state), **words), float)
 
 
 @given(seed=seeds, frame=frames)
-def test_mass_matrix(seed, frame):
-    """HᵀP⁻ᵀIP⁻¹H is M, armatures and couplings included; S is P⁻¹H, and constraint forces do no work on it."""
+def test_operator_product_equals_the_mass_matrix(seed, frame):
+    """HᵀP⁻ᵀIP⁻¹H = M, with armatures and couplings; S = P⁻¹H, and constraint forces do no work on S."""
     robot, q, _, _, o = case(seed, frame)
     M = over_floats("crba", robot, q)
     assert_close(o.M.toarray(), M)
@@ -52,8 +52,8 @@ def test_mass_matrix(seed, frame):
 
 
 @given(seed=seeds, frame=frames)
-def test_every_equation(seed, frame):
-    """Each of 23–29 holds at the solutions of the others, and all three solutions are the articulated-body algorithm's."""
+def test_all_solutions_satisfy_every_equation_of_featherstone_and_orin(seed, frame):
+    """Equations 23–29 hold for the solutions of the others, and all three solutions equal the articulated-body algorithm."""
     robot, q, v, tau, o = case(seed, frame)
     a = over_floats("forward_dynamics", robot, q, v, tau, wrenches=PUSH)
     loosened = max(1e-12, 1e3 * EPS * np.linalg.cond(over_floats("crba", robot, q)))  # M a = b is solved three times
@@ -63,12 +63,12 @@ def test_every_equation(seed, frame):
     assert_close(o.S.T @ reached, o.M @ a + o.S.T @ (o.I @ o.a0), 1e-8)
     equations = o.equations()
     assert [e.number for e in equations] == [23, 24, 25, 26, 27, 28, 29]
-    kappa = np.linalg.cond(o.K.toarray())  # β in the units of forces, a in those of accelerations: not a scaled matrix
+    kappa = np.linalg.cond(o.K.toarray())  # K is not scaled: β has units of force, a of acceleration
     assert max(e.residual for e in equations) <= max(1e-10, 100 * EPS * kappa)
 
 
 @given(seed=seeds)
-def test_velocities_and_bias_come_from_the_recursions(seed):
+def test_operator_velocities_and_bias_equal_the_recursions(seed):
     """v is each body's twist; Sᵀ(I a₀ + v × I v − I g) is the bias force h."""
     robot, q, v, _, o = case(seed, "world")
     for i, name in enumerate(robot.joints):
@@ -84,15 +84,15 @@ def _described(robot):
 
 
 @given(seed=seeds)
-def test_joint_wrenches(seed):
+def test_operator_joint_wrenches_give_inverse_dynamics(seed):
     """P⁻ᵀ(I a + v × I v − I g − f) is the wrench through each joint; Hᵀ of it is τ (F&O 6–8)."""
     robot, q, v, a, o = case(seed)
     wrench = o.to_base(o.net_force(o.acceleration(a)) - o.I @ o.gravity - o.external)
     assert_close(o.H.T @ wrench, over_floats("rnea", robot, q, v, a, wrenches=PUSH), 1e-11)
 
 
-def test_the_incidence_matrix_of_the_book():
-    """In the world P has blocks 1 and −1 only; in both frames it is unit lower triangular, 36 entries a body at most."""
+def test_incidence_matrix_has_identity_blocks_and_is_unit_lower_triangular():
+    """In the world P has blocks 1 and −1 only; in both frames it is unit lower triangular."""
     *_, world = case(3, "world", bodies=8)
     *_, body = case(3, "body", bodies=8)
     assert set(np.unique(world.P.toarray())) == {-1.0, 0.0, 1.0}
@@ -107,8 +107,8 @@ def test_the_incidence_matrix_of_the_book():
     assert_close(world.M.toarray(), body.M.toarray(), 1e-13)
 
 
-def test_point_masses_and_massless_links():
-    """Bodies that are no pivots are eliminated all the same; only F&O 28 needs I⁻¹, and names the joint."""
+def test_elimination_handles_point_masses_and_massless_links():
+    """Bodies with singular inertia are eliminated, too; only F&O 28 needs I⁻¹, and its error names the joint."""
     robot = ts.robots.two_link()
     q, v, tau = [0.3, 0.5], [1.0, 2.0], [3.0, 4.0]
     o = operators(robot, q, v, tau=tau)
@@ -137,7 +137,7 @@ def test_massless_spherical_joint_is_singular():
         operators(robot, robot.neutral()).by_elimination()
 
 
-def test_bad_arguments():
+def test_operators_refuses_invalid_arguments():
     robot = ts.robots.two_link()
     with pytest.raises(UnknownName, match="world"):
         operators(robot, [0, 0], frame="space")

@@ -14,7 +14,7 @@ ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "ex
 
 
 class Twin:
-    """One file in both libraries."""
+    """The same URDF file in torsor and Pinocchio."""
 
     def __init__(self, robot: Robot, path: Path, floating: bool):
         self.robot = robot

@@ -1,8 +1,8 @@
 """Constrained dynamics against pinocchio.constraintDynamics: feet on the ground, hands together, loops through whole robots.
 
 Pinocchio holds frame 1 (on joint 1) to frame 2 (on joint 2, or the world) in all six directions or in three.  With mu = 0 and
-independent rows its proximal solve is exact after one step.  The states keep the constraints, so that what each library calls
-the acceleration of a point that has a velocity does not matter.
+independent rows its proximal solve is exact after one step.  The states satisfy the constraints, so that the two
+definitions of the acceleration of a moving point give the same result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TALOS = ("talos_data/robots/talos_full_v2.urdf", True)
 UR5 = ("ur_description/urdf/ur5_robot.urdf", False)
 TIAGO = ("tiago_description/robots/tiago_dual.urdf", False)
 
-#: robot, and what it is held to: (frame, frame or "world", rows)
+#: robot and its constraints: (frame, frame or "world", rows)
 HELD = {
     "a pen on paper": (UR5, [("tool0", "world", 3)]),
     "four feet": (SOLO, [(f"{leg}_FOOT", "world", 3) for leg in ("FL", "FR", "HL", "HR")]),
@@ -44,7 +44,7 @@ NIGHT = {
 
 
 def constraint(robot, q, frame, other, rows):
-    """Frame 1 held to where frame 2 has it now: three rows, or six."""
+    """Constrain frame 1 to its present pose relative to frame 2: three rows or six."""
     seen = pose(robot, q, frame) @ pose(robot, q, other).inverse
     if rows == 3:
         return JointConstraint(f"{frame}-{other}", Spherical(), other, frame, seen)
@@ -90,7 +90,7 @@ def compare(name, floating, held, seed=0):
     assert kappa < 1e7, "the rows are independent, or there is nothing exact to compare with"
     assert np.abs(ours.a - theirs).max() <= max(1e-9, 1e-14 * kappa) * np.abs(theirs).max()
     start = 0
-    for data, (frame, other, rows) in zip(datas, held, strict=True):  # their force on joint 1's side, at and in its frame
+    for data, (frame, other, rows) in zip(datas, held, strict=True):  # Pinocchio's force on frame 1, in its axes
         F = np.concatenate([data.contact_force.angular, data.contact_force.linear])
         lam = ours.multipliers[start : start + rows]
         start += rows
@@ -101,7 +101,7 @@ def compare(name, floating, held, seed=0):
 
 
 @pytest.mark.parametrize("case", ["a pen on paper", "four feet"])
-def test_constraint_dynamics(case):
+def test_constrained_forward_dynamics_agrees_with_pinocchio(case):
     (name, floating), held = HELD[case]
     compare(name, floating, held)
 
@@ -109,14 +109,14 @@ def test_constraint_dynamics(case):
 @pytest.mark.night
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("case", [*HELD, *NIGHT])
-def test_more_constraint_dynamics(case, seed):
+def test_more_constrained_robots_agree_with_pinocchio(case, seed):
     (name, floating), held = (HELD | NIGHT)[case]
     compare(name, floating, held, seed)
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.night) for k in range(1, 40))])
-def test_random_mechanisms(seed):
-    """Random trees with one to three random loops, welds and balls, by all of F&O's methods."""
+def test_random_mechanisms_agree_with_pinocchio(seed):
+    """Random trees with one to three random loops (welds and spherical joints), by all methods of F&O."""
     rng = np.random.default_rng(seed)
     joints = [Revolute(axis(rng)), Spherical(), Prismatic(axis(rng)), Revolute(axis(rng))]
     loops = [str(rng.choice(["fixed", "spherical"])) for _ in range(1 + seed % 3)]
@@ -134,7 +134,7 @@ def test_random_mechanisms(seed):
         datas.append(c.createData())
     pin.initConstraintDynamics(model, data, models, datas)
     rank, A, M = system.mobility(q).rank, system.jacobian(q), robot.mass_matrix(q)
-    # with more rows than their rank Pinocchio needs its proximal iteration, which stops at its accuracy
+    # with redundant rows Pinocchio needs its proximal iteration, which ends at the given accuracy
     exact = pin.ProximalSettings(1e-14, 0.0, 1) if rank == len(A) else pin.ProximalSettings(1e-13, 1e-8, 100)
     theirs = pin.constraintDynamics(model, data, q, v[order], tau[order], models, datas, exact)[order]
     s = np.linalg.svd(A @ np.linalg.inv(np.linalg.cholesky(M)).T, compute_uv=False)
@@ -144,8 +144,8 @@ def test_random_mechanisms(seed):
         assert np.abs(a - theirs).max() <= max(1e-9, 1e-13 * kappa) * np.abs(theirs).max(), (method, rank, len(A), kappa)
 
 
-def test_impact_dynamics():
-    """pinocchio.impulseDynamics: v⁺ for restitutions 0 and 0.5 of four feet striking the ground."""
+def test_impact_of_four_feet_agrees_with_pinocchio():
+    """v⁺ of pinocchio.impulseDynamics for four feet that hit the ground, with restitution 0 and 0.5."""
     robot = ts.load(ROBOTS / SOLO[0], base="floating", mimic=False)
     t, rng = Twin(robot, ROBOTS / SOLO[0], True), np.random.default_rng(1)
     q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)

@@ -1,4 +1,4 @@
-"""MuJoCo as a second oracle: mass matrix and bias force of the bundled robots, written as URDF by torsor and read by MuJoCo."""
+"""MuJoCo as a second reference: mass matrix and bias force of the bundled robots, written as URDF and read by MuJoCo."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = ["ur5", "panda", "quadruped", "humanoid"]  # MuJoCo refuses the textbook
 
 
 def twin(name: str) -> tuple[ts.Robot, mujoco.MjModel]:
-    """The robot on a fixed base in both; MuJoCo asks for mass on every moving link and knows no coupling in URDF."""
+    """The robot on a fixed base in both; MuJoCo needs mass on every moving link and does not read mimic joints from URDF."""
     robot = getattr(ts.robots, name)().with_base("fixed").without_couplings()
     bare = replace(robot.description, links=tuple(replace(link, geometry=()) for link in robot.description.links))
     options = '<mujoco><compiler fusestatic="true" boundmass="0" boundinertia="0" balanceinertia="false"/></mujoco>'
@@ -29,7 +29,7 @@ def twin(name: str) -> tuple[ts.Robot, mujoco.MjModel]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_mass_matrix_and_bias(name):
+def test_mass_matrix_and_bias_force_of_bundled_robots_agree_with_mujoco(name):
     robot, model = twin(name)
     data = mujoco.MjData(model)
     rng = np.random.default_rng(0)

@@ -1,7 +1,6 @@
 """Every URDF of example-robot-data that Pinocchio loads, fixed and floating: τ, M, forward dynamics, poses, Jacobians.
 
-The fast suite runs the source over floats on all of them, and the kernels on a dozen of all kinds; the night runs kernels on
-all.
+The fast suite runs the source over floats on all files and the kernels on a dozen of them; the night suite runs all kernels.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from tests.tolerance import assert_close
 from torsor import algorithms as alg
 
 EPS = np.finfo(float).eps
-#: arms, hands and carts stand; what walks or flies floats
+#: arms, hands and carts have a fixed base; robots that walk or fly have a floating base
 STANDING = (
     "ur_description/urdf/ur5_gripper.urdf", "panda_description/urdf/panda.urdf", "kinova_description/robots/kinova.urdf",
     "double_pendulum_description/urdf/double_pendulum_continuous.urdf", "finger_edu_description/robots/finger_edu.urdf",
@@ -31,13 +30,13 @@ FLOATING = (
 
 
 def twin(path, floating: bool) -> Twin:
-    """Both libraries' robot, or a skip with the reason why there is nothing to compare."""
+    """The robot in both libraries, or a skip with the reason."""
     try:
         model = pin.buildModelFromUrdf(str(path))
     except Exception as error:
         pytest.skip(f"Pinocchio does not load it: {error}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ts.ModelWarning)  # inertias no body can have: both libraries use them as they are
+        warnings.simplefilter("ignore", ts.ModelWarning)  # physically impossible inertias: both libraries use them unchanged
         robot = ts.load(path, base="floating" if floating else "fixed", mimic=False)
     if robot.nv == 0:
         pytest.skip("nothing moves")
@@ -70,7 +69,7 @@ def compare(t: Twin, evaluate) -> None:
             J = pin.getFrameJacobian(t.model, t.data, frame, mode)
             ours = np.empty((6, robot.nv))
             ours[:, t.v_index] = np.vstack([J[3:], J[:3]])
-            still = np.abs(ours).max() < 1e-12  # a link that does not move: rounding errors alone
+            still = np.abs(ours).max() < 1e-12  # a link that does not move: only rounding errors
             assert_close(evaluate(f"jacobian:{link}:{word}", q), ours, floor=1 if still else 1e-9)
 
 
@@ -110,6 +109,6 @@ def test_kernels_agree_with_pinocchio(name):
 @pytest.mark.night
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("path", urdf_files(), ids=ids)
-def test_all_kernels(path, floating):
+def test_all_kernels_agree_with_pinocchio(path, floating):
     t = twin(path, floating)
     compare(t, by_kernel(t.robot))

@@ -1,4 +1,4 @@
-"""exp and log of twists against SciPy's exponential of 4×4 matrices, on both sides of where their series begin."""
+"""exp and log of twists against SciPy's exponential of 4×4 matrices, for angles above and below the limit of their series."""
 
 from __future__ import annotations
 

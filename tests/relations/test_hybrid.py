@@ -1,4 +1,4 @@
-"""Hybrid dynamics: forward and inverse dynamics at its two ends, in between a robot whose joints are locked."""
+"""Hybrid dynamics: forward and inverse dynamics as limit cases, and against a robot with locked joints."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ seeds = st.integers(0, 10**6)
 PANDA = ts.robots.panda()  # one for all examples: its kernels are loaded once
 
 
-def solved(robot, q, v, a, tau, prescribed):
-    """By the source itself, over floats."""
+def hybrid_over_floats(robot, q, v, a, tau, prescribed):
+    """Hybrid dynamics by the Python source over floats."""
     args = [np.asarray(x, float).tolist() for x in (q, v, a, tau, prescribed)]
     return tuple(np.array(f(robot.model, *args), float) for f in (alg.hybrid_acceleration, alg.hybrid_force))
 
 
 @given(seed=seeds)
-def test_each_row_has_one_unknown(seed):
-    """Inverse dynamics of the accelerations found are the forces found; what was given stays."""
+def test_hybrid_dynamics_keeps_given_values_and_satisfies_inverse_dynamics(seed):
+    """Inverse dynamics of the resulting accelerations gives the resulting forces; given values are unchanged."""
     robot = Robot(random_tree(seed))
     q, v, a0 = state(robot, seed)
     rng = np.random.default_rng(seed)
     tau0, prescribed = rng.normal(size=robot.nv), rng.integers(0, 2, robot.nv)
-    a, tau = solved(robot, q, v, a0, tau0, prescribed)
+    a, tau = hybrid_over_floats(robot, q, v, a0, tau0, prescribed)
     assert (a[prescribed == 1] == a0[prescribed == 1]).all()
     assert (tau[prescribed == 0] == tau0[prescribed == 0]).all()
     back = np.array(alg.rnea(robot.model, q.tolist(), v.tolist(), a.tolist()))
@@ -46,8 +46,8 @@ def test_each_row_has_one_unknown(seed):
 
 
 @given(seed=seeds)
-def test_hybrid_dynamics_with_no_or_all_joints_led_is_forward_or_inverse_dynamics(seed):
-    """M, h and τ from Lagrange's equations by differentiation, and dense algebra: no recursion of torsor's."""
+def test_hybrid_dynamics_with_no_or_all_joints_prescribed_is_forward_or_inverse_dynamics(seed):
+    """M, h and τ from Lagrange's equations by differentiation and dense algebra, without recursions of torsor."""
     robot = Robot(random_tree(seed))
     (q, v, a0), n = state(robot, seed), robot.nv
     tau0 = np.random.default_rng(seed).normal(size=n)
@@ -55,17 +55,17 @@ def test_hybrid_dynamics_with_no_or_all_joints_led_is_forward_or_inverse_dynamic
     h, inverse, *columns = lagrange(robot.model, np.tile(q, (n + 2, 1)), np.tile(v, (n + 2, 1)), accelerations)
     M = np.array([column - h for column in columns]).T
     size = np.abs(h).max() + np.abs(inverse).max()
-    a, tau = solved(robot, q, v, a0, tau0, np.zeros(n))
+    a, tau = hybrid_over_floats(robot, q, v, a0, tau0, np.zeros(n))
     assert_close(a, np.linalg.solve(M, tau0 - h), 1e-13, np.linalg.cond(M), floor=size / np.abs(M).max())
     assert (tau == tau0).all()
-    a, tau = solved(robot, q, v, a0, tau0, np.ones(n))
+    a, tau = hybrid_over_floats(robot, q, v, a0, tau0, np.ones(n))
     assert_close(tau, inverse, scale=size)
     assert (a == a0).all()
 
 
 @pytest.mark.parametrize("make", [ts.robots.ur5, ts.robots.panda])
-def test_a_joint_that_is_held_is_as_good_as_locked(make):
-    """Another derivation: the model without the joint."""
+def test_hybrid_dynamics_with_a_held_joint_equals_the_locked_robot(make):
+    """An independent derivation: the model without the joint."""
     robot, rng = make(), np.random.default_rng(3)
     q, v, tau = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
     held = robot.joints[1]
@@ -80,8 +80,8 @@ def test_a_joint_that_is_held_is_as_good_as_locked(make):
     assert (a[row] == 0).all()
 
 
-def test_batch_wrenches_and_damping():
-    """Each state has its own prescribed joints; damping counts at free and at prescribed joints."""
+def test_hybrid_dynamics_of_a_batch_with_wrenches_and_damping():
+    """Each state has its own prescribed joints; damping acts at free and at prescribed joints."""
     robot, rng = PANDA, np.random.default_rng(1)
     q, v, a0, tau0 = robot.random_configuration(rng), *rng.normal(size=(3, robot.nv))
     prescribed = rng.integers(0, 2, (5, robot.nv)).astype(float)
@@ -102,21 +102,21 @@ BAD = {
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_bad_choices(text):
+def test_hybrid_dynamics_refuses_invalid_prescribed_joints(text):
     prescribed, error = BAD[text]
     with pytest.raises(error, match=text):
         ts.robots.two_link().hybrid_dynamics([0, 0], [0, 0], [0, 0], [0, 0], prescribed)
 
 
-def test_loops_are_refused():
+def test_hybrid_dynamics_refuses_robots_with_loops():
     bar = ts.mechanisms.four_bar()
     with pytest.raises(ArgumentError, match="loops"):
         bar.hybrid_dynamics(*[bar.neutral()] * 4, prescribed=[bar.joints[0]])
 
 
 @given(seed=seeds)
-def test_stops_push_and_never_pull(seed):
-    """Signorini: λ ≥ 0, a ≥ 0 and λ a = 0 at the joints at rest on their stops, no force at the others; by inverse dynamics."""
+def test_forces_of_hard_stops_satisfy_the_signorini_conditions(seed):
+    """λ ≥ 0, a ≥ 0 and λ a = 0 at joints resting on their stops, λ = 0 at the others; by inverse dynamics."""
     rng = np.random.default_rng(seed)
     robot, system = PANDA, RigidTree(PANDA, ())
     q, v, tau = robot.random_configuration(rng), np.zeros(robot.nv), 20 * rng.normal(size=robot.nv)

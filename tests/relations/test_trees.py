@@ -1,6 +1,6 @@
-"""Two independent quantities that must agree, on random trees with every joint type, couplings and either base.
+"""Pairs of independent quantities that must agree, on random trees with every joint type, couplings and either base.
 
-Everything here runs the source itself over floats; the kernels are held against it in tests/evaluations.
+All tests run the Python source over floats; tests/evaluations compares the kernels with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torsor.scalar import Dual, rate
 
 EPS = np.finfo(float).eps
 STEP = 1e-6  # central differences: truncation 1e-12 relative, cancellation 1e-10
-DIFFERENCES = 1e-7  # what such differences are good for, on quantities up to 1e2
+DIFFERENCES = 1e-7  # accuracy of such differences, for quantities up to 1e2
 
 seeds = st.integers(0, 10**6)
 
@@ -48,8 +48,8 @@ class Case:
 
 
 @given(seed=seeds)
-def test_crba_columns_from_rnea(seed):
-    """Column j of M is the torque of a unit acceleration from rest, gravity off (F&O §3.2)."""
+def test_crba_columns_equal_rnea_of_unit_accelerations(seed):
+    """Column j of M is the joint force of a unit acceleration from rest without gravity (F&O §3.2)."""
     c = Case(seed)
     M, g = c.at("crba", None, False), c.at("gravity_force", None, False)
     columns = [c.at("rnea", None, np.zeros(c.robot.nv), e) - g for e in np.eye(c.robot.nv)]
@@ -66,7 +66,7 @@ def test_rnea_is_mass_matrix_plus_bias(seed):
 
 
 @given(seed=seeds)
-def test_forward_dynamics_of_inverse_dynamics(seed):
+def test_forward_dynamics_of_inverse_dynamics_gives_the_acceleration(seed):
     c = Case(seed)
     tau = c.at("rnea", None, None, c.a)
     kappa = np.linalg.cond(c.at("crba", None, False))
@@ -74,7 +74,7 @@ def test_forward_dynamics_of_inverse_dynamics(seed):
 
 
 @given(seed=seeds)
-def test_mass_matrix_inverse(seed):
+def test_mass_matrix_inverse_times_mass_matrix_is_the_identity(seed):
     c = Case(seed)
     M, W = c.at("crba", None, False), c.at("mass_matrix_inverse", None, False)
     assert_close(M @ W, np.eye(c.robot.nv), max(1e-12, 100 * EPS * np.linalg.cond(M)))
@@ -82,13 +82,13 @@ def test_mass_matrix_inverse(seed):
 
 
 @given(seed=seeds)
-def test_kinetic_energy_and_mass_matrix(seed):
+def test_kinetic_energy_equals_the_quadratic_form_of_the_mass_matrix(seed):
     c = Case(seed)
     assert_close(c.at("kinetic_energy"), 0.5 * c.v @ c.at("crba", None, False) @ c.v)
 
 
 @given(seed=seeds)
-def test_power_is_rate_of_energy(seed):
+def test_power_of_joint_forces_is_the_rate_of_energy(seed):
     """τᵀv = dK/dt + dP/dt: K along v(t) = v + a t, P along the motion."""
     c = Case(seed)
 
@@ -108,7 +108,7 @@ def test_gravity_is_gradient_of_potential(seed):
 
 
 @given(seed=seeds)
-def test_coriolis_matrix(seed):
+def test_coriolis_matrix_gives_velocity_force_and_mass_matrix_rate(seed):
     """C v = c, Ṁ by differences, Ṁ − 2C skew (MR Prop. 8.1), Γ v = C (MR 8.19)."""
     c = Case(seed, bodies=4)
     C, M_rate = c.at("coriolis_matrix"), c.at("mass_matrix_rate")
@@ -120,7 +120,7 @@ def test_coriolis_matrix(seed):
 
 
 @given(seed=seeds, expressed_in=st.sampled_from(["world", "body", "space"]))
-def test_jacobian_and_its_rate(seed, expressed_in):
+def test_jacobian_and_its_rate_give_twist_and_acceleration(seed, expressed_in):
     c = Case(seed)
     words = {"frame": c.frame, "expressed_in": expressed_in}
     J, J_rate = c.at("jacobian", None, False, **words), c.at("jacobian_rate", **words)
@@ -131,7 +131,7 @@ def test_jacobian_and_its_rate(seed, expressed_in):
 
 
 @given(seed=seeds)
-def test_jacobian_by_differences_of_the_pose(seed):
+def test_jacobian_equals_differences_of_the_pose(seed):
     c = Case(seed)
     T, rate = c.at("pose", None, False, frame=c.frame), c.rate("pose", frame=c.frame)
     V = c.at("jacobian", None, False, frame=c.frame) @ c.v
@@ -141,7 +141,7 @@ def test_jacobian_by_differences_of_the_pose(seed):
 
 
 @given(seed=seeds)
-def test_wrench_and_jacobian(seed):
+def test_wrench_at_a_frame_changes_tau_by_the_transposed_jacobian(seed):
     """A wrench at a frame, in that frame, changes τ by −Jᵀf with the body Jacobian (MR 8.77, opposite sign)."""
     c = Case(seed)
     f = np.random.default_rng(seed).normal(size=6)
@@ -154,10 +154,10 @@ def test_wrench_and_jacobian(seed):
 
 
 @given(seed=seeds)
-def test_momentum_balance(seed):
-    """ṗ = (c × m g, m g): without joint forces, the weight alone changes a floating robot's momentum; couplings are internal.
+def test_momentum_rate_of_a_floating_robot_is_its_weight(seed):
+    """ṗ = (c × m g, m g): without joint forces only the weight changes the momentum of a floating robot.
 
-    Without armatures: an armature is inertia without a body, and its momentum is not in the sum.
+    Without armatures, which have no body and no part in the momentum.
     """
     d = random_tree(seed, base="floating")
     c = Case(seed, tree=replace(d, joints=tuple(replace(j, armature=()) for j in d.joints)))
@@ -171,7 +171,7 @@ def test_momentum_balance(seed):
 
 
 @given(seed=seeds)
-def test_integrate_and_difference(seed):
+def test_difference_is_the_inverse_of_integrate_on_trees(seed):
     c = Case(seed)
     step = 0.3 * c.v
     there = np.array(alg.integrate(c.m, c.q.tolist(), step.tolist(), 1.0))
@@ -179,8 +179,8 @@ def test_integrate_and_difference(seed):
 
 
 @given(seed=seeds)
-def test_base_motion_is_a_floating_base(seed):
-    """A fixed base carried along feels what a floating base with the same twist and acceleration feels."""
+def test_moving_fixed_base_gives_the_joint_forces_of_a_floating_base(seed):
+    """A fixed base with a prescribed motion equals a floating base with the same twist and acceleration."""
     fixed = Case(seed, base="fixed", couplings=False)
     free = Robot(random_tree(seed, base="floating", couplings=False))
     rng = np.random.default_rng(seed)
@@ -226,7 +226,7 @@ def test_file_order_and_names_do_not_matter(seed):
 @pytest.mark.night
 @given(seed=seeds)
 @settings(max_examples=10_000)
-def test_many_trees(seed):
-    """RELIABILITY A5: ABA∘RNEA, CRBA and the Coriolis matrix on ten thousand trees."""
-    test_forward_dynamics_of_inverse_dynamics.hypothesis.inner_test(seed)
+def test_relations_hold_on_ten_thousand_trees(seed):
+    """RELIABILITY A5: ABA∘RNEA, CRBA and the Coriolis matrix."""
+    test_forward_dynamics_of_inverse_dynamics_gives_the_acceleration.hypothesis.inner_test(seed)
     test_rnea_is_mass_matrix_plus_bias.hypothesis.inner_test(seed)

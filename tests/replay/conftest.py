@@ -1,4 +1,4 @@
-"""Robots of every kind on pages, and one browser that opens them all."""
+"""Replay pages of several robots, and one browser for all of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVIL = '</script><img src=x onerror="window.hacked=1">&\u2028'
 
 
 def evil_run():
-    """A pendulum whose every name would run, were it ever taken for markup; pushed from outside, with an event."""
+    """A pendulum whose names are HTML with scripts, with an external wrench and an event."""
     arm = (
         Builder(f"{EVIL}robot")
         .link("base")
@@ -39,7 +39,7 @@ def panda_run():
 
 @pytest.fixture(scope="session")
 def vibration():
-    """Joints that stand still, and a beam that swings at 2 Hz."""
+    """Joints at rest, and a beam that vibrates at 2 Hz."""
     arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))})
     t = np.linspace(0, 1, 101)
     return FlexibleResult(arm, t, np.stack((0 * t, 0 * t, 0.1 * np.sin(4 * np.pi * t)), axis=-1))
@@ -54,7 +54,7 @@ def swing(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def opened(browser, tmp_path_factory):
-    """``opened(shown)``: its page from disk, at rest, with what the browser said and asked for."""
+    """``opened(shown)`` opens the replay page from disk, paused, with the console messages and requests of the browser."""
 
     def look(shown, **how):
         path = replay.write(shown, tmp_path_factory.mktemp("page") / "replay.html", **how)

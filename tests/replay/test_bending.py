@@ -1,4 +1,4 @@
-"""Elastic robots on pages: links that bend, motors ahead of their links."""
+"""Elastic robots on replay pages: links that bend, and motor angles that differ from link angles."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_number_of_images_follows_the_slowest_vibration():
     assert len(film_of(still, "auto", (), 30).times) == pytest.approx(12 * slowest, abs=2)
 
 
-def test_elastic_robot_at_rest_sags():
+def test_replay_of_an_elastic_robot_at_rest_shows_its_static_deflection():
     arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
     film = film_of(arm, "auto", (), 30)
-    ends = [d.y for d in arm.beams["link1"].section(1.0).displacement]  # by a unit of each mode
+    ends = [d.y for d in arm.beams["link1"].section(1.0).displacement]  # deflection per unit of each mode
     assert film.poses[0, film.links.index("link2"), 1] == pytest.approx(arm.equilibrium(arm.neutral())[2:] @ ends, rel=1e-9)
 
 
-def test_motors_of_elastic_joints_are_ahead_of_their_links():
+def test_replay_of_elastic_joints_shows_motor_angles_ahead_of_links():
     arm = ts.robots.two_link()
     run = arm.simulate([0.3, 0.2], [0.0, 0.0], 0.3, [5.0, 1.0], springs=Spring(stiffness=40.0, rotor_inertia=0.5))
     film = film_of(run, "auto", (), 30)

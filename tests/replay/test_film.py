@@ -1,4 +1,4 @@
-"""What a page holds, without a browser: sizes, poses, curves and meshes against their sources; nothing but the core install."""
+"""Contents of a replay page, without a browser: sizes, poses, curves and meshes; only the core install is needed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from torsor.look.scene import Surface, Triangles, packing
 from torsor.look.scene.triangles import sphere
 
 
-def held(text: str):
-    """The JSON and the data of a page."""
+def page_contents(text: str):
+    """(JSON, binary data) of a replay page."""
     block = lambda name: re.search(rf'<script type="[a-z/]+" id="{name}">(.*?)</script>', text, re.S)[1]  # noqa: E731
     return json.loads(block("film")), gzip.decompress(base64.b64decode(block("data")))
 
@@ -33,14 +33,14 @@ def floats(data: bytes, where) -> np.ndarray:
     return packing.words(data[where["at"] : where["at"] + where["bytes"]], "<f4").reshape(where["shape"])
 
 
-def test_replay_page_sizes(panda_run):
+def test_replay_page_of_5_s_of_a_panda_is_below_1_mb(panda_run):
     """5 s of a Panda: 5 MB with meshes, 1 MB without (issue 6)."""
     assert len(replay.html(panda_run, style="skeleton")) < 1_000_000
     assert len(replay.html(panda_run)) < 1_000_000  # the bundled meshes
 
 
 @pytest.mark.night
-def test_size_with_all_its_triangles(tmp_path):
+def test_replay_page_with_130000_triangles_is_below_5_mb(tmp_path):
     pinocchio = pytest.importorskip("pinocchio")
     from pathlib import Path
 
@@ -48,12 +48,12 @@ def test_size_with_all_its_triangles(tmp_path):
     arm = ts.load(robots / "panda_description" / "urdf" / "panda.urdf")
     run = arm.simulate(arm.neutral(), np.zeros(arm.nv), 5.0)
     text = replay.html(run)
-    assert sum(p["faces"]["shape"][0] for p in held(text)[0]["parts"]) > 130_000
+    assert sum(p["faces"]["shape"][0] for p in page_contents(text)[0]["parts"]) > 130_000
     assert len(text) < 5_000_000
 
 
-def test_poses_are_those_of_the_motion(panda_run):
-    film, data = held(replay.html(panda_run, fps=10))
+def test_replay_page_has_the_poses_of_the_motion(panda_run):
+    film, data = page_contents(replay.html(panda_run, fps=10))
     times, poses = floats(data, film["times"]), floats(data, film["poses"])
     assert len(times) == 51
     assert times[-1] == 5.0
@@ -66,7 +66,7 @@ def test_poses_are_those_of_the_motion(panda_run):
         np.testing.assert_allclose(1 - 2 * (x * x + y * y), T[:, 2, 2], atol=1e-6)
 
 
-def test_arrow_is_the_force_in_the_world():
+def test_replay_arrow_is_the_force_in_world_axes():
     film = film_of(evil_run(), "auto", (), 20)
     (arrow,), run = film.arrows, evil_run()
     q, _ = run.at(film.times)
@@ -75,14 +75,14 @@ def test_arrow_is_the_force_in_the_world():
     np.testing.assert_allclose(arrow.at, -np.stack((np.sin(angle), 0 * angle, np.cos(angle)), -1), atol=1e-12)
 
 
-def test_names_end_no_script():
+def test_names_with_markup_do_not_end_the_scripts_of_a_replay_page():
     text = replay.html(evil_run())
     assert "<img" not in text
-    assert held(text)[0]["name"] == f"{EVIL}robot"
+    assert page_contents(text)[0]["name"] == f"{EVIL}robot"
     assert text.count("</script>") == 4
 
 
-def test_gravity_is_down_wherever_the_model_has_it():
+def test_replay_page_shows_the_gravity_direction_as_down():
     assert film_of(ts.robots.two_link(), "auto", (), 30).up.tolist() == [0, 1, 0]
 
 
@@ -106,8 +106,8 @@ def test_envelope_keeps_ends_and_extremes(rows):
     np.testing.assert_array_equal(kept.min(0) <= inside.min(0), True)
 
 
-def loose(surface: Triangles) -> Triangles:
-    """As STL has it: every triangle with corners of its own."""
+def with_separate_vertices(surface: Triangles) -> Triangles:
+    """Every triangle with its own vertices, as in STL."""
     return Triangles(surface.vertices[surface.faces.ravel()], np.arange(surface.faces.size, dtype=np.uint32).reshape(-1, 3))
 
 
@@ -118,7 +118,7 @@ def volume(surface: Triangles) -> float:
 
 def test_welded_surface_is_the_same_surface():
     ball = sphere(0.3)
-    (low, high), corners, faces = packing.weld_corners(loose(ball), 16383)
+    (low, high), corners, faces = packing.weld_corners(with_separate_vertices(ball), 16383)
     again = Triangles(low + corners / 16383 * (high - low), faces)
     assert len(corners) == len(ball.vertices)
     assert volume(again) == pytest.approx(volume(ball), rel=1e-4)
@@ -139,12 +139,12 @@ def test_too_many_triangles_are_merged_with_a_note(monkeypatch):
     monkeypatch.setattr("torsor.look.replay.document.TRIANGLES", 500)
     film = film_of(ts.robots.two_link(), "auto", (), 30)
     film = replace(film, parts=(*film.parts, Surface(film.links[0], "visual", sphere(1.0))))
-    described, _ = held(page(film))
+    described, _ = page_contents(page(film))
     assert sum(p["faces"]["shape"][0] for p in described["parts"]) <= 500 < TRIANGLES
     assert "simplified" in described["notes"][-1]
 
 
-def test_bad_arguments():
+def test_replay_refuses_invalid_arguments():
     with pytest.raises(ArgumentError, match="the Result of a simulation or a Robot, not int"):
         replay.html(3)
     with pytest.raises(ArgumentError, match="fps"):
@@ -155,7 +155,7 @@ def test_bad_arguments():
         replay.write(ts.robots.two_link(), "/nonexistent/page.html")
 
 
-def test_result_replays(tmp_path, monkeypatch):
+def test_result_replay_writes_the_page_and_opens_a_browser_without_a_path(tmp_path, monkeypatch):
     run = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.1)
     assert run.replay(tmp_path / "a.html", style="skeleton").read_text("utf-8").startswith("<!doctype html>")
     seen = []
@@ -166,8 +166,8 @@ def test_result_replays(tmp_path, monkeypatch):
     assert path.is_file()
 
 
-def test_core_install_is_enough(tmp_path):
-    """None of the extras, and still the Panda with its meshes."""
+def test_replay_needs_only_the_core_install(tmp_path):
+    """Without any extra, the Panda is shown with its meshes."""
     code = f"""
 import sys
 for name in ("trimesh", "viser", "matplotlib", "scipy", "sympy", "fast_simplification", "PIL"):

@@ -1,4 +1,4 @@
-"""The page in a real browser, opened from disk: it draws, it moves, it asks for nothing, and runs nobody's names."""
+"""The replay page in a real browser, opened from disk: drawing, motion, no requests, and names only as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def evil(opened):
 
 
 def picture(seen) -> np.ndarray:
-    """The stage as the browser shows it at rest: while it moves it is drawn plainly, without shadows, on a processor."""
+    """Image of the stage while paused; during motion software rendering omits shadows."""
     from PIL import Image
 
     seen.page.evaluate("""new Promise((done) => {
@@ -54,8 +54,8 @@ def test_playing_moves_time_and_stops_at_the_end(evil):
     evil.page.wait_for_selector("#play[aria-label=Play]")
 
 
-def test_without_a_graphics_processor_motion_is_drawn_plainly_and_rest_finely(evil):
-    """Chromium draws in software here."""
+def test_software_rendering_is_coarse_in_motion_and_fine_when_paused(evil):
+    """Chromium renders in software in these tests."""
     how = "({ stage: s }) => [s.software, s.fine, s.sun.castShadow, s.renderer.getPixelRatio()].join()"
     last = f"requestAnimationFrame(() => done(({how})(document.torsor)))"
     drawn = f"() => new Promise((done) => requestAnimationFrame(() => {last}))"
@@ -65,11 +65,11 @@ def test_without_a_graphics_processor_motion_is_drawn_plainly_and_rest_finely(ev
     assert evil.page.evaluate(drawn) == "true,true,true,2"
     rest = picture(evil)
     seek(evil, 0.2)
-    assert differing(rest, picture(evil)) < rest.shape[0] * rest.shape[1] / 20  # edges and a shadow
+    assert differing(rest, picture(evil)) < rest.shape[0] * rest.shape[1] / 20  # smooth edges and a shadow
 
 
-def test_corners_are_shared_where_a_surface_is_smooth(evil):
-    """Each with a normal of length one; an ellipsoid has one at every corner, a hinge's cylinder several along its edges."""
+def test_vertices_are_shared_where_a_surface_is_smooth(evil):
+    """Normals have unit length; an ellipsoid has one per vertex, the cylinder of a joint has several along its edges."""
     shapes = evil.page.evaluate("""() => document.torsor.stage.links.flatMap(({ children }) => children).map((it) => {
       const { geometry: g, material: m } = it;
       const n = g.attributes.normal.array, p = g.attributes.position.array, places = new Set(), lengths = [];
@@ -101,7 +101,7 @@ def test_curves_can_be_switched_off(evil):
     evil.page.locator(".chip").click()
     after = evil.page.evaluate(ink)
     evil.page.locator(".chip").click()
-    assert [a == b for a, b in zip(before, after, strict=True)] == [False, False, False, True]  # energy is no joint's
+    assert [a == b for a, b in zip(before, after, strict=True)] == [False, False, False, True]  # energy has no joint curve
     assert evil.page.evaluate(ink) == before
 
 
@@ -111,14 +111,14 @@ def test_dragging_over_a_plot_scrubs(evil):
     assert evil.page.locator("#time").text_content().startswith("0.50")
 
 
-def test_readout_is_the_recorded_value(evil):
+def test_replay_readout_shows_the_recorded_value(evil):
     run = evil_run()
     seek(evil, 1.0)
     shown = [float(x) for x in evil.page.locator(".plot:nth-child(2) .value").all_text_contents()]
     assert shown == pytest.approx(run.q[-1], rel=1e-3)
 
 
-def test_names_are_text_wherever_they_stand(evil):
+def test_replay_page_shows_names_as_text_everywhere(evil):
     assert evil.page.evaluate("window.hacked") is None
     assert evil.page.locator("img").count() == 0
     assert evil.page.title().startswith("</script>")
@@ -138,8 +138,8 @@ def test_replay_page_makes_no_requests_and_logs_no_errors(evil):
     assert evil.asked == [evil.path.as_uri()]
 
 
-def test_policy_lets_no_other_script_run(evil):
-    """After the test above: this one makes the browser complain."""
+def test_content_policy_blocks_other_scripts(evil):
+    """Must run after the test above, since it causes browser errors."""
     evil.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.hacked=1\">')")
     evil.page.evaluate("const it = document.createElement('script'); it.text = 'window.hacked=2'; document.body.append(it)")
     evil.page.wait_for_timeout(50)
@@ -148,7 +148,7 @@ def test_policy_lets_no_other_script_run(evil):
 
 
 @pytest.mark.parametrize("robot", ["panda", pytest.param("humanoid", marks=pytest.mark.night)])
-def test_bundled_robot_with_its_meshes(opened, robot):
+def test_replay_page_draws_the_meshes_of_bundled_robots(opened, robot):
     seen = opened(getattr(ts.robots, robot)())
     solid = picture(seen)
     seen.page.evaluate("document.getElementById('view').hidden = true")
@@ -157,7 +157,7 @@ def test_bundled_robot_with_its_meshes(opened, robot):
     seen.page.close()
 
 
-def test_beam_that_vibrates_changes_pixels(opened, vibration):
+def test_vibrating_beam_changes_the_pixels_of_the_replay(opened, vibration):
     seen = opened(vibration)
     seek(seen, 0.125)
     up = picture(seen)
@@ -165,21 +165,21 @@ def test_beam_that_vibrates_changes_pixels(opened, vibration):
     down = picture(seen)
     seek(seen, 0.625)
     assert differing(up, down) > 300
-    assert differing(up, picture(seen)) < 20  # a turn later
+    assert differing(up, picture(seen)) < 20  # one period later
     assert seen.said == []
     seen.page.close()
 
 
 @pytest.mark.night
 def test_distant_small_parts_do_not_change_the_view(opened, panda_run):
-    """Nothing holds the fingers of this Panda, and they fall for metres."""
+    """The fingers of this Panda have no joint forces and fall several metres."""
     seen = opened(panda_run)
     assert np.abs(panda_run.q[:, 7]).max() > 3
     assert seen.page.evaluate("document.torsor.stage.radius") < 2.0
     seen.page.close()
 
 
-def test_phone_and_dark(swing, browser):
+def test_replay_page_fits_a_phone_and_has_dark_colours_and_labels(swing, browser):
     page = browser.new_context(viewport={"width": 390, "height": 700}, color_scheme="dark", reduced_motion="reduce").new_page()
     page.goto(swing.as_uri())
     page.wait_for_selector("body.ready")

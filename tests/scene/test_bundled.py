@@ -1,4 +1,4 @@
-"""The meshes that come with torsor: all that the bundled URDFs name are there, and look like the originals."""
+"""Bundled meshes: every mesh of the bundled URDFs exists and has the shape of the original."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATA = Path(ts.__file__).parent / "robot" / "library" / "data"
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_all_parts_are_there(name):
+def test_bundled_robot_is_drawn_with_all_its_meshes(name):
     robot = getattr(ts.robots, ROBOTS[name])()
     scene = Scene.of(robot)
     assert scene.drawn_as == "mesh"
@@ -28,7 +28,7 @@ def test_all_parts_are_there(name):
     assert (DATA / "meshes" / f"{name}.npz").stat().st_size <= 300_000
 
 
-def test_archive_gives_back_what_was_packed():
+def test_mesh_archive_returns_the_packed_meshes():
     red = box(1, 2, 3).with_color((1.0, 0.0, 0.0, 1.0))
     blue = sphere(0.5).with_color((0.0, 0.0, 1.0, 0.6))
     again = unpack_surfaces(pack_surfaces({"a": [red, blue], "b": [blue]}))
@@ -38,7 +38,7 @@ def test_archive_gives_back_what_was_packed():
 
 
 @pytest.mark.parametrize("uri", ["torsor://nobody/arm", "torsor://panda/nothing", "torsor://../panda/link0", "torsor://"])
-def test_unknown_ones_are_refused(uri):
+def test_unknown_bundled_meshes_are_refused(uri):
     with pytest.raises(FileError):
         bundled_mesh(uri)
 

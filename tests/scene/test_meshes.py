@@ -1,4 +1,4 @@
-"""Meshes from files: in metres whatever the file's unit, and a skeleton where too few are to be had."""
+"""Meshes from files: converted to metres, and a skeleton if too few meshes are found."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def _with_unit(text: str, unit: str) -> str:
 
 
 @pytest.mark.parametrize(("found", "drawn"), [(3, "mesh"), (1, "skeleton")])
-def test_most_shapes_decide(tmp_path, found, drawn):
-    """Of four links some have a box, the others a mesh that is not there."""
+def test_scene_is_drawn_as_mesh_only_if_most_shapes_are_found(tmp_path, found, drawn):
+    """Of four links some have a box, the others a missing mesh file."""
     shapes = ['<box size="1 1 1"/>'] * found + ['<mesh filename="lost.stl"/>'] * (4 - found)
     links = "".join(LINK.format(name, shape) for name, shape in zip("abcd", shapes, strict=True))
     path = tmp_path / "robot.urdf"
@@ -48,8 +48,8 @@ def test_most_shapes_decide(tmp_path, found, drawn):
 @pytest.mark.parametrize(
     ("up", "com", "stands"), [("Y_UP", "0 0 0.2", True), ("Y_UP", "0 0.2 0", False), ("Z_UP", "0 0 0.2", False)]
 )
-def test_meshes_with_y_up_stand_as_the_robot_has_it(tmp_path, up, com, stands):
-    """A rod along y: turned to z only where the file says y is up and the mass is up there; MeshLab says it of every mesh."""
+def test_mesh_with_y_up_is_rotated_only_if_the_centre_of_mass_agrees(tmp_path, up, com, stands):
+    """A rod along y is rotated to z only if the file declares y up and the centre of mass fits (MeshLab declares it always)."""
     pytest.importorskip("collada")
     rod = trimesh.creation.box((0.1, 0.4, 0.1), transform=trimesh.transformations.translation_matrix((0, 0.2, 0)))
     text = trimesh.exchange.dae.export_collada(rod).decode()

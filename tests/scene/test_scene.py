@@ -1,4 +1,4 @@
-"""Surfaces that are closed and face outward, the masses they stand for, and links where kinematics has them."""
+"""Scene: closed surfaces facing outward, ellipsoids with the inertia of the links, and link poses of the kinematics."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def signed_volume(surface):
 
 
 @pytest.mark.parametrize("name", SOLIDS)
-def test_solids_are_closed_and_as_large_as_they_say(name):
+def test_solids_are_closed_and_have_their_nominal_volume(name):
     surface, volume = SOLIDS[name]
-    assert mesh(surface.vertices, surface.faces).volume == pytest.approx(volume, rel=0.04)  # 24 corners to a circle
+    assert mesh(surface.vertices, surface.faces).volume == pytest.approx(volume, rel=0.04)  # a circle has 24 vertices
     assert signed_volume(surface) > 0
 
 
@@ -70,15 +70,15 @@ def test_quaternions_turn_as_their_matrices():
         np.testing.assert_allclose(turned, R[:, :, k], atol=1e-14)
 
 
-def test_ellipsoid_has_the_inertia_it_stands_for():
-    """The mesh filled with the link's mass gives the link's inertia back, as far as 24 corners make a circle."""
+def test_ellipsoid_of_a_link_has_the_inertia_of_the_link():
+    """The mesh with the mass of the link has its inertia, up to the error of circles with 24 vertices."""
     for link in ts.robots.panda().description.links:
         G = link.inertia
         if not G.m:
             continue
         I = np.array([[float(x) for x in row] for row in G.about_com.rows])
         if np.linalg.eigvalsh(I).sum() < 2 * np.linalg.eigvalsh(I).max() * 1.02:
-            continue  # flat, or against the triangle inequality: drawn thicker than it is
+            continue  # flat, or violates the triangle inequality: drawn thicker
         surface = ellipsoid(G, 1e-4)
         solid = mesh(surface.vertices, surface.faces)
         np.testing.assert_allclose(list(solid.com), [float(x) for x in G.com], atol=1e-6)
@@ -100,8 +100,8 @@ def test_every_bundled_robot_has_a_skeleton(name):
         assert signed_volume(part.surface) > 0
 
 
-def test_links_are_where_kinematics_has_them():
-    """The kernel, and its replay for a film, against the generic source over floats."""
+def test_scene_link_poses_equal_forward_kinematics():
+    """A batch and one configuration against the generic source over floats."""
     robot = ts.robots.quadruped()
     scene, q = Scene.of(robot, style="skeleton"), robot.random_configuration(0, 4)
     poses = scene.poses(q)
@@ -123,7 +123,7 @@ def test_loops_have_two_markers_that_meet_when_closed(name):
     assert sum(part.kind == "loop" for part in scene.parts) == 2 * len(robot.loops)
 
 
-def test_open_loop_shows_by_how_much():
+def test_markers_of_an_open_loop_are_apart_by_its_closure_error():
     robot = ts.mechanisms.four_bar()
     q = robot.neutral() + np.array([0.3, 0, 0])
     ((a, b),) = Scene.of(robot).loop_ends(q)
@@ -134,7 +134,7 @@ def test_open_loop_shows_by_how_much():
     assert np.linalg.norm(a - b) > 0.05
 
 
-def test_foot_held_to_the_world_has_its_end_there():
+def test_loop_to_the_world_has_a_fixed_marker_in_the_world():
     b = Builder("foot").link("leg", mass=1.0, com=(0, 0, 0.5), inertia=(1, 1, 1))
     robot = b.loop("held", "spherical", "world", "leg", xyz=(0.1, 0.2, 0.3)).build("floating")
     scene = Scene.of(robot)

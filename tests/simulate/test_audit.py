@@ -1,4 +1,4 @@
-"""Work and losses are summed over all steps: the audit is the same whichever of them are recorded."""
+"""Work and losses are summed over all steps: the audit does not depend on the recorded rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def carried_start():
     return q, held.project_velocity(q, np.zeros(2), time=0.0)
 
 
-#: robot, start, words of a simulation
+#: case → (robot, initial state, options of simulate)
 CASES = {
     "constant": (ARM, ([0.1, 0.1], [0, 0]), {"control": [1.0, -0.5]}),
     "rows": (ARM, ([0.1, 0.1], [0, 0]), {"control": np.linspace(-1, 1, 100).reshape(50, 2)}),
@@ -75,7 +75,7 @@ def audits(name, every, duration=0.8, **more):
 
 
 def assert_same_at_common_times(few, all_steps):
-    """The last of equal times: after an impact."""
+    """At equal times (an impact) the last row is compared."""
     there = np.searchsorted(all_steps.t, few.t, side="right") - 1
     before = np.searchsorted(all_steps.t, few.t)
     for field in ("work", "dissipated", "energy", "discrepancy"):
@@ -95,26 +95,26 @@ def test_audit_is_the_same_whichever_steps_are_recorded(name, every):
 
 
 @pytest.mark.parametrize("name", ADAPTIVE)
-def test_audit_of_adaptive_steps_is_the_same_at_the_end(name):
-    """Records at regular times lie between steps: the sums at the end, and at impacts, are those of all steps."""
+def test_audit_of_adaptive_steps_has_the_same_final_sums_for_all_records(name):
+    """Regular records lie between steps; the sums at the end and at impacts include all steps."""
     all_steps = audits(name, "all", integrator="dop853")
     for every in (3, 40, "last"):
         few = audits(name, every, integrator="dop853")
         assert few.work[-1] == pytest.approx(all_steps.work[-1], rel=1e-12, abs=1e-13)
         assert few.dissipated[-1] == pytest.approx(all_steps.dissipated[-1], rel=1e-12, abs=1e-13)
         assert few.impacts == pytest.approx(all_steps.impacts, rel=1e-12, abs=1e-14)
-        assert few.worst < 3 * all_steps.worst + 1e-7  # between steps the sums are as accurate
+        assert few.worst < 3 * all_steps.worst + 1e-7  # between steps the sums have the same accuracy
 
 
 def test_regular_records_of_an_adaptive_run_are_complete():
-    """Every 10 ms, also where a record falls on a tick of the controller."""
+    """Every 10 ms, also where a record coincides with a sample of the controller."""
     run = ARM.simulate([0.1, 0.1], [0, 0], 0.3, SampledController(pull_back, 100), integrator="dop853", record=10)
     np.testing.assert_allclose(run.t, np.arange(31) * 0.01, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["controller", "stops", "bristles"])
 def test_blocks_of_steps_give_the_sums_of_one_block(name, monkeypatch):
-    """Each interval depends on neighbours that may be in another block."""
+    """The sum of an interval uses neighbouring rows that may be in another block."""
     whole = audits(name, "last", 0.4)
     for size in (1, 2, 5, 17):
         monkeypatch.setattr(record, "BLOCK", size)
@@ -134,8 +134,8 @@ def test_work_of_a_force_along_a_line():
         assert audit.worst < 1e-11
 
 
-def test_saved_results_keep_their_sums(tmp_path):
-    """With springs: the file has no springs, but the sums of their dampers."""
+def test_saved_results_keep_the_sums_of_the_audit(tmp_path):
+    """With springs: the file does not contain the springs, but the work of their dampers."""
     robot, (q, v), words = CASES["springs"]
     for every in ("all", 50):
         run = robot.simulate(q, v, 0.3, record=every, **words)
@@ -145,7 +145,7 @@ def test_saved_results_keep_their_sums(tmp_path):
         assert again.worst == run.audit().worst
 
 
-def test_interrupted_run_has_sums_until_then():
+def test_audit_of_a_stopped_run_covers_the_recorded_time():
     def fails(t, q, v):
         return [np.nan, 0.0] if t > 0.2 else pull_back(t, q, v)
 
@@ -156,8 +156,8 @@ def test_interrupted_run_has_sums_until_then():
     assert audit.worst < 1e-8
 
 
-def test_rows_wait_for_their_neighbours():
-    """No row leaves the sum before the steps behind it are known."""
+def test_flow_sum_returns_rows_only_after_their_neighbours():
+    """FlowSum returns a row only when the rows after it are known."""
     robot, (q, v), words = CASES["controller"]
     run = robot.simulate(q, v, 0.02, **words)
     columns = [run.t, run.q, run.v, run.tau]

@@ -1,4 +1,4 @@
-"""Functions that users give to a simulation: arrays of their own, results checked and copied."""
+"""User functions in a simulation get their own arrays, and their results are checked and copied."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def arm():
     return ts.robots.two_link()
 
 
-def polite(t, q, v):
+def law_without_writing(t, q, v):
     return -60 * (q - GOAL) - 12 * v
 
 
-def writing(t, q, v):
-    """The same joint forces as ``polite``, computed in place."""
+def law_that_writes(t, q, v):
+    """The same joint forces as ``law_without_writing``, computed in place."""
     q -= GOAL
     q *= -60
     v *= 12
@@ -50,8 +50,8 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("rate", [None, 100])
 def test_controller_that_writes_into_its_arguments_does_not_move_the_robot(arm, way, rate):
-    """Only the forces count: the same bits as a controller that writes nowhere."""
-    laws = [f if rate is None else SampledController(f, rate) for f in (polite, writing)]
+    """The motion equals that of a controller that does not write, bit for bit."""
+    laws = [f if rate is None else SampledController(f, rate) for f in (law_without_writing, law_that_writes)]
     runs = [arm.simulate([0, 0], [0, 0], 0.05, law, **WAYS[way]) for law in laws]
     np.testing.assert_array_equal(*map(motion, runs))
 
@@ -85,7 +85,7 @@ def test_arrays_that_a_controller_keeps_stay_as_they_were(arm, words):
 
 
 @pytest.mark.parametrize("rate", [None, 200])
-def test_controller_that_returns_one_array_again_and_again_is_recorded_call_by_call(arm, rate):
+def test_controller_that_reuses_its_result_array_is_recorded_call_by_call(arm, rate):
     buffer = np.zeros(2)
 
     def law(t, q, v):
@@ -98,7 +98,7 @@ def test_controller_that_returns_one_array_again_and_again_is_recorded_call_by_c
     np.testing.assert_allclose(run.tau, np.stack([held, -held], axis=1), atol=1e-12)
 
 
-def test_sampled_state_that_is_written_into_starts_afresh(arm):
+def test_internal_state_of_a_sampled_controller_is_reset_for_each_run(arm):
     start = np.zeros(2)
 
     def law(t, q, v, total):
@@ -125,7 +125,7 @@ def test_flexible_simulation_gives_callbacks_arrays_of_their_own():
         simulate_flexible(arm, arm.neutral(), np.zeros(arm.nv), 0.01, lambda t, q, v: "x")
 
 
-def test_rollout_controller_that_writes_into_its_arguments_is_recorded_alike(arm):
+def test_rollout_controller_that_writes_into_its_arguments_gives_the_same_motion(arm):
     def law(q, v):
         q -= GOAL
         q *= -60
@@ -150,14 +150,14 @@ def test_sweep_gives_each_point_arrays_of_its_own():
 
 
 def test_constraint_function_that_writes_into_q_constrains_the_same():
-    """Two rows: the first must not change the q that the second reads."""
+    """With two rows, the first must not change the q of the second."""
 
-    def writing(q):
+    def law_that_writes(q):
         q[0] = q[0] * q[0] - 0.2 * q[1]
         return q[0]
 
     arm, other = ts.robots.two_link(), ts.constraints.holonomic(lambda q: q[0] + q[1] - 0.3, name="sum")
-    ways = [ts.constraints.holonomic(f, name="curve") for f in (writing, lambda q: q[0] * q[0] - 0.2 * q[1])]
+    ways = [ts.constraints.holonomic(f, name="curve") for f in (law_that_writes, lambda q: q[0] * q[0] - 0.2 * q[1])]
     systems = [arm.constrained(way, other) for way in ways]
     np.testing.assert_array_equal(*(s.residual([0.1, 0.2]) for s in systems))
     np.testing.assert_allclose(systems[0].jacobian([0.1, 0.2]), [[0.2, -0.2], [1.0, 1.0]], atol=1e-15)
@@ -223,10 +223,10 @@ def test_event_may_return_any_real_scalar(arm):
 
 def test_sampled_arguments_out_of_range_are_refused(arm):
     with pytest.raises(ArgumentError, match=r"SampledController at 1e\+12 Hz: 1e\+12 calls in 1 s; at most 1e\+07"):
-        arm.simulate([0, 0], [0, 0], 1.0, SampledController(polite, 1e12))
+        arm.simulate([0, 0], [0, 0], 1.0, SampledController(law_without_writing, 1e12))
     for rate in ("fast", None, -1.0, np.inf, 1j):
         with pytest.raises(ArgumentError, match="sample rate must be positive"):
-            SampledController(polite, rate)
+            SampledController(law_without_writing, rate)
     with pytest.raises(ArgumentError, match=r"must return the pair \(joint forces, next state\)"):
         arm.simulate([0, 0], [0, 0], 1.0, SampledController(lambda t, q, v, s: None, 100, 0))
     with pytest.raises(ArgumentError, match="control must be real numbers or a function; <U2 is not a type of real numbers"):

@@ -1,4 +1,4 @@
-"""The bounded complementarity problem: closed forms, every active set tried, redundant and degenerate problems."""
+"""The bounded complementarity problem: closed forms, enumeration of active sets, redundant and degenerate problems."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def enumerate_active_sets(A, b, lower, upper):
 
 
 def random_bounds(rng, n):
-    """Of every kind: one-sided, two-sided, free, fixed."""
+    """Bounds of every kind: one-sided, two-sided, none, equal."""
     kinds = rng.integers(0, 5, n)
     low, high = -rng.uniform(0, 2, n), rng.uniform(0, 2, n)
     lower = np.select([kinds == 0, kinds == 1, kinds == 2, kinds == 3], [0 * low, -INF + 0 * low, low, -INF + 0 * low], low)
@@ -49,7 +49,7 @@ def random_bounds(rng, n):
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 5))
-def test_random_problems_agree_with_all_active_sets_tried(seed, n):
+def test_random_problems_agree_with_enumeration_of_active_sets(seed, n):
     rng = np.random.default_rng(seed)
     J = rng.normal(size=(n, n))
     A, b = J @ J.T + 0.05 * np.eye(n), 3 * rng.normal(size=n)
@@ -57,7 +57,7 @@ def test_random_problems_agree_with_all_active_sets_tried(seed, n):
     x, w = solve(A, b, lower, upper)
     found = enumerate_active_sets(A, b, lower, upper)
     assert found
-    for x0, w0 in found:  # more than one where bounds are equal: the same solution
+    for x0, w0 in found:  # more than one active set if bounds are equal, with the same solution
         np.testing.assert_allclose(x, x0, atol=1e-9)
         np.testing.assert_allclose(w, w0, atol=1e-9)
 
@@ -76,10 +76,10 @@ def test_larger_problems_satisfy_their_conditions(seed, n):
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 12))
 def test_redundant_contacts_have_unique_accelerations(seed, n):
-    """A = J Jᵀ of rank n/2, b = J a: w is that of the least |a + Jᵀx|, whichever x carries it."""
+    """A = J Jᵀ of rank n/2, b = J a: w minimises |a + Jᵀx| and is unique, although x is not."""
     rng = np.random.default_rng(seed)
     J, a = rng.normal(size=(n, (n + 1) // 2)), rng.normal(size=(n + 1) // 2)
-    J = np.concatenate([J, J[: n // 2]])  # each of some contacts twice
+    J = np.concatenate([J, J[: n // 2]])  # some contacts appear twice
     lower, upper = np.zeros(len(J)), np.full(len(J), INF)
     x, w = solve(J @ J.T, J @ a, lower, upper)
     assert conditions_violated(J @ J.T, J @ a, lower, upper, x, w) < 1e-8
@@ -88,7 +88,7 @@ def test_redundant_contacts_have_unique_accelerations(seed, n):
 
 
 def test_box_on_four_corners_shares_its_weight():
-    """A level box of 2 kg on four corners, 3 freedoms: forces add up to m g and the box stays; pulled up, it leaves."""
+    """A level box of 2 kg on four corners, 3 degrees of freedom: forces add up to m g at rest; pulled up, it lifts off."""
     g, m, inertia = 9.81, 2.0, 0.1
     J = np.array([[1, x, y] for x in (-0.5, 0.5) for y in (-0.5, 0.5)], float)
     A = J @ np.diag([1 / m, 1 / inertia, 1 / inertia]) @ J.T
@@ -101,7 +101,7 @@ def test_box_on_four_corners_shares_its_weight():
 
 
 def test_block_with_friction_sticks_slides_and_is_at_its_limit():
-    """m a = f + x, |x| ≤ 3: a = 0 up to the level, the level itself included, and (f − 3)/m above it."""
+    """m a = f + x, |x| ≤ 3: a = 0 for f up to and including 3, and (f − 3)/m above."""
     for f, a in ((2.9, 0.0), (3.0, 0.0), (-3.0, 0.0), (3.5, 0.25), (-4.0, -0.5)):
         x, w = solve([[0.5]], [0.5 * f], [-3.0], [3.0])
         assert w[0] == pytest.approx(a, abs=1e-15)
@@ -110,7 +110,7 @@ def test_block_with_friction_sticks_slides_and_is_at_its_limit():
 
 
 @pytest.mark.parametrize("n", [1, 2, 6])
-def test_degenerate_problems_end(n):
+def test_degenerate_problems_terminate(n):
     """b = 0, equal rows, x on its bound with w = 0: every ratio is a tie."""
     for A in (np.eye(n), np.ones((n, n)), np.zeros((n, n))):
         x, w = solve(A, np.zeros(n), np.zeros(n), np.full(n, INF))
@@ -122,7 +122,7 @@ def test_degenerate_problems_end(n):
 
 
 def test_units_of_coordinates_do_not_matter():
-    """Forces in N and µN, accelerations to match: the same coordinates are held."""
+    """With forces in N or µN and accelerations scaled accordingly, the active set is the same."""
     rng = np.random.default_rng(1)
     J, b = rng.normal(size=(6, 6)), rng.normal(size=6)
     A, lower, upper = J @ J.T, np.r_[np.zeros(3), -np.ones(3)], np.r_[np.full(3, INF), np.ones(3)]
@@ -134,8 +134,8 @@ def test_units_of_coordinates_do_not_matter():
 
 
 @pytest.mark.parametrize("size", [1e-30, 7.5e-10, 1.0, 1e12])
-def test_size_of_the_problem_does_not_matter(size):
-    """Of an iCub that comes to rest: only the last joint moves into its stop, at 7.5e-10 rad/s."""
+def test_scaled_problem_has_the_scaled_solution(size):
+    """From an iCub that comes to rest: only the last joint moves into its stop, at 7.5e-10 rad/s."""
     A = np.diag([240.416, 274.095, 4.039, 1639.337])
     A[2, 3] = A[3, 2] = -1.927
     x, w = solve(A, size * np.array([0.0, 0.0, 0.0, 1.0]), np.full(4, -INF), np.zeros(4))

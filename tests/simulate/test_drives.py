@@ -1,4 +1,4 @@
-"""Motors with their electricity in simulate: V = k_t w + R I + L dI/dt, heat, gears, each against its closed form."""
+"""Electric motors in simulate: V = k_t w + R I + L dI/dt, heat and gears, each against its closed form."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def volts(motor, V, duration, gearbox=None, robot=None, **options):
 
 @pytest.mark.parametrize("dt", [1e-4, 5e-3])
 def test_current_rises_in_a_locked_rotor(dt):
-    """I = (V/R)(1 − exp(−R t/L)), to rounding at any step; a wheel of 1e12 kg m² stands."""
+    """I = (V/R)(1 − exp(−R t/L)), to rounding for any step; a wheel of 1e12 kg m² stays at rest."""
     run = volts(Motor(**MOTOR, inductance=2e-3), [12.0], 0.03, robot=wheel(1e12), dt=dt)
     np.testing.assert_allclose(run.states["current"][:, 0], 24 * (1 - np.exp(-run.t * 250)), rtol=1e-9, atol=1e-9)
     assert run.info["states"]["current"] == ["j"]
 
 
 @pytest.mark.parametrize("inductance", [0, 0.1])
-def test_speed_and_current_together(inductance):
-    """Wheel and winding are one linear system: expm of it, or without L, w = (V/k)(1 − exp(−k² t/(R J)))."""
+def test_speed_and_current_of_a_motor_equal_the_linear_system(inductance):
+    """Wheel and winding are one linear system, integrated by SciPy; without L, w = (V/k)(1 − exp(−k² t/(R J)))."""
     motor = Motor(**MOTOR, inductance=inductance)
     run = volts(motor, [12.0], 3.0, dt=2e-3)
     k, R = 0.05, 0.5
@@ -52,8 +52,8 @@ def test_speed_and_current_together(inductance):
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "midpoint", "variational"])
-def test_ends_at_no_load_speed(integrator):
-    """Asked for 100 V it gets its 24 V and ends at w₀/G, with no current left."""
+def test_motor_at_maximum_voltage_reaches_its_no_load_speed(integrator):
+    """A command of 100 V is limited to 24 V; the joint ends at w₀/G with zero current."""
     motor, gearbox = Motor(**MOTOR, inductance=1e-3, max_voltage=24.0), Gearbox(10)
     run = volts(motor, [100.0], 1.0, gearbox, integrator=integrator, dt=2e-3)
     assert run.v[-1, 0] == pytest.approx(Drive(motor, gearbox).no_load_speed, rel=1e-9)
@@ -64,7 +64,7 @@ def test_ends_at_no_load_speed(integrator):
 @pytest.mark.parametrize("coefficient", [0, 0.00385])
 @pytest.mark.parametrize("command", ["torque", "voltage"])
 def test_winding_warms_to_its_steady_temperature(command, coefficient):
-    """A locked rotor, ten time constants long: T_ambient + R_th P, the growth of R included."""
+    """A locked rotor for ten time constants: T_ambient + R_th P, with R increasing with temperature."""
     thermal = Thermal(resistance=2, capacitance=1, max_temperature=150, coefficient=coefficient)
     motor = Motor(**MOTOR, thermal=thermal)
     control = [0.25] if command == "torque" else [2.5]
@@ -80,7 +80,7 @@ def test_winding_warms_to_its_steady_temperature(command, coefficient):
 
 
 def test_electrical_power_is_motion_and_heat():
-    """∫VI = ½Jw² + ∫I²R + ½LI² + what the gear takes, driving at first and braking then."""
+    """∫VI = ½Jw² + ∫I²R + ½LI² + gear losses, while driving and then while braking."""
     motor, gearbox = Motor(**MOTOR, inductance=5e-3), Gearbox(5, 0.8)
     run = volts(motor, lambda t, q, v: np.array([12 * np.cos(3 * t)]), 2.0, gearbox, dt=1e-3)
     t, w = run.t, run.v[:, 0]
@@ -90,20 +90,20 @@ def test_electrical_power_is_motion_and_heat():
     assert (taken >= -1e-12).all()
     spent = np.trapezoid(V * I - I**2 * motor.resistance - taken, t)
     left = (J * w[-1] ** 2 + motor.inductance * I[-1] ** 2) / 2
-    assert spent == pytest.approx(left, abs=2e-3 * np.trapezoid(abs(V * I), t))  # trapezes, and a jump of the gear's loss
-    assert run.audit().relative < 2e-3  # the torque jumps where power turns round
+    assert spent == pytest.approx(left, abs=2e-3 * np.trapezoid(abs(V * I), t))  # trapezoidal rule, with a jump of gear loss
+    assert run.audit().relative < 2e-3  # the torque jumps where the power changes sign
 
 
-def test_current_limit_and_sampled_voltages():
-    """An amplifier with a limit of 4 A; a controller at 50 Hz; the same under either."""
+def test_current_limit_holds_under_sampled_voltages():
+    """An amplifier limited to 4 A, with a controller at 50 Hz."""
     motor = Motor(**MOTOR, inductance=1e-3, max_current=4.0)
     run = volts(motor, SampledController(lambda t, q, v: np.array([12.0]), 50), 0.5)
-    np.testing.assert_allclose(run.v[-1, 0], 0.5 * 4 * 0.05 / J, rtol=2e-3)  # 4 A but for the first 0.1 ms
+    np.testing.assert_allclose(run.v[-1, 0], 0.5 * 4 * 0.05 / J, rtol=2e-3)  # 4 A except in the first 0.1 ms
     assert run.states["current"].max() == 4.0
     assert run.states["voltage"][-1, 0] == pytest.approx(0.05 * run.v[-1, 0] + 2.0)
 
 
-def test_quasi_static_voltages_go_with_adaptive_methods():
+def test_motor_without_inductance_works_with_adaptive_integrators():
     run = volts(Motor(**MOTOR), [12.0], 3.0, integrator="dop853", tolerance=1e-10)
     np.testing.assert_allclose(run.v[:, 0], 240 * (1 - np.exp(-run.t / 2)), atol=1e-6)
     np.testing.assert_allclose(run.states["current"][:, 0], 24 * np.exp(-run.t / 2), atol=1e-6)

@@ -1,4 +1,4 @@
-"""Events and stops at the same time."""
+"""Events and hard stops at the same time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torsor.simulate import Event
 
 
 def rails(delay=0.0):
-    """Two bodies of 1 kg on rails of their own, each between stops; the second one's upper stop is further away."""
+    """Two bodies of 1 kg on separate rails, each between stops; the upper stop of the second is further away."""
     build = ts.Builder("rails").link("ground").link("a", mass=1.0).link("b", mass=1.0)
     build.joint("x", "prismatic", "ground", "a", axis=(1, 0, 0), lower=-1.0, upper=1.0)
     return build.joint("y", "prismatic", "ground", "b", axis=(0, 1, 0), lower=-1.0, upper=1.0 + delay).build()
@@ -19,8 +19,8 @@ def rails(delay=0.0):
 @pytest.mark.parametrize("integrator", ["rk4", "midpoint", "dop853"])
 @pytest.mark.parametrize("delay", [0.0, 3e-11, 5e-10, 1e-7])
 @pytest.mark.parametrize("restitution", [1.0, 0.5])
-def test_two_stops_struck_at_once_are_both_listed_and_both_bounce(integrator, delay, restitution):
-    """At 1 m/s from the middle: struck at 1 s and 1 s + delay, back at e m/s."""
+def test_simultaneous_impacts_at_two_stops_are_both_listed_and_both_bounce(integrator, delay, restitution):
+    """At 1 m/s from the middle: impacts at 1 s and 1 s + delay, then −e m/s."""
     run = rails(delay).simulate([0, 0], [1.0, 1.0], 1.5, limits=restitution, integrator=integrator, dt=7e-3)
     assert [e.name for e in run.events] == ["x: upper stop", "y: upper stop"]
     np.testing.assert_allclose([e.t for e in run.events], [1.0, 1.0 + delay], atol=3e-10)
@@ -39,13 +39,13 @@ def test_events_at_the_same_time_are_all_listed(integrator):
     run = rails().simulate([0, 0], [1.0, 1.0], 1.5, events=events, integrator=integrator)
     assert [e.name for e in run.events] == ["first", "second", "third"]
     np.testing.assert_allclose([e.t for e in run.events], 0.5, atol=3e-10)
-    assert run.t[-1] == run.events[0].t  # the terminal one among them ends the run
+    assert run.t[-1] == run.events[0].t  # one of them is terminal and ends the run
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "midpoint", "dop853"])
 @pytest.mark.parametrize("delay", [1e-16, 3e-11, 9e-11])
-def test_an_event_just_behind_the_step_that_a_terminal_one_ends_is_listed(integrator, delay):
-    """The terminal one passes zero at the end of a step, 0.01 s; the other one after it, but within 1e-10 s."""
+def test_an_event_just_after_a_terminal_event_is_listed(integrator, delay):
+    """The terminal event crosses zero at the end of a step, 0.01 s; the other one less than 1e-10 s later."""
     events = [Event(lambda t, q, v: t - 0.01, name="first", terminal=True)]
     events += [Event(lambda t, q, v: t - 0.01 - delay, name="second"), Event(lambda t, q, v: t - 0.01 - 3e-10, name="late")]
     run = rails().simulate([0, 0], [1.0, 1.0], 1.5, events=events, integrator=integrator, dt=0.01)

@@ -1,4 +1,4 @@
-"""LuGre friction in simulate: a spring before it slips, the curve after, stick–slip as an independent solver has it."""
+"""LuGre friction in simulate: a spring before slip, the friction curve in steady sliding, stick–slip against SciPy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAW = LuGre(CURVE, stiffness=1e3, damping=20.0)
 
 
 def slider(law, mass=1.0) -> ts.Robot:
-    """A body on a level rail with this friction."""
+    """A body on a horizontal rail with this friction law."""
     build = ts.Builder("slider").link("ground").link("body", mass=mass)
     return build.joint("rail", "prismatic", "ground", "body", axis=(1, 0, 0)).build().with_friction({"rail": law})
 
@@ -29,7 +29,7 @@ def pull(t, q, v):
 
 
 def reference(law, duration) -> np.ndarray:
-    """(q, v, z) of the pulled slider, by SciPy."""
+    """(q, v, z) of the pulled slider, integrated by SciPy."""
 
     def rate(t, y):
         q, v, z = y
@@ -39,8 +39,8 @@ def reference(law, duration) -> np.ndarray:
 
 
 @pytest.mark.parametrize("integrator", STEPS)
-def test_before_it_slips_friction_is_a_spring(integrator):
-    """m ẍ = −σ₀ x: x = (v₀/ω) sin ωt, ω² = σ₀/m, as long as σ₀ x is far below the level, 1e-7 of it here."""
+def test_lugre_friction_before_slip_is_a_spring(integrator):
+    """m ẍ = −σ₀ x: x = (v₀/ω) sin ωt, ω² = σ₀/m, while σ₀ x is far below the friction level (1e-7 of it here)."""
     block = slider(LuGre(Coulomb(100.0), stiffness=5000.0), mass=2.0)
     w = np.sqrt(5000.0 / 2)
     run = simulate(block, [0.0], [1e-7], 0.2, friction=True, integrator=integrator, dt=2e-4)
@@ -52,8 +52,8 @@ def test_before_it_slips_friction_is_a_spring(integrator):
 
 @pytest.mark.parametrize("speed", [0.02, 0.1, 2.0, -0.5])
 @pytest.mark.parametrize("dt", [5e-3, 0.02])
-def test_steady_sliding_is_on_the_curve(speed, dt):
-    """A servo holds the speed: what it spends is the curve, also where a step is many times what bristles take to settle."""
+def test_lugre_friction_in_steady_sliding_equals_the_friction_curve(speed, dt):
+    """At a controlled speed the joint force equals the curve, also if a step is much longer than the settling time of z."""
     block = slider(LuGre(CURVE, stiffness=1e3))
     run = simulate(block, [0.0], [speed], 4.0, lambda t, q, v: 30 * (speed - v) + CURVE.force(speed), friction=True, dt=dt)
     assert run.v[-1, 0] == pytest.approx(speed, rel=1e-9)
@@ -62,8 +62,8 @@ def test_steady_sliding_is_on_the_curve(speed, dt):
 
 
 @pytest.mark.night
-def test_stick_slip_against_scipy():
-    """Half the step, a fourth of the error or less."""
+def test_lugre_stick_slip_converges_to_scipy_in_second_order():
+    """Half the step gives a quarter of the error or less."""
     exact = reference(LAW, 15.0)
     runs = [simulate(slider(LAW), [0.0], [0.0], 15.0, pull, friction=True, dt=dt, integrator="midpoint") for dt in (2e-2, 1e-2)]
     errors = [abs(run.q[-1, 0] - exact[0]) for run in runs]
@@ -77,7 +77,7 @@ def test_stick_slip_against_scipy():
 
 
 def test_stiff_bristles_need_no_short_steps():
-    """Canudas de Wit's constants, σ₀ = 1e5: z settles in 0.1 ms at 0.1 m/s, in steps of 2 ms."""
+    """Constants of Canudas de Wit, σ₀ = 1e5: z settles in 0.1 ms at 0.1 m/s, and the step is 2 ms."""
     law = LuGre(Stribeck(1.5, 1.0, 0.4, v_stribeck=0.001), stiffness=1e5, damping=316.0)
     run = simulate(slider(law), [0.0], [0.0], 9.0, pull, friction=True, dt=2e-3)
     q, v, z = reference(law, 9.0)
@@ -86,7 +86,7 @@ def test_stiff_bristles_need_no_short_steps():
     assert run.audit().relative < 1e-5
 
 
-def test_energy_goes_into_bristles_and_heat():
+def test_lugre_energy_audit_includes_bristles_and_heat():
     run = simulate(slider(LAW), [0.0], [0.0], 15.0, pull, friction=True, dt=5e-3)
     audit = run.audit()
     np.testing.assert_allclose(run.energies["bristles"], 500.0 * run.states["z"][:, 0] ** 2)
@@ -95,8 +95,8 @@ def test_energy_goes_into_bristles_and_heat():
     assert (np.diff(audit.dissipated) > -1e-9).all()
 
 
-def test_beside_dry_and_viscous_laws():
-    """One joint bends, the other sticks or only drags; nothing is counted twice."""
+def test_lugre_joint_beside_dry_or_viscous_joint_balances_energy():
+    """One joint has LuGre friction, the other Coulomb or viscous friction; no loss is counted twice."""
     arm = ts.robots.two_link()
     for other in (friction.Coulomb(3.0), friction.Viscous(1.0)):
         laws = {"joint1": LuGre(Coulomb(2.0), stiffness=500.0, damping=1.0, fading=True), "joint2": other}
@@ -106,7 +106,7 @@ def test_beside_dry_and_viscous_laws():
         assert run.audit().relative < 1e-5
 
 
-def test_saved_with_the_rest(tmp_path):
+def test_saved_result_keeps_the_bristle_states(tmp_path):
     block = slider(LAW)
     run = simulate(block, [0.0], [0.2], 0.2, pull, friction=True)
     for ending in ("npz", "csv"):

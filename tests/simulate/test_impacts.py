@@ -1,4 +1,4 @@
-"""Impacts at several stops at once: one problem for all of them, which gains no energy."""
+"""Simultaneous impacts at several stops: one problem for all of them, without gain of energy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SYSTEM = RigidTree(PANDA, ())
 
 
 def random_impact(seed):
-    """Some joints of a Panda at stops, moving into them, resting on them or leaving them."""
+    """Some joints of a Panda at their stops: moving into them, resting on them or leaving them."""
     rng = np.random.default_rng(seed)
     q, v = PANDA.random_configuration(rng), rng.normal(size=PANDA.nv)
     rows = rng.choice(7, rng.integers(1, 7), replace=False).tolist()
@@ -30,8 +30,8 @@ def random_impact(seed):
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6))
-def test_impact_at_several_stops_pushes_and_gains_no_energy(seed):
-    """Impulses act at the stops that are struck or rested on, away from them; each bounces at least as Newton's law says."""
+def test_impact_at_several_stops_has_pushing_impulses_and_gains_no_energy(seed):
+    """Impulses act only at stops with impact or contact and point away from them; v⁺ is at least that of Newton's law."""
     q, v, stops = random_impact(seed)
     after = impact_velocities(SYSTEM, stops, q, v)
     M = PANDA.mass_matrix(q)
@@ -51,7 +51,7 @@ def test_impact_at_several_stops_pushes_and_gains_no_energy(seed):
 
 
 def test_stop_that_would_have_to_pull_is_released():
-    """Two joints strike at once and the impulse of the first throws the second off its stop by more than it would bounce."""
+    """Two joints hit at once, and the impulse of the first moves the second off its stop faster than its own bounce."""
     found = 0
     for seed in range(300):
         q, v, stops = random_impact(seed)
@@ -74,7 +74,7 @@ def test_joint_between_coinciding_stops_does_not_bounce():
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "dop853"])
-def test_coupled_joints_that_strike_at_one_time_share_one_impact(integrator):
+def test_simultaneous_impacts_of_two_carts_have_both_impulses(integrator):
     """A cart on a cart, e = 1, both at their stops at 1 s: M (v⁺ − v⁻) has both impulses, and the energy is kept."""
     build = ts.Builder("carts").link("ground").link("a", mass=1.0).link("b", mass=2.0)
     build.joint("x", "prismatic", "ground", "a", axis=(1, 0, 0), lower=-1.0, upper=1.0)

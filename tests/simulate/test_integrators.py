@@ -1,4 +1,4 @@
-"""Fixed steps: their order on every kind of joint, what they conserve, and that recorded and asked steps are the same."""
+"""Fixed-step integrators: order for every kind of joint, conservation, and recorded against staged evaluation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METHODS = ("euler", "semi_implicit", "rk4", "midpoint", "variational")
 
 
 def top() -> ts.Robot:
-    """A ball joint with a hinge behind it."""
+    """A spherical joint followed by a revolute joint."""
     return (
         ts.Builder("top")
         .link("base")
@@ -29,7 +29,7 @@ def top() -> ts.Robot:
 
 
 def drifter() -> ts.Robot:
-    """Two bodies free in space, a hinge between them."""
+    """Two bodies floating in space, with a revolute joint between them."""
     return (
         ts.Builder("drifter")
         .link("a", mass=1, com=(0.1, 0, 0.2), inertia=(0.1, 0.2, 0.15))
@@ -44,7 +44,7 @@ ROBOTS = {"plain": ts.robots.two_link, "spherical": top, "floating": drifter}
 
 @pytest.fixture(scope="module", params=ROBOTS)
 def swinging(request):
-    """A robot, a state, and where it is half a second later by SciPy's DOP853 at 1e-13."""
+    """(robot, q, v, state after 0.5 s by SciPy's DOP853 with tolerance 1e-13)."""
     robot = ROBOTS[request.param]()
     q, v = robot.random_configuration(1), 2 * np.random.default_rng(0).normal(size=robot.nv)
     end = simulate(robot, q, v, 0.5, integrator="dop853", tolerance=1e-13, record="last")
@@ -52,7 +52,7 @@ def swinging(request):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_order_of_each_integrator(swinging, method):
+def test_each_integrator_has_its_order(swinging, method):
     robot, q, v, end = swinging
     errors = []
     for n in STEPS_OF_RUN:
@@ -63,8 +63,8 @@ def test_order_of_each_integrator(swinging, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_forces_held_in_one_kernel_or_asked_for_stage_by_stage(swinging, method):
-    """The recorded step and the staged one are one source; implicit ones iterate a fixed number of times or to the end."""
+def test_constant_forces_in_a_kernel_equal_forces_from_a_function(swinging, method):
+    """Both use the same source; implicit steps iterate a fixed number of times if recorded, otherwise to convergence."""
     robot, q, v, _ = swinging
     if method == "variational" and robot.nq > robot.nv:
         pytest.skip(
@@ -78,12 +78,12 @@ def test_forces_held_in_one_kernel_or_asked_for_stage_by_stage(swinging, method)
 
 
 def slope(t, energy):
-    """Of a straight line through the energies [J/s]."""
+    """Slope of a straight line through the energies [J/s]."""
     return np.polyfit(t, energy, 1)[0]
 
 
 def test_variational_energy_does_not_drift():
-    """A double pendulum for 1e5 steps: the energy's trend over the run is far below its swing, while Euler's runs away."""
+    """A double pendulum for 1e5 steps: the trend of the energy is far below its oscillation; with Euler it diverges."""
     robot = ts.robots.two_link()
     run = simulate(robot, [-1.2, 0.5], [0.0, 0.0], 1000.0, integrator="variational", dt=1e-2, record=10)
     swing = np.ptp(run.energy)
@@ -95,8 +95,8 @@ def test_variational_energy_does_not_drift():
     assert other.energy[-1] - other.energy[0] > 100 * swing
 
 
-def test_variational_keeps_what_symmetry_keeps():
-    """Noether: a body free in space without gravity keeps its momentum in the world, to rounding, step by step."""
+def test_variational_integrator_conserves_momentum_of_a_floating_robot():
+    """Noether: without gravity the momentum in world axes is constant to rounding in every step."""
     robot = drifter().with_gravity((0, 0, 0))
     q, v = robot.random_configuration(2), np.random.default_rng(3).normal(size=robot.nv)
     run = simulate(robot, q, v, 2.0, lambda t, q, v: np.zeros(7), integrator="variational", dt=1e-2)
@@ -107,14 +107,14 @@ def test_variational_keeps_what_symmetry_keeps():
 
 
 def test_variational_on_rotations_does_not_drift():
-    """The heavy top with its arm, 6000 steps of 1e-2 s."""
+    """The heavy top with an arm, 6000 steps of 1e-2 s."""
     robot = top()
     q, v = robot.random_configuration(1), np.array([0.5, 1.0, 2.0, -0.5])
     run = simulate(robot, q, v, 60.0, lambda t, q, v: np.zeros(4), integrator="variational", dt=1e-2, record=5)
     assert abs(slope(run.t, run.energy)) * run.t[-1] < 0.1 * np.ptp(run.energy)
 
 
-def test_quaternions_stay_unit(swinging):
+def test_quaternions_stay_normalised_during_integration(swinging):
     robot, q, v, _ = swinging
     run = simulate(robot, q, v, 0.2)
     for i, _ in robot.model.outward():
@@ -123,7 +123,7 @@ def test_quaternions_stay_unit(swinging):
             np.testing.assert_allclose(np.linalg.norm(run.q[:, end - 4 : end], axis=1), 1, rtol=1e-14)
 
 
-def test_implicit_step_too_long():
+def test_implicit_step_that_is_too_long_recommends_a_smaller_dt():
     with pytest.raises(StepNotConverged, match="smaller dt"):
         simulate(ts.robots.two_link(), [0.0, 1.0], [30.0, -50.0], 5.0, lambda t, q, v: -30 * v, integrator="midpoint", dt=0.5)
 
@@ -135,15 +135,15 @@ def test_unknown_integrator_lists_the_known_names():
 
 
 @pytest.mark.parametrize("method", ["dop853", "rk45", "lsoda", "radau"])
-def test_adaptive_on_the_manifold(swinging, method):
-    """Four methods of SciPy's, one interface; the coordinates move along when a rotation goes far."""
+def test_adaptive_integrators_agree_with_the_reference_on_rotations(swinging, method):
+    """Four methods of SciPy; local coordinates are re-centred when a rotation becomes large."""
     robot, q, v, end = swinging
     run = simulate(robot, q, v, 0.5, integrator=method, tolerance=1e-9, record="last")
     np.testing.assert_allclose(np.r_[run.q[-1], run.v[-1]], end, atol=2e-6)
 
 
-def test_adaptive_through_many_turns():
-    """A body that turns 30 times: coordinates around one place would end after half a turn."""
+def test_adaptive_integrator_is_accurate_over_30_turns():
+    """Local coordinates about one fixed rotation would become singular after half a turn."""
     robot = ts.Builder("body").link("a", mass=1, inertia=(1.0, 1.0, 2.0)).build(base="floating").with_gravity((0, 0, 0))
     spin = 20 * np.pi
     run = simulate(robot, robot.neutral(), [0, 0, spin, 0, 0, 0], 3.0, integrator="dop853", tolerance=1e-11, record="last")

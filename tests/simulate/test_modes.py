@@ -1,4 +1,4 @@
-"""Break-away, sticking and release located in time: integrators keep their order; stops struck and left within one step."""
+"""Break-away, sticking and release located in time: integrators keep their order; impacts shorter than one step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def slider(law=None, mass=1.0, axis=(1, 0, 0), **limits):
 
 
 class Belt:
-    """A mass m pulled by a spring k whose end moves at V, from rest; static friction F_s, kinetic F_k."""
+    """A mass m at rest, pulled by a spring k whose end moves at V; static friction F_s, kinetic friction F_k."""
 
     m, k, V, static, kinetic = 1.0, 25.0, 0.2, 3.0, 1.2
     w = sqrt(k / m)
@@ -35,7 +35,7 @@ class Belt:
         return self.k * (self.V * t - q)
 
     def sliding(self, t):
-        """q while it slides for the first time: m q̈ = k (V t − q) − F_k."""
+        """q during the first sliding: m q̈ = k (V t − q) − F_k."""
         s = t - self.breaks
         A, B = self.kinetic / self.k - self.V * self.breaks, -self.V / self.w
         return self.V * t - self.kinetic / self.k + A * cos(self.w * s) + B * sin(self.w * s)
@@ -43,7 +43,7 @@ class Belt:
 
 @pytest.mark.parametrize("integrator", ORDERS)
 def test_break_away_of_static_friction_keeps_the_order(integrator):
-    """Half the step, 2⁻ᵖ of the error, though the force falls by F_s − F_k at an instant within a step."""
+    """Half the step gives 2⁻ᵖ of the error, although the force drops by F_s − F_k at an instant within a step."""
     belt = Belt()
     block, end = slider(StaticKinetic(belt.static, belt.kinetic)), belt.breaks + 0.5
     errors = []
@@ -63,7 +63,7 @@ def test_break_away_is_within_the_tolerance_of_adaptive_steps(integrator):
 
 
 def test_stick_slip_has_the_period_of_the_closed_form():
-    """It slides for s, until its velocity is zero, then stands until the spring has moved as far as it did."""
+    """The mass slides for a time s until its velocity is zero, then sticks until the spring is stretched as before."""
     belt = Belt()
     A, w = belt.kinetic / belt.k - belt.V * belt.breaks, belt.w
     s = 2 * (pi - atan2(-A * w, belt.V)) / w
@@ -77,7 +77,7 @@ def test_stick_slip_has_the_period_of_the_closed_form():
 
 @pytest.mark.parametrize("law", [Coulomb(1.0), Stribeck(1.5, 1.0, 0.2, 0.1), StaticKinetic(1.5, 1.0)], ids=str)
 def test_two_coupled_joints_that_stick_and_break_away_converge_in_fourth_order(law):
-    """Each sticks while the other slides, in turn; the reference is the same run at a tenth of the step."""
+    """The joints stick and slide in turn; the reference is the same run with a tenth of the step."""
     arm = ts.robots.two_link().with_friction({"joint1": Coulomb(3.0), "joint2": law}).with_gravity((0, 0, 0))
 
     def push(t, q, v):
@@ -88,12 +88,12 @@ def test_two_coupled_joints_that_stick_and_break_away_converge_in_fourth_order(l
 
     exact = end(1e-3)
     errors = [np.abs(end(dt) - exact).max() for dt in (0.04, 0.02)]
-    assert errors[0] / errors[1] > 8  # third order at least: steps are cut at other places
+    assert errors[0] / errors[1] > 8  # at least third order: the steps are split at different times
     assert errors[1] < 1e-5
 
 
-def test_joint_leaves_its_stop_at_the_instant_at_which_the_stop_would_have_to_pull():
-    """2 m g sin t lifts a body from t = π/6 on: fourth order, though the step begins on the stop."""
+def test_joint_leaves_its_stop_when_the_stop_force_becomes_zero():
+    """2 m g sin t lifts a body from t = π/6 on: fourth order, although the step begins on the stop."""
     start, end = asin(0.5), 1.1
     exact = 2 * G * (sin(start) - sin(end) + (end - start) * cos(start)) - G * (end - start) ** 2 / 2
     body, errors = slider(mass=2.0, axis=(0, 0, 1), lower=0.0, upper=10.0), []
@@ -102,14 +102,14 @@ def test_joint_leaves_its_stop_at_the_instant_at_which_the_stop_would_have_to_pu
         assert (run.q[run.t < start] == 0).all()
         errors.append(abs(run.q[-1, 0] - exact))
     assert log2(errors[0] / errors[1]) > 3.7
-    assert run.events == []  # nothing was struck
+    assert run.events == []  # no impact
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "midpoint", "dop853"])
 @pytest.mark.parametrize("dt", [0.25, 0.05])
 @pytest.mark.parametrize("over", [1e-2, 1e-6])
-def test_stop_struck_and_left_within_one_step_is_found(integrator, dt, over):
-    """Thrown up at 1 m/s, apex 1/2g: a stop that much below the apex is struck, one above is not."""
+def test_impact_at_the_apex_within_one_step_is_found(integrator, dt, over):
+    """Thrown up at 1 m/s, apex 1/2g: a stop slightly below the apex has an impact, one slightly above has none."""
     apex, e = 0.5 / G, 0.5
     fast = sqrt(2 * G * over)
     run = slider(axis=(0, 0, 1), lower=-10.0, upper=apex - over).simulate(
@@ -125,8 +125,8 @@ def test_stop_struck_and_left_within_one_step_is_found(integrator, dt, over):
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "dop853"])
-def test_stop_struck_for_a_hundredth_of_a_step_is_found(integrator):
-    """2 µm before its stop, at 0.074 m/s and pulled back by 440 m/s²: beyond it from 34 µs to 303 µs of a step of 15 ms."""
+def test_impact_lasting_a_hundredth_of_a_step_is_found(integrator):
+    """2 µm before its stop, at 0.074 m/s and pulled back by 440 m/s²: beyond the stop at 34–303 µs of a step of 15 ms."""
     body = slider(lower=-1.0, upper=2e-6)
     run = body.simulate([0.0], [0.074], 0.015, [-440.0], limits=0.5, integrator=integrator, dt=0.015)
     times = np.roots([-220.0, 0.074, -2e-6])
@@ -134,8 +134,8 @@ def test_stop_struck_for_a_hundredth_of_a_step_is_found(integrator):
     assert run.q.max() <= 2e-6
 
 
-def test_joint_held_by_friction_on_its_stop_is_released_by_the_larger_force():
-    """On a lower stop with friction F the pull must exceed F upwards; at once it is free of both, the stop pushed nothing."""
+def test_joint_with_friction_on_its_stop_leaves_when_the_force_exceeds_friction():
+    """On a lower stop without contact force and with friction F, the joint leaves when the upward force exceeds F."""
     body = slider(StaticKinetic(2.0, 1.0), lower=0.0, upper=10.0)
     run = body.simulate([0.0], [0.0], 2.0, lambda t, q, v: [2 * t - 1], limits=0.0, dt=0.01)
     breaks = 1.5
@@ -144,7 +144,7 @@ def test_joint_held_by_friction_on_its_stop_is_released_by_the_larger_force():
 
 
 def test_sampled_forces_decide_the_mode_at_each_tick():
-    """A force of 5 N and −5 N in turn, held for 0.1 s, against 2 N: exact parabolas, whatever dt is."""
+    """Forces of 5 N and −5 N in turn, constant for 0.1 s, against friction of 2 N: exact parabolas for every dt."""
     turn = SampledController(lambda t, q, v: [5.0 if round(t * 10) % 2 == 0 else 0.0], 10)
     run = slider(Coulomb(2.0)).simulate([0.0], [0.0], 0.4, turn, dt=0.03)
     # 3 m/s² for 0.1 s, then −2 m/s² for 0.1 s, twice: v = 0.3, 0.1, 0.4, 0.2
@@ -154,7 +154,7 @@ def test_sampled_forces_decide_the_mode_at_each_tick():
 
 
 def test_pendulum_with_dry_friction_stops_where_friction_holds_it():
-    """It turns at instants with v = 0 and stays once m g l sin q is below the level: |q| ≤ asin(F/m g l), for ever."""
+    """It reverses at v = 0 and sticks permanently once m g l sin q is below F: |q| ≤ asin(F/m g l)."""
     swing = (
         ts.Builder("p").link("g").link("b", mass=1, com=(0, 0, -1)).joint("j", "continuous", "g", "b", axis=(0, 1, 0)).build()
     ).with_friction({"j": StaticKinetic(0.5, 0.3)})
@@ -168,7 +168,7 @@ def test_pendulum_with_dry_friction_stops_where_friction_holds_it():
 
 
 def test_linkage_rests_on_redundant_stops():
-    """A four-bar has one freedom; crank and rocker reach stops at the same position: the loads are not unique, the rest is."""
+    """Crank and rocker of a four-bar reach stops at the same time: the stop forces are not unique, the motion is."""
     linkage = ts.mechanisms.four_bar()
     free = linkage.simulate(linkage.neutral(), np.zeros(3), 0.3, dt=2e-3)
     crank, _, rocker = free.q[-1]

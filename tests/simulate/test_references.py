@@ -15,7 +15,7 @@ G = 9.81
 
 
 def integrated(rhs, start, duration):
-    """The end of a motion by SciPy, as well as double precision can."""
+    """The final state by SciPy, with the smallest useful tolerance."""
     return solve_ivp(rhs, (0, duration), start, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
 
 
@@ -42,12 +42,12 @@ def ur5_falling():
 
 @pytest.mark.parametrize(
     ("words", "tolerance"),
-    [  # the arm flails: an error of 1e-12 grows by some thousands in 3 s
+    [  # the motion is chaotic: an error of 1e-12 grows by a factor of several thousand in 3 s
         ({"integrator": "dop853", "tolerance": 1e-12}, 1e-7),
         ({"integrator": "rk4", "dt": 2.5e-4}, 1e-5),
     ],
 )
-def test_ur5_falls_for_3_s(ur5_falling, words, tolerance):
+def test_ur5_falling_for_3_s_agrees_with_pinocchio_and_scipy(ur5_falling, words, tolerance):
     start, theirs = ur5_falling
     run = simulate(ts.robots.ur5(), start[:6], start[6:], 3.0, **words)
     np.testing.assert_allclose(end(run), theirs, atol=tolerance * np.abs(theirs).max())
@@ -56,8 +56,8 @@ def test_ur5_falls_for_3_s(ur5_falling, words, tolerance):
 
 @pytest.mark.parametrize("amplitude", [0.1, 1.5, 3.0])
 @pytest.mark.parametrize("integrator", ["rk4", "dop853"])
-def test_pendulum_period(amplitude, integrator):
-    """T = 4 √(l/g) K(sin² θ₀/2), from release to release."""
+def test_pendulum_period_equals_the_elliptic_integral(amplitude, integrator):
+    """T = 4 √(l/g) K(sin² θ₀/2), from release to the next maximum."""
     pendulum = (
         ts.Builder("pendulum").link("g").link("bob", mass=1, com=(0, 0, -1))
         .joint("hinge", "continuous", "g", "bob", axis=(0, 1, 0)).build()
@@ -73,7 +73,7 @@ def test_pendulum_period(amplitude, integrator):
     [("rk4", {"dt": 1e-3}, 1e-9), ("dop853", {"tolerance": 1e-12}, 1e-9), ("variational", {"dt": 1e-3}, 1e-4)],
 )
 @pytest.mark.parametrize("joint", ["spherical", "floating"])
-def test_torque_free_body(joint, integrator, words, tolerance):
+def test_torque_free_body_follows_jacobi_elliptic_functions(joint, integrator, words, tolerance):
     """Euler's equations have Jacobi's elliptic functions as their solution: ω = (a cn, b sn, c dn) (Landau & Lifshitz §37)."""
     I = np.array([1.0, 2.0, 3.0])
     if joint == "floating":
@@ -85,7 +85,7 @@ def test_torque_free_body(joint, integrator, words, tolerance):
     run = simulate(
         body, body.neutral(), np.r_[w0, still], 5.0, lambda t, q, v: np.zeros(body.nv), integrator=integrator, **words
     )
-    E2, L2 = (I * w0**2).sum(), (I**2 * w0**2).sum()  # here L² > 2 E I₂: about axis 3
+    E2, L2 = (I * w0**2).sum(), (I**2 * w0**2).sum()  # here L² > 2 E I₂: rotation about axis 3
     rate = np.sqrt((I[2] - I[1]) * (L2 - E2 * I[0]) / I.prod())
     m = (I[1] - I[0]) * (E2 * I[2] - L2) / ((I[2] - I[1]) * (L2 - E2 * I[0]))
     sn, cn, dn, _ = ellipj(rate * run.t, m)
@@ -97,15 +97,15 @@ def test_torque_free_body(joint, integrator, words, tolerance):
     np.testing.assert_allclose(body.momentum(run.q, run.v)[:, :3], np.tile(I * w0, (len(run.t), 1)), atol=3 * tolerance)
 
 
-def test_double_pendulum_energy():
+def test_double_pendulum_conserves_energy():
     run = simulate(ts.robots.two_link(), [0.3, 0.5], [0.0, 0.0], 10.0)
     assert np.ptp(run.energy) < 1e-6 * np.ptp(run.energies["potential"])
     sharp = simulate(ts.robots.two_link(), [0.3, 0.5], [0.0, 0.0], 10.0, integrator="dop853", tolerance=1e-13)
     assert np.ptp(sharp.energy) < 1e-10 * np.ptp(sharp.energies["potential"])
 
 
-def test_cart_pole():
-    """Barto, Sutton & Anderson's equations (1983), typed in here, with a force that changes."""
+def test_cart_pole_agrees_with_reference():
+    """The equations of Barto, Sutton & Anderson (1983) as written here, with a time-dependent force."""
     M, m, l, g = 1.0, 0.1, 0.5, 9.8
 
     def force(t):
@@ -144,8 +144,8 @@ def test_acrobot_agrees_with_reference():
     np.testing.assert_allclose(end(run), integrated(rhs, start, 3.0), rtol=1e-8, atol=1e-8)
 
 
-def test_four_bar_energy_over_turns():
-    """The crank turns round and round; energy and loop stay."""
+def test_four_bar_conserves_energy_over_full_turns():
+    """The crank makes full turns; energy is conserved and the loop stays closed."""
     linkage = ts.mechanisms.four_bar()
     q = linkage.neutral()
     v = linkage.constrained().project_velocity(q, 4 * np.ones(3))

@@ -1,4 +1,4 @@
-"""Results: records, energies, the audit, files; what is written is read back to the bit, or not at all."""
+"""Results: records, energies, audit and files; saved results are read back bit for bit or refused."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_record_option_selects_rows(arm):
     np.testing.assert_allclose(asked.q, some.q, atol=1e-13)
 
 
-def test_records_of_an_adaptive_run(arm):
+def test_record_option_of_an_adaptive_run_gives_regular_times(arm):
     run = simulate(arm, [0.1, 0.2], [0, 0], 0.1, integrator="dop853", record=25, tolerance=1e-11)
     np.testing.assert_allclose(run.t, [0, 0.025, 0.05, 0.075, 0.1], atol=1e-15)
     fine = simulate(arm, [0.1, 0.2], [0, 0], 0.1)
     np.testing.assert_allclose(run.q, fine.q[::25], atol=1e-9)
 
 
-def test_last_step_is_shorter(arm):
+def test_last_step_is_shortened_to_the_end_time(arm):
     run = simulate(arm, [0.1, 0.2], [0, 0], 0.0105)
     assert len(run.t) == 12
     assert run.t[-1] == 0.0105
@@ -51,7 +51,7 @@ def test_last_step_is_shorter(arm):
     np.testing.assert_allclose(run.q[-1], halves.q[-1], atol=1e-12)
 
 
-def test_audit_finds_all_of_it(arm, run):
+def test_audit_of_driven_and_damped_runs_balances(arm, run):
     audit = run.audit()
     assert audit.worst < 1e-8
     assert audit.worst < 1e-7 * np.ptp(audit.work)
@@ -62,15 +62,15 @@ def test_audit_finds_all_of_it(arm, run):
     assert damped.audit().relative < 1e-7
 
 
-def test_audit_shows_what_an_integrator_does_wrong(arm):
-    """Explicit Euler makes energy: the audit says how much."""
+def test_audit_reports_the_energy_error_of_explicit_euler(arm):
+    """Explicit Euler adds energy."""
     run = simulate(arm, [0.1, 0.2], [0, 0], 1.0, integrator="euler")
     assert run.audit().worst == pytest.approx(np.abs(run.energy - run.energy[0]).max())
     assert run.audit().worst > 1e-2
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_files_round_trip(tmp_path, arm, run, ending):
+def test_saved_result_is_read_back_exactly_from_every_format(tmp_path, arm, run, ending):
     if ending == ".parquet":
         pytest.importorskip("pyarrow")
     path = tmp_path / f"run{ending}"
@@ -83,10 +83,10 @@ def test_files_round_trip(tmp_path, arm, run, ending):
     np.testing.assert_array_equal(again.events[0].q, run.events[0].q)
     assert again.info == run.info
     assert again.audit().worst == run.audit().worst
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]  # nothing temporary is left
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]  # no temporary file remains
 
 
-def test_without_its_robot_the_numbers_are_there(tmp_path, run):
+def test_result_loaded_without_its_robot_has_energy_and_audit(tmp_path, run):
     run.save(tmp_path / "run.npz")
     again = load_result(tmp_path / "run.npz")
     np.testing.assert_array_equal(again.energy, run.energy)
@@ -95,8 +95,8 @@ def test_without_its_robot_the_numbers_are_there(tmp_path, run):
         again.animate()
 
 
-def test_nothing_is_unpickled(tmp_path):
-    """An object array in a file is refused, and its code does not run."""
+def test_load_result_refuses_pickled_objects(tmp_path):
+    """An object array in a file is refused without running its code."""
     path = tmp_path / "evil.npz"
     np.savez(path, t=np.array([print], dtype=object), meta=np.array("{}"))
     with pytest.raises(FileError, match="not a simulation"):
@@ -105,14 +105,14 @@ def test_nothing_is_unpickled(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"t,q\n1,2\n", b"# {}\nt\n1\n", b'# {"torsor_simulation": 1}\nt\n1\n', b"\xff\xfe"])
 @pytest.mark.parametrize("ending", [".csv", ".npz"])
-def test_other_files_are_refused(tmp_path, ending, content):
+def test_load_result_refuses_files_that_are_not_simulations(tmp_path, ending, content):
     path = tmp_path / f"other{ending}"
     path.write_bytes(content)
     with pytest.raises(FileError, match="not a simulation"):
         load_result(path)
 
 
-def test_other_robots_and_endings(tmp_path, run):
+def test_load_result_refuses_another_robot_and_save_refuses_unknown_endings(tmp_path, run):
     run.save(tmp_path / "run.npz")
     with pytest.raises((ArgumentError, FileError), match="does not match 'ur5'"):
         load_result(tmp_path / "run.npz", robot=ts.robots.ur5())
@@ -120,7 +120,7 @@ def test_other_robots_and_endings(tmp_path, run):
         run.save(tmp_path / "run.mat")
 
 
-def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, run, monkeypatch):
+def test_save_that_fails_keeps_the_old_file(tmp_path, run, monkeypatch):
     path = tmp_path / "run.csv"
     path.write_text("old")
     monkeypatch.setattr("os.replace", lambda *a: (_ for _ in ()).throw(OSError(28, "No space left on device")))
@@ -136,7 +136,7 @@ def test_parquet_without_library_names_the_extra(tmp_path, run, monkeypatch):
         run.save(tmp_path / "run.parquet")
 
 
-def test_between_records_and_frames_for_a_viewer(arm, run):
+def test_result_at_interpolates_and_animate_samples_poses(arm, run):
     q, v = run.at(run.t[[3, 10]])
     np.testing.assert_allclose(q, run.q[[3, 10]], atol=1e-15)
     q, _ = run.at((run.t[3] + run.t[4]) / 2)
@@ -148,7 +148,7 @@ def test_between_records_and_frames_for_a_viewer(arm, run):
         run.at(9.0)
 
 
-def test_result_can_be_plotted(run):
+def test_result_plot_has_one_line_per_joint_and_energy(run):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     axes = run.plot()
@@ -156,10 +156,10 @@ def test_result_can_be_plotted(run):
     matplotlib.pyplot.close("all")
 
 
-def test_progress_is_shown_where_asked(arm, capsys, monkeypatch):
+def test_progress_is_shown_on_request(arm, capsys, monkeypatch):
     monkeypatch.setattr("torsor.support.progress.PATIENCE", 0.0)
     monkeypatch.setattr("torsor.support.progress.EVERY", 0.0)
     simulate(arm, [0, 0], [0, 0], 1.0, lambda t, q, v: -v, progress=True)
     assert "of 1 s" in capsys.readouterr().err
-    simulate(arm, [0, 0], [0, 0], 1.0, lambda t, q, v: -v)  # stderr is no terminal here
+    simulate(arm, [0, 0], [0, 0], 1.0, lambda t, q, v: -v)  # stderr is not a terminal in tests
     assert capsys.readouterr().err == ""

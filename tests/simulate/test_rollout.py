@@ -1,4 +1,4 @@
-"""Rollouts: the compiled loop / a Python loop of robot methods / SciPy / Pinocchio; controllers, robots that differ, errors."""
+"""Rollouts: the compiled loop against a Python loop, SciPy and Pinocchio; controllers, varied robots, errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def arm():
 
 @pytest.fixture(scope="module")
 def flyer():
-    """A free body that carries an arm and a ball joint: every kind of coordinate."""
+    """A floating body with an arm and a spherical joint: every kind of coordinate."""
     b = ts.Builder("flyer")
     b.link("body", mass=2.0, com=(0, 0.1, 0), inertia=(0.2, 0.3, 0.25))
     b.link("ball", mass=0.7, com=(0.1, 0, 0.2), inertia=(0.03, 0.02, 0.04))
@@ -57,7 +57,7 @@ def states(robot, count, seed=0):
 
 
 def by_hand(robot, q, v, tau, dt, **options):
-    """Semi-implicit Euler, one method call after another; tau(k, q, v)."""
+    """Semi-implicit Euler in a Python loop of robot methods; joint force tau(k, q, v)."""
     out = []
     for k in range(options.pop("steps")):
         v = v + robot.forward_dynamics(q, v, tau(k, q, v), **options) * dt
@@ -71,7 +71,7 @@ def by_hand(robot, q, v, tau, dt, **options):
 
 @pytest.fixture(scope="module")
 def gripper():
-    """Two fingers that move as one: a joint without a coordinate of its own."""
+    """Two fingers with a mimic joint: a joint without its own coordinate."""
     b = ts.Builder("gripper").link("palm").link("wrist", mass=0.4, com=(0, 0.02, 0.1), inertia=(0.01, 0.02, 0.01))
     b.joint("turn", "continuous", "palm", "wrist", axis=(1, 0, 0))
     for side, sign in (("left", 1), ("right", -1)):
@@ -82,19 +82,19 @@ def gripper():
 
 
 @pytest.mark.parametrize("name", ["arm", "flyer", "gripper"])
-def test_compiled_loop_python_loop(name, request):
+def test_rollout_equals_a_python_loop_of_robot_methods(name, request):
     robot = request.getfixturevalue(name)
     q0, v0 = states(robot, 5)
     u = np.random.default_rng(1).normal(size=(5, 30, robot.nv))
     r = rollout(robot, q0, v0, u, dt=DT)
     q, v = by_hand(robot, q0, v0, lambda k, q, v: u[:, k], DT, steps=30)
-    np.testing.assert_allclose(r.q, q, rtol=0, atol=1e-11)  # 30 steps of rounding, each magnified by 1/M
+    np.testing.assert_allclose(r.q, q, rtol=0, atol=1e-11)  # rounding errors of 30 steps, each multiplied by 1/M
     np.testing.assert_allclose(r.v, v, rtol=0, atol=1e-11 * np.abs(v).max())
     np.testing.assert_array_equal(r.t, DT * np.arange(1, 31))
 
 
-def test_wrenches_on_all_robots_on_each_and_at_each_step(flyer):
-    """One of each kind, against the same loop in Python; without a frame's wrench nothing acts there."""
+def test_rollout_wrenches_per_robot_and_per_step_equal_a_python_loop(flyer):
+    """One wrench of each kind, against the same loop in Python; no wrench acts at the other frames."""
     rng, (q0, v0) = np.random.default_rng(2), states(flyer, 4)
     on_body, on_ball, on_arm = rng.normal(size=6), rng.normal(size=(4, 6)), rng.normal(size=(4, 20, 6))
     acting = {"body": on_body, "ball": per_robot(on_ball), "arm": per_robot_and_step(on_arm)}
@@ -116,14 +116,14 @@ WRENCHES = {
 
 
 @pytest.mark.parametrize("text", WRENCHES)
-def test_wrenches_that_are_none(arm, text):
+def test_rollout_refuses_invalid_wrenches(arm, text):
     with pytest.raises((ArgumentError, UnknownName), match=text):
         rollout(arm, [0, 0], [0, 0], dt=DT, steps=2, wrenches=WRENCHES[text])
 
 
 @pytest.mark.parametrize("integrator", STEPS)
 def test_rollout_integrators_equal_their_reference_steps(arm, integrator):
-    """The kernel / the step over floats, with the acceleration of another algorithm."""
+    """The kernel against the step over floats, with the acceleration of another algorithm."""
     q, v = [0.3, -0.5], [1.0, 2.0]
     field = Field(arm.model, lambda q, v, t: forward_dynamics_by_factors(arm.model, q, v, [math.cos(t), -v[1]]))
     law = lambda v, t: [scalar.cos(t), -v[1]]  # noqa: E731
@@ -134,7 +134,7 @@ def test_rollout_integrators_equal_their_reference_steps(arm, integrator):
         np.testing.assert_allclose(r.v[k], v, rtol=0, atol=1e-12)
 
 
-def test_controls_for_all_steps_and_for_all_robots(arm):
+def test_constant_controls_equal_controls_per_step_and_per_robot(arm):
     q0, v0 = states(arm, 3)
     u = np.array([1.0, -2.0])
     held = rollout(arm, q0, v0, u, dt=DT, steps=20)
@@ -145,7 +145,7 @@ def test_controls_for_all_steps_and_for_all_robots(arm):
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
-def test_same_bits_alone_and_among_others(flyer, integrator):
+def test_rollout_of_one_robot_equals_its_row_of_a_batch_bit_for_bit(flyer, integrator):
     q0, v0 = states(flyer, 9)
     whole = rollout(flyer, q0, v0, dt=DT, steps=12, integrator=integrator)
     for k in (0, 4, 8):
@@ -156,7 +156,7 @@ def test_same_bits_alone_and_among_others(flyer, integrator):
     assert np.array_equal(some.q, whole.q[3:6])
 
 
-def test_threads_change_no_bit(arm):
+def test_rollout_does_not_depend_on_the_number_of_threads(arm):
     q0, v0 = states(arm, 4000)
     with ts.threads(1):
         one = rollout(arm, q0, v0, dt=DT, steps=100)
@@ -165,7 +165,7 @@ def test_threads_change_no_bit(arm):
     assert one.q.tobytes() == two.q.tobytes()
 
 
-def test_what_is_recorded_is_a_part_of_all(arm):
+def test_rollout_record_option_selects_rows_of_the_full_record(arm):
     q0, v0 = states(arm, 6)
     whole = rollout(arm, q0, v0, dt=DT, steps=60)
     for every, kept in ((1, whole.q), ("last", whole.q[:, -1:]), (20, whole.q[:, 19::20])):
@@ -175,7 +175,7 @@ def test_what_is_recorded_is_a_part_of_all(arm):
         assert r.t[-1] == whole.t[-1]
 
 
-def test_axes_of_the_start_stay(arm):
+def test_rollout_keeps_the_batch_axes_of_the_initial_state(arm):
     q0, v0 = np.zeros((2, 3, 2)), np.linspace(0, 1, 3)[:, None] * np.ones(2)
     factors = per_robot(np.linspace(0.5, 2, 6).reshape(2, 3))
     r = rollout(arm, q0, v0, dt=DT, steps=4, vary={"mass": {arm.links[-1]: factors}})
@@ -187,8 +187,8 @@ def test_axes_of_the_start_stay(arm):
 # -- other libraries ---------------------------------------------------------------------------------------------------------
 
 
-def test_runge_kutta_scipy(arm):
-    """Measured order 4: the error of h and of h/2 differ 16 times, within 0.15 of the exponent."""
+def test_rollout_with_rk4_converges_to_scipy_in_fourth_order(arm):
+    """The measured order is 4 within 0.15: the errors of h and h/2 differ by a factor of 16."""
     from scipy.integrate import solve_ivp
 
     start = np.array([0.3, -0.4, 1.0, 2.0])
@@ -219,7 +219,7 @@ def test_falling_ur5_agrees_with_pinocchio():
     path = ROBOTS / "ur_description/urdf/ur5_robot.urdf"
     robot, model = ts.load(path), pin.buildModelFromUrdf(str(path))
     data, zero = model.createData(), np.zeros(6)
-    assert tuple(model.names)[1:] == robot.joints  # the same order, and each an angle
+    assert tuple(model.names)[1:] == robot.joints  # the same joint order, and every coordinate is an angle
 
     def f(t, y):
         return np.concatenate([y[6:], pin.aba(model, data, y[:6], y[6:], zero)])
@@ -235,8 +235,8 @@ def test_falling_ur5_agrees_with_pinocchio():
 # -- controllers -------------------------------------------------------------------------------------------------------------
 
 
-def test_controllers_trace_as_they_compute(flyer):
-    """Each law of the library: recorded into the kernel / called on numbers, step after step."""
+def test_recorded_controllers_equal_controllers_called_with_numbers(flyer):
+    """Each bundled controller: recorded into the kernel, against calls with numbers at every step."""
     q0, v0 = states(flyer, 3)
     target = flyer.random_configuration(7)
     gains = {"target": target, "kp": 3.0, "kd": np.linspace(0.1, 1, flyer.nv)}
@@ -263,14 +263,14 @@ def test_computed_torque_makes_the_error_decay_as_designed(arm):
     np.testing.assert_allclose(r.q, expected, rtol=0, atol=1e-11)
 
 
-def test_gravity_compensation_holds_still(arm):
+def test_gravity_compensation_keeps_the_robot_at_rest(arm):
     q0 = arm.random_configuration(0, size=4)
     r = rollout(arm, q0, np.zeros(2), dt=DT, steps=50, controller=gravity_compensation(arm))
     np.testing.assert_allclose(r.q, np.broadcast_to(q0[:, None], r.q.shape), rtol=0, atol=1e-13)
 
 
-def test_parameters_of_each_robot_and_step(arm):
-    """Gains a robot, targets a step, offsets of both, and controls: against the same by hand."""
+def test_parameters_per_robot_and_per_step_equal_a_python_loop(arm):
+    """Gains per robot, targets per step, offsets per robot and step, and controls, against a Python loop."""
     rng = np.random.default_rng(0)
     N, T = 5, 12
     q0, v0 = states(arm, N)
@@ -290,7 +290,7 @@ def test_parameters_of_each_robot_and_step(arm):
     np.testing.assert_allclose(r.q, q, rtol=0, atol=1e-12)
 
 
-def test_one_start_many_gains(arm):
+def test_one_initial_state_with_gains_per_robot_gives_a_batch(arm):
     gains = np.linspace(0, 5, 7)
     run = functools.partial(rollout, arm, np.zeros(2), np.zeros(2), dt=DT, steps=3, controller=lambda q, k: -k * q)
     r = run(parameters={"k": per_robot(gains)})
@@ -298,19 +298,19 @@ def test_one_start_many_gains(arm):
     assert np.array_equal(run(parameters={"k": gains[4]}).q, r.q[4])
 
 
-def test_time_is_that_of_the_stage(arm):
-    """RK4 of v̇ = M⁻¹ τ(t) sees t, t + h/2, t + h: what a polynomial of degree 3 in t shows, integrated exactly."""
+def test_controller_time_is_the_time_of_the_rk4_stage(arm):
+    """RK4 of v̇ = M⁻¹ τ(t) evaluates τ at t, t + h/2 and t + h, and so integrates a polynomial of degree 3 exactly."""
     slider = ts.Builder("slider").link("rail").link("cart", mass=2.0, inertia=(1, 1, 1))
     robot = slider.joint("slide", "prismatic", "rail", "cart", axis=(1, 0, 0)).build()
     r = rollout(robot, [0.0], [0.0], dt=0.1, steps=10, integrator="rk4", controller=lambda t: [2 * t * t * t])
     np.testing.assert_allclose(r.v[:, 0], r.t**4 / 4, rtol=1e-13)
 
 
-# -- robots that differ ------------------------------------------------------------------------------------------------------
+# -- varied robots -----------------------------------------------------------------------------------------------------------
 
 
-def test_masses_of_each_robot():
-    """Against robots rebuilt with those masses; a link welded on counts as itself, not as its body."""
+def test_varied_masses_equal_robots_built_with_those_masses():
+    """Against robots built with those masses; a welded link is varied alone, not its whole body."""
 
     def made(a, b):
         b_ = ts.Builder("arm").link("base")
@@ -331,7 +331,7 @@ def test_masses_of_each_robot():
         np.testing.assert_allclose(r.q[k], own.q, rtol=0, atol=1e-12)
 
 
-def test_damping_armature_and_friction_of_each_robot(arm):
+def test_damping_armature_and_friction_can_vary_per_robot(arm):
     q0, v0 = states(arm, 3)
     first, second = arm.joints
     d, J = np.array([0.0, 0.5, 2.0]), np.array([0.1, 0.0, 3.0])
@@ -352,8 +352,8 @@ def test_damping_armature_and_friction_of_each_robot(arm):
         np.testing.assert_allclose(r.q[k], q, rtol=0, atol=1e-12)
 
 
-def test_new_values_compile_nothing(arm, monkeypatch):
-    """Counted where code is made; a changed closure is new code, the same closure made again is not."""
+def test_rollout_with_new_values_is_not_compiled_again(arm, monkeypatch):
+    """Counts compilations: a closure with other values is compiled again, an equal closure is not."""
     made = []
     built = build.build
     monkeypatch.setattr("torsor.compile.recorded.build.build", lambda *a: made.append(1) or built(*a))
@@ -381,8 +381,8 @@ def test_new_values_compile_nothing(arm, monkeypatch):
     assert not np.array_equal(biased.q, first.q)
 
 
-def test_a_number_read_from_elsewhere_is_read_again(arm):
-    """Unless the controller promises that there is none."""
+def test_rollout_reads_global_values_again_unless_record_once(arm):
+    """Except with record_once, which records the controller only once."""
     gain = [1.0]
 
     def law(q):
@@ -400,7 +400,7 @@ def test_a_number_read_from_elsewhere_is_read_again(arm):
 
 
 class Counter:
-    """A controller with a memory."""
+    """A controller with internal state."""
 
     def __init__(self):
         self.k = 0
@@ -429,7 +429,7 @@ def test_controller_that_records_differently_a_second_time_is_refused(arm, kind,
 
 
 def test_noise_per_robot_and_step_is_a_parameter(arm):
-    """Against a loop by hand: every robot and step has its own row."""
+    """Against a Python loop: every robot and step has its own row."""
     N, T = 4, 6
     noise, (q0, v0) = np.random.default_rng(3).normal(size=(N, T, 2)), states(arm, N)
     r = rollout(arm, q0, v0, dt=DT, controller=lambda q, v, noise: -5 * q - v + noise, steps=T,
@@ -438,16 +438,16 @@ def test_noise_per_robot_and_step_is_a_parameter(arm):
     np.testing.assert_allclose(r.q, q, rtol=0, atol=1e-12)
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------------
 
 
-def test_loops_are_for_simulate():
+def test_rollout_refuses_robots_with_loops():
     robot = ts.mechanisms.four_bar()
     with pytest.raises(ArgumentError, match=r"has loops .*robot\.simulate"):
         rollout(robot, robot.neutral(), np.zeros(robot.nv), dt=DT, steps=1)
 
 
-def test_symbols_are_refused():
+def test_rollout_refuses_robots_with_symbols():
     sympy = pytest.importorskip("sympy")
     b = (
         ts.Builder("symbolic")
@@ -494,18 +494,18 @@ def test_symbols_are_refused():
     ({"vary": {"mass": {"link2": per_step(np.ones(10))}}}, "step to step"),
     ({"integrator": "magic"}, "no fixed-step integrator"),
 ])  # fmt: skip
-def test_arguments_that_are_refused(arm, options, words):
+def test_rollout_refuses_invalid_arguments(arm, options, words):
     with pytest.raises((ArgumentError, UnknownName), match=words):
         rollout(arm, np.zeros(2), np.zeros(2), **{"dt": DT, "steps": 10} | options)
 
 
-def test_batches_that_do_not_match(arm):
+def test_rollout_refuses_batches_that_do_not_match(arm):
     with pytest.raises(ArgumentError, match=r"vary\['mass'\]\['link2'\]: \(4,\)"):
         rollout(arm, np.zeros((3, 2)), np.zeros(2), dt=DT, steps=1, vary={"mass": {"link2": per_robot(np.ones(4))}})
 
 
-def test_a_state_that_is_not_finite_is_named(arm):
-    """A joint of one robot alone is pushed along: it blows up, and the message says which, when and where."""
+def test_rollout_error_names_robot_step_and_joint_of_a_state_that_is_not_finite(arm):
+    """Only one joint of one robot diverges: the message gives robot, step and joint."""
 
     def run(q0, k, steps=4000, record="all"):
         law, parameters = lambda v, k: [0, k * v[1]], {"k": k}
@@ -520,25 +520,25 @@ def test_a_state_that_is_not_finite_is_named(arm):
     assert np.isfinite(run(np.zeros(2), 900.0, steps=last).q).all()
 
 
-def test_a_joint_that_moves_no_mass_is_named():
+def test_rollout_error_names_a_joint_without_mass():
     b = ts.Builder("ghost").link("base").link("nothing")
     robot = b.joint("idle", "revolute", "base", "nothing", axis=(0, 0, 1)).build()
     with pytest.raises(SingularError, match="idle"):
         rollout(robot, [0.0], [0.0], dt=DT, steps=3)
 
 
-def test_a_quaternion_of_zeros_is_named(flyer):
+def test_rollout_error_names_a_zero_quaternion(flyer):
     q0 = flyer.neutral()
     q0[3:7] = 0
     with pytest.raises(ArgumentError, match="quaternion is zero"):
         rollout(flyer, q0, np.zeros(flyer.nv), dt=DT, steps=3)
 
 
-# -- scans that keep every so many steps -------------------------------------------------------------------------------------
+# -- scans with every= -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("batch", [(), (5,)])
-def test_every_of_a_scan(batch):
+def test_scan_every_selects_rows_and_must_divide_the_steps(batch):
     step = record(lambda x, y: {"next": [x[0] + y[0], x[1] * 0.5]}, [Argument("x", (2,)), Argument("y", ())])
     s = Scan(step, carry={"x": "next"})
     x, y = np.ones((*batch, 2)), np.arange(12.0)

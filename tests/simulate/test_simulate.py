@@ -1,4 +1,4 @@
-"""robot.simulate: what drives it, what stops it, what holds it; each against a closed form or another way."""
+"""robot.simulate: control, stops, friction and constraints, each against a closed form or an independent method."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def arm():
 # -- control ---------------------------------------------------------------------------------------------------
 
 
-def test_control_as_array_rows_or_function(arm):
+def test_control_as_array_rows_function_or_sampled_controller_gives_the_same_motion(arm):
     tau = np.array([3.0, -1.0])
     ways = [
         tau,
@@ -55,14 +55,14 @@ def test_control_as_array_rows_or_function(arm):
         np.testing.assert_array_equal(run.tau[-1], tau)
 
 
-def test_rows_are_held_in_turn():
+def test_control_rows_are_each_held_for_an_equal_time():
     """F = 2, −2, 0 N on 2 kg for a second each: a = ±1, x = ½, 1, 1."""
     run = simulate(slider(), [0.0], [0.0], 3.0, [[2.0], [-2.0], [0.0]], dt=0.01)
     np.testing.assert_allclose(run.q[[100, 200, 300], 0], [0.5, 1.0, 1.0], atol=1e-12)
 
 
-def test_sampled_controller_between_ticks():
-    """An integrator at 3 Hz, exactly, though its ticks are not on the grid of dt: v⁺ = v + u T/m, x⁺ = x + v T + u T²/2m."""
+def test_sampled_controller_is_exact_off_the_grid_of_dt():
+    """An integrating controller at 3 Hz with samples off the grid of dt, exact: v⁺ = v + u T/m, x⁺ = x + v T + u T²/2m."""
     law = SampledController(lambda t, q, v, total: (-2 * q - v - total, total + q), 3, np.zeros(1))
     run = simulate(slider(), [1.0], [0.0], 2.0, law, dt=0.01)
     x, v, total, T = 1.0, 0.0, 0.0, 1 / 3
@@ -74,20 +74,20 @@ def test_sampled_controller_between_ticks():
     np.testing.assert_allclose(other.q[-1, 0], x, atol=1e-9)
 
 
-def test_controllers_start_afresh(arm):
+def test_sampled_controller_state_is_reset_for_each_simulation(arm):
     law = SampledController(lambda t, q, v, k: (np.array([k, 0.0]), k + 1), 100, 0)
     first, second = (simulate(arm, [0, 0], [0, 0], 0.1, law) for _ in range(2))
     np.testing.assert_array_equal(first.q, second.q)
 
 
-def test_grid_meets_ticks_and_the_end():
+def test_time_grid_includes_controller_samples_and_the_end():
     times, widths, ticks, _ = grid(1.0, 0.3, 0.25, 1)
     np.testing.assert_allclose(times, [0, 0.25, 0.3, 0.5, 0.6, 0.75, 0.9, 1.0])
     np.testing.assert_allclose(np.cumsum(widths), times[1:])
     assert [times[k] for k in sorted(ticks)] == [0, 0.25, 0.5, 0.75]
 
 
-def test_wrench_over_time():
+def test_time_dependent_wrench_gives_the_closed_form_motion():
     """F = cos t on 2 kg: x = (1 − cos t)/2."""
     push = {"body": lambda t, q, v: [0, 0, 0, np.cos(t), 0, 0]}
     run = simulate(slider(), [0.0], [0.0], 2.0, wrenches=push, dt=1e-2)
@@ -98,7 +98,7 @@ def test_wrench_over_time():
 
 
 def test_drive_limits_torque_to_the_motor():
-    """At no-load speed nothing is left: a geared motor asked for too much ends at w₀/G."""
+    """The available torque is zero at no-load speed: with a too large command a geared motor ends at w₀/G."""
     wheel = ts.Builder("wheel").link("g").link("w", mass=1, inertia=(1, 1, 0.01)).joint("j", "continuous", "g", "w").build()
     drive = Drive(Motor(torque_constant=0.05, resistance=0.5, max_voltage=24.0), Gearbox(10))
     run = simulate(wheel, [0.0], [0.0], 5.0, [1e6], drives={"j": drive}, dt=2e-3)
@@ -111,8 +111,8 @@ def test_drive_limits_torque_to_the_motor():
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "dop853"])
-def test_event_times(integrator):
-    """A body thrown up at 5 m/s: highest at 5/g, back at 10/g."""
+def test_events_are_located_at_their_exact_times(integrator):
+    """A body thrown up at 5 m/s: at the top at 5/g, back at 10/g."""
     thrown = slider(axis=(0, 0, 1))
     events = [
         Event(lambda t, q, v: v[0], name="top"),
@@ -127,7 +127,7 @@ def test_event_times(integrator):
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "midpoint", "dop853"])
-def test_bounces_of_a_hard_stop(integrator):
+def test_bounces_at_a_hard_stop_have_closed_form_times_and_energies(integrator):
     """A ball dropped from 1 m, e = 0.8: impacts at T(1 + 2e + 2e² + ...), T = √(2/g), energy e² each time."""
     e, T = 0.8, np.sqrt(2 / G)
     run = simulate(slider(0.0, 10.0, axis=(0, 0, 1)), [1.0], [0.0], 3.0, limits=e, integrator=integrator, dt=5e-3)
@@ -141,7 +141,7 @@ def test_bounces_of_a_hard_stop(integrator):
 
 
 def test_bouncing_comes_to_rest_and_leaves_again():
-    """e = ½: all bounces are over at 3T; then the body lies still to the bit, until it is lifted."""
+    """e = ½: the bounces end at 3T; then q is constant bit for bit until the body is lifted."""
     T = np.sqrt(2 / G)
     lift = lambda t, q, v: np.array([0.0 if t < 2 else 2 * G + 4.0])  # noqa: E731
     run = simulate(slider(0.0, 10.0, axis=(0, 0, 1)), [1.0], [0.0], 3.0, lift, limits=0.5)
@@ -152,8 +152,8 @@ def test_bouncing_comes_to_rest_and_leaves_again():
     assert run.q[-1, 0] == pytest.approx(1.0, abs=1e-3)  # 2 m/s² for a second
 
 
-def test_stop_pushes_through_the_mechanism():
-    """A joint that runs into its stop passes an impulse on: M (v⁺ − v⁻) has an entry at that joint alone."""
+def test_impact_impulse_acts_only_at_the_joint_with_the_stop():
+    """At the impact of one joint, M (v⁺ − v⁻) is nonzero only at that joint."""
     rod = {"inertia": (0, 0.02, 0.02)}
     robot = (
         ts.Builder("elbow").link("base").link("a", mass=1, com=(0.5, 0, 0), **rod).link("b", mass=1, com=(0.5, 0, 0), **rod)
@@ -168,8 +168,8 @@ def test_stop_pushes_through_the_mechanism():
     assert abs(impulse[0]) < 1e-12 < abs(impulse[1])
 
 
-def test_several_stops_at_once():
-    """A Panda that falls among its stops, several leaned on at a time: two integrators see the same 40 blows or so."""
+def test_two_integrators_find_the_same_impacts_at_several_stops():
+    """A falling Panda that rests on several stops at a time: two integrators find the same impacts, about 40."""
     panda = ts.robots.panda()
     joints = [panda.joint(n) for n in panda.joints if n != "panda_finger_joint2"]
     q = np.array([np.clip(0.0, float(np.ravel(j.lower)[0]), float(np.ravel(j.upper)[0])) for j in joints])
@@ -185,7 +185,7 @@ def test_several_stops_at_once():
             assert column.max() <= float(np.ravel(joint.upper)[0]) + 1e-9
 
 
-def test_start_outside_the_limits():
+def test_simulate_refuses_a_start_outside_the_limits():
     with pytest.raises(ArgumentError, match="beyond its limit"):
         simulate(slider(0.0, 1.0), [-0.5], [0.0], 1.0, limits=0.5)
 
@@ -194,8 +194,8 @@ def test_start_outside_the_limits():
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "dop853"])
-def test_dry_friction_stops_and_holds(integrator):
-    """2 kg at 2 m/s against 3 N: rest after 4/3 s and 4/3 m, and then not a bit of motion."""
+def test_dry_friction_stops_the_body_and_keeps_it_at_rest(integrator):
+    """2 kg at 2 m/s against 3 N: rest after 4/3 s and 4/3 m, then q is constant bit for bit."""
     block = slider().with_friction({"rail": friction.Coulomb(3.0)})
     run = simulate(block, [0.0], [2.0], 2.0, friction=True, integrator=integrator, dt=1e-2)
     assert run.v[-1, 0] == 0.0
@@ -206,7 +206,7 @@ def test_dry_friction_stops_and_holds(integrator):
 
 
 def test_static_friction_breaks_away_at_its_level():
-    """A force of 2t N against 4 N static, 2 N kinetic: nothing until t = 2, then m a = 2t − 2."""
+    """A force of 2t N against 4 N static, 2 N kinetic friction: at rest until t = 2, then m a = 2t − 2."""
     block = slider().with_friction({"rail": friction.StaticKinetic(4.0, 2.0)})
     run = simulate(block, [0.0], [0.0], 3.0, lambda t, q, v: np.array([2 * t]), friction=True, dt=1e-2)
     still = run.t < 1.99
@@ -215,7 +215,7 @@ def test_static_friction_breaks_away_at_its_level():
 
 
 def test_pendulum_with_dry_friction_loses_the_same_angle_each_swing():
-    """Small swings about the bottom: amplitude falls by 2 τ/(m g l) each half period."""
+    """Small oscillations about the lowest point: the amplitude decreases by 2 τ/(m g l) per half period."""
     swing = (
         ts.Builder("p").link("g").link("b", mass=1, com=(0, 0, -1)).joint("j", "continuous", "g", "b", axis=(0, 1, 0)).build()
     ).with_friction({"j": friction.Coulomb(0.02)})
@@ -225,7 +225,7 @@ def test_pendulum_with_dry_friction_loses_the_same_angle_each_swing():
     np.testing.assert_allclose(np.diff([0.05, *ends]), -2 * 0.02 / G, rtol=2e-3)  # sin θ for θ: 0.05²/6
 
 
-def test_two_ways_of_viscous_friction(arm):
+def test_viscous_friction_law_equals_a_viscous_controller(arm):
     law = {"joint1": friction.Viscous(0.4), "joint2": friction.Viscous(0.7)}
     by_law = simulate(arm.with_friction(law), [0.3, 0.1], [0, 0], 1.0, friction=True)
     by_hand = simulate(arm, [0.3, 0.1], [0, 0], 1.0, lambda t, q, v: -np.array([0.4, 0.7]) * v)
@@ -246,8 +246,8 @@ def test_four_bar_keeps_loop_and_energy(integrator):
     assert run.audit().worst < 1e-7
 
 
-def test_stabilization_by_choice():
-    """Left alone the loop drifts; Baumgarte holds it back; projection to rounding."""
+def test_closure_error_is_smaller_with_baumgarte_and_rounding_with_projection():
+    """The closure error drifts without stabilization, is smaller with Baumgarte, and is rounding error with projection."""
     linkage = ts.mechanisms.four_bar()
     q = linkage.neutral()
     v = linkage.constrained().project_velocity(q, 3 * np.ones(3))
@@ -258,8 +258,8 @@ def test_stabilization_by_choice():
     assert projected < 1e-14 < held < drift / 2
 
 
-def test_constraint_on_an_arm(arm):
-    """MR Example 8.5's arm with its tip on a vertical wall slides down it; the wall does no work."""
+def test_constraint_keeps_the_tip_on_a_wall_without_work(arm):
+    """The arm of MR Example 8.5 slides down a vertical wall with its tip; the wall does no work."""
     wall = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0))
     q = arm.constrained(wall).project(np.array([-np.pi / 3, 2 * np.pi / 3]))
     run = simulate(arm, q, [0, 0], 0.3, constraints=[wall])
@@ -270,7 +270,7 @@ def test_constraint_on_an_arm(arm):
 
 
 def test_constraint_that_moves_does_work(arm):
-    """The tip is carried up and down by x = 1 m, y = 0.3 sin 2t: what the carrier gives is the change of energy."""
+    """The tip follows x = 1 m, y = 0.3 sin 2t: the work of the constraint is the change of energy."""
     carried = ts.constraints.prescribed(
         ts.constraints.point_on_plane("tip", normal=(0, 1, 0), through=(0, 0, 0)), lambda t: [0.3 * sin(2 * t)]
     )
@@ -284,7 +284,7 @@ def test_constraint_that_moves_does_work(arm):
     assert audit.worst < 1e-6
 
 
-def test_start_off_the_loops():
+def test_simulate_refuses_a_start_that_violates_the_loops():
     linkage = ts.mechanisms.four_bar()
     with pytest.raises(ClosureError, match="initial q violates constraint"):
         simulate(linkage, linkage.neutral() + 0.3, np.zeros(3), 1.0)
@@ -296,7 +296,7 @@ def test_start_off_the_loops():
 
 
 def test_elastic_joint_vibrates_at_its_frequency():
-    """A rotor B and a link J with a spring K between, nothing else: ω² = K (1/B + 1/J)."""
+    """Only a rotor B and a link J with a spring K between them: ω² = K (1/B + 1/J)."""
     J, B, K = 0.5, 0.2, 300.0
     wheel = ts.Builder("w").link("g").link("w", mass=1, inertia=(1, 1, J)).joint("j", "continuous", "g", "w").build()
     w = np.sqrt(K * (1 / B + 1 / J))
@@ -307,8 +307,8 @@ def test_elastic_joint_vibrates_at_its_frequency():
     assert run.audit().worst < 1e-8
 
 
-def test_stiff_springs_are_rigid(arm):
-    """K → ∞ with the rotors' inertia as armature is the rigid robot."""
+def test_very_stiff_springs_give_the_rigid_motion_with_armature(arm):
+    """For K → ∞ the motion is that of the rigid robot with the rotor inertias as armature."""
     tau = [2.0, 1.0]
     springs = Spring(3e5, 200.0, rotor_inertia=0.3)
     soft = simulate(arm, [0.1, 0.2], [0, 0], 0.3, tau, springs=springs, dt=2e-4)
@@ -317,12 +317,12 @@ def test_stiff_springs_are_rigid(arm):
     np.testing.assert_allclose(soft.q[-1], stiff.q[-1], atol=2e-4)
 
 
-# -- every joint there is ----------------------------------------------------------------------------------------
+# -- every joint type --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.night) for seed in (0, 3))])
-def test_random_trees_balance(seed):
-    """Trees with every kind of joint, coupled ones among them: forces, wrenches and damping account for all the energy."""
+def test_energy_of_random_trees_equals_work_and_losses(seed):
+    """Trees with every joint type and mimic joints: work of forces, wrenches and damping equals the change of energy."""
     robot = ts.Robot(random_tree(seed, bodies=4))
     q, v, tau = robot.random_configuration(seed), np.full(robot.nv, 0.5), np.linspace(-1, 1, robot.nv)
     push = {robot.links[-1]: [0.1, -0.2, 0.3, 1.0, 0.5, -1.0]}
@@ -331,19 +331,19 @@ def test_random_trees_balance(seed):
     assert audit.worst < 1e-6 * max(1.0, np.ptp(audit.work))
 
 
-# -- what is wrong is said ---------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------
 
 
 def test_not_finite_state_stops_with_time_step_joint_and_partial_result(arm):
     with pytest.raises(SimulationStopped, match=r"t = 0.499 s, step 499, joint 'joint2'") as caught:
         simulate(arm, [0, 0], [0, 0], 1.0, lambda t, q, v: np.array([0.0, np.nan if t >= 0.4999 else 0.0]))
     assert (caught.value.step, caught.value.joint) == (499, "joint2")
-    assert caught.value.time == pytest.approx(0.499)  # whose last stage looks at t = 0.5
+    assert caught.value.time == pytest.approx(0.499)  # the last stage of this step is at t = 0.5
     assert len(caught.value.result.t) == 500
     assert np.isfinite(caught.value.result.q).all()
 
 
-def test_overflow_in_a_recorded_run_is_kept_too(arm):
+def test_overflow_in_a_compiled_run_keeps_the_partial_result(arm):
     with pytest.raises(SimulationStopped, match="not finite") as caught:
         simulate(arm, [0, 0], [10, 20], 20.0, integrator="euler", dt=5e-2)
     assert len(caught.value.result.t) == caught.value.step + 1
@@ -371,7 +371,7 @@ def test_simulate_rejects_invalid_arguments(arm, words, message):
         simulate(robot, [0, 0], [0, 0], words.pop("duration"), words.pop("control", None), **words)
 
 
-def test_unknown_names(arm):
+def test_simulate_error_of_unknown_integrator_or_joint_lists_valid_names(arm):
     with pytest.raises(UnknownName, match="dop853"):
         simulate(arm, [0, 0], [0, 0], 1.0, integrator="ode45")
     with pytest.raises(UnknownName, match="joint2"):
@@ -379,8 +379,8 @@ def test_unknown_names(arm):
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.7])
-def test_a_joint_whose_stops_coincide_stays(restitution):
-    """lower = upper, as exporters write for a joint they take for fixed: the other moves as if it were welded."""
+def test_joint_whose_limits_coincide_stays_at_rest(restitution):
+    """lower = upper, as some exporters write for fixed joints: the robot moves as if the joint were welded."""
     both = {"lower": 0.3, "upper": 0.3}
     arm = (
         ts.Builder("arm").link("base").link("upper", mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
@@ -401,7 +401,7 @@ def test_too_many_steps_are_refused():
         ts.robots.two_link().simulate([0, 0], [0, 0], 1e6, dt=1e-9)
 
 
-def test_a_joint_without_mass_that_runs_into_its_stop_is_named():
+def test_simulate_error_names_a_massless_joint_that_hits_its_stop():
     build = ts.Builder("light").link("base").link("arm", mass=1.0, com=(1, 0, 0)).link("flag")
     build.joint("swing", "revolute", "base", "arm", axis=(0, 0, 1))
     build.joint("wave", "revolute", "arm", "flag", axis=(0, 0, 1), lower=-1.0, upper=1.0)
@@ -410,8 +410,8 @@ def test_a_joint_without_mass_that_runs_into_its_stop_is_named():
 
 
 @pytest.mark.night
-def test_joints_that_throw_each_other_off_their_stops_come_to_rest():
-    """iCub, limp: from 4.7168 s torso and shoulder struck in turn, 5e-11 s apart, each 1e-12 rad off as the other hit."""
+def test_joints_that_bounce_off_their_stops_in_turn_come_to_rest():
+    """iCub, limp: from 4.7168 s torso and shoulder hit their stops in turn, 5e-11 s apart, each 1e-12 rad off its stop."""
     pinocchio = pytest.importorskip("pinocchio")
     robots = Path(pinocchio.__file__).parents[4] / "share" / "example-robot-data" / "robots"
     robot = ts.load(robots / "icub_description" / "robots" / "icub_reduced.urdf")

@@ -1,4 +1,4 @@
-"""Singular positions of linkages under adaptive integrators: passed on the branch of arrival, found nowhere else."""
+"""Singular positions of linkages under adaptive integrators: passed on the same branch, and no false detections."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ WAYS = ["projection", (50.0, 50.0), None]
 
 
 def squares(n):
-    """The N four-bar of the multibody benchmarks, started as they start it: flat, and singular, after some 0.7 s."""
+    """The N four-bar of the multibody benchmarks, with its standard initial state: flat, and so singular, after about 0.7 s."""
     robot = ts.mechanisms.n_four_bar(n)
     q = robot.neutral()
     return robot, q, robot.constrained().project_velocity(q, np.resize([-1.0, 1.0], robot.nv))
 
 
 def pendulum(n, time):
-    """(θ, θ̇) of the rods, which all turn alike: J θ̈ = w sin θ, J = (n + 1)/3 + n, w = ((n + 1)/2 + n) g."""
+    """(θ, θ̇) of the rods, which all have the same angle: J θ̈ = w sin θ, J = (n + 1)/3 + n, w = ((n + 1)/2 + n) g."""
     J, w = (n + 1) / 3 + n, ((n + 1) / 2 + n) * 9.81
     found = solve_ivp(lambda t, y: [y[1], w / J * np.sin(y[0])], (0, time), [0, 1.0], method="DOP853", rtol=1e-13, atol=1e-13)
     return found.y[:, -1]
@@ -36,19 +36,19 @@ def pendulum(n, time):
 @pytest.mark.parametrize("integrator", METHODS)
 @pytest.mark.parametrize("n", [1, 2])
 def test_adaptive_integrators_pass_singular_positions_on_the_branch_of_arrival(n, integrator, way):
-    """Three seconds of the N four-bar, flat three times: parallelograms it stays, and the rods are the pendulum's."""
+    """Three seconds of the N four-bar, flat three times: it stays a row of parallelograms and moves as the pendulum."""
     robot, q, v = squares(n)
     run = robot.simulate(q, v, 3.0, integrator=integrator, stabilization=way)
-    assert np.count_nonzero(np.diff(np.floor(run.q[:, 0] / np.pi - 0.5))) >= 3  # level rods, passed
+    assert np.count_nonzero(np.diff(np.floor(run.q[:, 0] / np.pi - 0.5))) >= 3  # passages through level rods
     assert np.abs(run.q - run.q[:, :1] * np.resize([1.0, -1.0], robot.nv)).max() < 5e-6
     angle, speed = pendulum(n, 3.0)
     assert -run.q[-1, 0] == pytest.approx(angle, abs=3e-5)
     assert -run.v[-1, 0] == pytest.approx(speed, abs=3e-5)
-    assert run.audit().worst < 3e-5  # of 36 J in motion
+    assert run.audit().worst < 3e-5  # kinetic energy up to 36 J
 
 
 def change_point(crank, coupler, rocker, ground, angle, speed):
-    """A four-bar whose shortest and longest bars are as long as the others together: it folds flat, on curved branches."""
+    """A four-bar whose shortest and longest bars together are as long as the others: it folds flat, with curved branches."""
 
     def bar(length):
         return {"mass": length, "com": (length / 2, 0, 0), "inertia": (0, 0, length**3 / 12)}
@@ -69,7 +69,7 @@ def change_point(crank, coupler, rocker, ground, angle, speed):
     return robot, q, v * speed / v[0]
 
 
-#: bars, angle and speed of the crank, duration, and the end by rk4 in steps of 20 µs
+#: bars, angle and speed of the crank, duration, and final state by rk4 with steps of 20 µs
 FOLDING = {
     "once": ((1.0, 2.5, 1.5, 2.0, 0.8, 6.0), 1.2, [9.02630311, -9.69210552, -2.26148335]),
     "kite, often": ((1.0, 1.0, 2.0, 2.0, 2.4, 5.0), 2.0, [13.42049062, -24.72245798, 2.11852325]),
@@ -93,8 +93,8 @@ def test_end_of_the_folding_linkage_is_that_of_short_fixed_steps():
     np.testing.assert_allclose(robot.simulate(q, v, duration, dt=2e-4, record="last").q[-1], end, atol=2e-6)
 
 
-def test_events_ticks_and_records_within_the_passage():
-    """A controller at 200 Hz whose forces are zero, an event at the level rod to 1e-3 rad, records every 2 ms."""
+def test_events_samples_and_records_are_exact_within_the_passage():
+    """A controller at 200 Hz with zero forces, an event within 1e-3 rad of the level rod, and records every 2 ms."""
     robot, q, v = squares(2)
     idle = SampledController(lambda t, q, v: np.zeros(robot.nv), 200)
     level = Event(lambda t, q, v: q[0] + np.pi / 2 + 1e-3, direction=-1, name="level")
@@ -125,7 +125,7 @@ def test_start_at_a_singular_position_is_refused():
 
 @pytest.mark.parametrize("h", [0.2, 0.8])
 def test_passage_meets_its_tolerance_at_its_end_and_within(h):
-    """ÿ = −y, from y = 0 at t = 0.3; a step that is too long for its tolerance is refused."""
+    """ÿ = −y, from y = 0 at t = 0.3; a step that is too long for the tolerance is refused."""
 
     def f(t, y):
         return np.array([y[1], -y[0]])
@@ -157,8 +157,8 @@ ORDINARY = ["four_bar", "slider_crank", "five_bar", pytest.param("stewart_platfo
 
 @pytest.mark.parametrize("name", ORDINARY)
 @pytest.mark.parametrize("integrator", [pytest.param(m, marks=() if m == "rk45" else night) for m in METHODS])
-def test_ordinary_linkages_are_simulated_without_an_alarm(name, integrator, request):
-    """Their constraint rows keep their rank, whichever way the links turn."""
+def test_linkages_without_singular_positions_are_simulated_to_the_end(name, integrator, request):
+    """Their constraint rows have constant rank along the motion."""
     robot = getattr(ts.mechanisms, name)()
     q, nightly = robot.assemble(), integrator != "rk45"
     v = 2 * robot.constrained().project_velocity(q, np.ones(robot.nv))
@@ -169,7 +169,7 @@ def test_ordinary_linkages_are_simulated_without_an_alarm(name, integrator, requ
 
 
 def test_near_miss_is_found_only_if_the_step_does_not_resolve_it():
-    """σ(t) of a made-up path: min 0.01 of its ends, once within one step, once over a hundred."""
+    """A prescribed σ(t) with a minimum of 0.01 times its end values, within one step or resolved by 400 steps."""
     held = ts.mechanisms.four_bar().constrained()
 
     class Watch(SingularPositions):
@@ -185,7 +185,7 @@ def test_near_miss_is_found_only_if_the_step_does_not_resolve_it():
         assert watch.find(start, end, at) is None
 
 
-def test_position_at_an_end_of_a_step_is_not_passed_by_it():
+def test_singular_position_at_an_end_of_a_step_is_not_found():
     held = ts.mechanisms.four_bar().constrained()
 
     class Watch(SingularPositions):

@@ -1,4 +1,4 @@
-"""Simulations that do not come to their end: too many steps, Ctrl-C."""
+"""Simulations that stop early: too many steps, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def arm():
 
 
 class Switch:
-    """A controller that jumps with the state; counts its calls."""
+    """A controller that is discontinuous in the state; counts its calls."""
 
     def __init__(self):
         self.calls = 0
@@ -54,7 +54,7 @@ def test_controller_with_a_rate_is_simulated_to_the_end(arm):
 
 
 def test_evaluations_of_an_adaptive_integrator_are_limited(arm, monkeypatch):
-    """Also within one step, which may be tried and rejected again and again."""
+    """Also within one step, which may be rejected many times."""
     monkeypatch.setattr(adaptive, "EVALUATIONS", 1)
     with pytest.raises(SimulationStopped, match="1000 evaluations, allowed by max_steps = 500, are used up"):
         arm.simulate([1, 0], [0, 0], 5.0, integrator="dop853", max_steps=500, tolerance=1e-12)
@@ -100,7 +100,7 @@ def test_flexible_simulation_with_too_many_steps_is_refused():
 
 # -- Ctrl-C ------------------------------------------------------------------------------------------------------
 
-SECONDS = 20.0  # of which some pass
+SECONDS = 20.0  # interrupted before the end
 WAYS = {
     "all in machine code": {},
     "a kernel per step": {"control": SampledController(lambda t, q, v: -q, 100)},
@@ -115,7 +115,7 @@ WAYS = {
 
 @pytest.fixture
 def interrupt(monkeypatch):
-    """Send SIGINT to this process when a simulation has come to a time."""
+    """Send SIGINT to this process when a simulation has reached a time."""
 
     def at(time):
         def progress(self, t):
@@ -128,8 +128,8 @@ def interrupt(monkeypatch):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_ctrl_c_has_the_result_so_far(arm, way, interrupt):
-    """The rows are those of a run that was not interrupted."""
+def test_ctrl_c_raises_interrupted_with_the_result_so_far(arm, way, interrupt):
+    """The rows equal those of a run that was not interrupted."""
     words = {"control": None, "dt": 5e-3, **WAYS[way]}
     control = words.pop("control")
     interrupt(0.5)
@@ -143,13 +143,13 @@ def test_ctrl_c_has_the_result_so_far(arm, way, interrupt):
     assert (np.diff(stop.result.t) > 0).all()
     interrupt(np.inf)
     whole = arm.simulate([0, 0], [0, 0], stop.time + 0.1, control, **{**words, "record": "all"})
-    kept = np.isin(whole.t, stop.result.t[:-1])  # adaptive steps may end elsewhere
+    kept = np.isin(whole.t, stop.result.t[:-1])  # adaptive steps may end at other times
     assert kept.sum() >= (1 if way == "first and last" else 5)
     np.testing.assert_array_equal(whole.q[kept], stop.result.q[np.isin(stop.result.t, whole.t[kept])])
 
 
-def test_ctrl_c_in_a_controller_that_hangs_is_answered_by_the_second(arm):
-    """The last state needs the controller once more, which is interrupted again: the rows before it are there."""
+def test_second_ctrl_c_in_a_hanging_controller_keeps_the_rows_before_it(arm):
+    """The last state calls the controller once more, which is interrupted again; the rows before it are kept."""
 
     def hanging(t, q, v):
         if t > 0.05:
@@ -167,7 +167,7 @@ def test_ctrl_c_before_the_first_record_is_a_plain_keyboard_interrupt(arm):
     assert not isinstance(caught.value, Interrupted)
 
 
-def test_stopped_and_interrupted_survive_pickling(arm):
+def test_stopped_and_interrupted_can_be_pickled(arm):
     run = arm.simulate([0, 0], [0, 0], 0.01)
     for error in (SimulationStopped("why", run, 1.0, 2, "joint1"), Interrupted("Ctrl-C", run, 1.0, 2)):
         copy = pickle.loads(pickle.dumps(error))

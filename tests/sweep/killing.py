@@ -1,4 +1,4 @@
-"""The death of a worker in the middle of its point, from outside."""
+"""Kill a worker process from outside while it computes a point."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 
-def kill_whoever_writes(folder: Path) -> threading.Thread:
-    """Wait for ``folder/pid``, kill that process, then say ``go``."""
+def kill_process_of_pid_file(folder: Path) -> threading.Thread:
+    """Wait for ``folder/pid``, kill that process, then create ``folder/go``."""
 
     def watch() -> None:
         end = time.monotonic() + 30
@@ -27,7 +27,7 @@ def kill_whoever_writes(folder: Path) -> threading.Thread:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs; a dead one that nobody buried does not."""
+    """Whether a process is running; a zombie is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Equal to the bit, and of the same type."""
+"""Equality bit for bit, and of the same type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def same(x: Any, y: Any) -> bool:
         return list(x) == list(y) and all(same(x[k], y[k]) for k in x)
     if isinstance(x, list | tuple):
         return len(x) == len(y) and all(map(same, x, y))
-    return repr(x) == repr(y)  # −0.0 is not 0.0, and nan is nan
+    return repr(x) == repr(y)  # −0.0 differs from 0.0, and nan equals nan
 
 
 def same_outcomes(x: list, y: list) -> bool:

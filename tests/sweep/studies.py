@@ -1,4 +1,4 @@
-"""What the tests compute at their points: functions that another process can import."""
+"""Study functions of the tests, which other processes can import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def swing(robot, mass, kp, log=None):
-    """A tenth of a second of a two-link arm under a spring: where it is, how far from rest it got, its last forces."""
+    """0.1 s of a two-link arm with springs: configurations, largest angle, final joint forces."""
     loaded = robot.with_payload("tip", mass)
     q, v = np.array([0.4, -0.7]), np.zeros(2)
     path = []
@@ -29,12 +29,12 @@ def inverse(x):
     return 1 / x
 
 
-def own_process(x):
+def process_id(x):
     return os.getpid()
 
 
-def held_until_killed(x, folder):
-    """The second point says who computes it and waits for its death; whoever has it next finds the word and returns."""
+def wait_until_killed(x, folder):
+    """At x = 2 write the process id to ``pid`` and wait to be killed; the next worker finds ``go`` and returns."""
     folder = Path(folder)
     if x == 2 and not (folder / "go").exists():
         (folder / "pid").write_text(str(os.getpid()))
@@ -42,15 +42,15 @@ def held_until_killed(x, folder):
     return x * x
 
 
-def deadly(x):
+def kill_own_process_at_2(x):
     if x == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return x * x
 
 
-def unkeepable(x):
+def no_record(x):
     return {"answer": object()}
 
 
-def leaves(x):
+def exit_process(x):
     raise SystemExit(3)

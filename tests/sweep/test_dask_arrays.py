@@ -1,4 +1,4 @@
-"""Dask arrays in and out / the same NumPy arrays, to the bit."""
+"""Results for Dask arrays equal those for NumPy arrays bit for bit."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def test_robot_methods_accept_dask_arrays(name, robot):
     assert isinstance(result, da.Array)
     assert result.shape == expected.shape
     assert result.dtype == expected.dtype
-    assert result.chunks[:2] == lazy(Q).chunks[:2]  # blocks follow the batch
+    assert result.chunks[:2] == lazy(Q).chunks[:2]  # chunks are those of the batch
     assert all(len(blocks) == 1 for blocks in result.chunks[2:])
     assert (result.compute() == expected).all()
     with ts.threads(1):
         assert (result.compute(scheduler="synchronous") == expected).all()
 
 
-def test_frames_wrenches_and_losses(robot):
+def test_dask_arrays_with_frames_wrenches_and_damping_equal_numpy(robot):
     F = RNG.normal(size=(40, 5, 6))
     assert (robot.jacobian(lazy(Q), "tip").compute() == robot.jacobian(Q, "tip")).all()
     result = robot.inverse_dynamics(Q, V, A, wrenches={"tip": da.from_array(F, chunks=(9, 5, 3))}, damping=True)
@@ -58,40 +58,40 @@ def test_frames_wrenches_and_losses(robot):
     assert (result.compute() == robot.inverse_dynamics(Q, V, A, wrenches={"tip": F}, damping=True)).all()
 
 
-def test_several_results(robot):
+def test_fused_kernel_of_a_dask_array_returns_all_results(robot):
     M, E = robot.kernel("mass_matrix", "kinetic_energy")(lazy(Q), V)
     assert (M.compute() == robot.mass_matrix(Q)).all()
     assert (E.compute() == robot.kinetic_energy(Q, V)).all()
 
 
-def test_broadcasting_one_state_and_no_state(robot):
+def test_dask_arrays_broadcast_single_and_empty_states(robot):
     assert (robot.bias_force(lazy(Q), V[:1]).compute() == robot.bias_force(Q, V[:1])).all()
     assert (robot.bias_force(lazy(Q[0], 2, 2), V).compute() == robot.bias_force(Q[0], V)).all()
     assert robot.kinetic_energy(da.from_array(Q[0, 0]), V[0, 0]).compute() == robot.kinetic_energy(Q[0, 0], V[0, 0])
     assert robot.bias_force(lazy(Q[:0], 1, 2, 2), [0.0, 0.0]).compute().shape == (0, 5, 2)
 
 
-def test_a_state_cut_in_two_is_joined(robot):
+def test_dask_chunks_that_split_a_state_are_joined(robot):
     result = robot.gravity_force(lazy(Q, 7, 5, 1))
     assert result.chunks == lazy(Q, 7, 5, 2).chunks
     assert (result.compute() == robot.gravity_force(Q)).all()
 
 
-def test_single_precision_and_lengths_not_known_yet(robot):
+def test_dask_arrays_of_float32_and_of_unknown_length_are_accepted(robot):
     assert robot.kernel("mass_matrix", dtype=np.float32)(lazy(Q)).dtype == np.float32
     flat = da.from_array(Q.reshape(-1, 2), chunks=(30, 2))
     some = flat[flat[:, 0] > 0]
     assert (robot.gravity_force(some).compute() == robot.gravity_force(Q[Q[..., 0] > 0])).all()
 
 
-def test_results_feed_the_next_call(robot):
-    """A day of work as one graph: nothing is computed until it is asked for."""
+def test_dask_results_can_be_arguments_of_the_next_call(robot):
+    """One lazy graph of several calls; nothing is computed before compute()."""
     q = lazy(Q)
     worst = abs(robot.forward_dynamics(q, lazy(V), robot.inverse_dynamics(q, lazy(V), lazy(A))) - lazy(A)).max()
-    assert worst.compute() < 1e-12 * 100  # cond(M) of this arm stays below 100 here
+    assert worst.compute() < 1e-12 * 100  # cond(M) of this arm is below 100 at these states
 
 
-def test_a_robot_with_loops():
+def test_dask_arrays_of_a_robot_with_loops_equal_numpy():
     robot = ts.mechanisms.four_bar()
     q = np.array([robot.assemble() for _ in range(6)])
     tau = RNG.normal(size=(6, robot.nv))
@@ -101,7 +101,7 @@ def test_a_robot_with_loops():
     assert (result.compute() == robot.forward_dynamics(q, v, tau)).all()
 
 
-def test_errors_come_at_once(robot):
+def test_invalid_dask_arguments_are_refused_before_compute(robot):
     with pytest.raises(ts.ArgumentError, match=r"q has shape \(4, 3\), expected \(..., 2\)"):
         robot.mass_matrix(da.ones((4, 3)))
     with pytest.raises(ts.ArgumentError, match="batch axes do not match"):
@@ -112,13 +112,13 @@ def test_errors_come_at_once(robot):
         robot.mass_matrix(lazy(Q), out=np.empty((40, 5, 2, 2)))
 
 
-def test_numbers_that_are_none_are_found_when_computed(robot):
+def test_dask_values_that_are_not_finite_are_refused_in_compute(robot):
     result = robot.mass_matrix(da.full((4, 2), np.nan))
     with pytest.raises(ts.ArgumentError, match=r"q\[0, 0\] is nan"):
         result.compute()
 
 
-def test_a_kernel_travels_as_its_program(robot):
+def test_pickled_kernel_gives_the_same_results(robot):
     kernel = robot.kernel("mass_matrix", "bias_force")
     copy = pickle.loads(pickle.dumps(kernel))
     for x, y in zip(copy(Q, V), kernel(Q, V), strict=True):

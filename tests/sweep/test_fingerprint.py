@@ -1,4 +1,4 @@
-"""A study / the same study later: what counts as a change, and what does not."""
+"""Fingerprints of studies: changes that alter them, and changes that do not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from torsor.simulate.studies.study import Study
 from .studies import inverse, swing
 
 
-def test_other_things_have_other_fingerprints():
+def test_different_functions_and_robots_have_different_fingerprints():
     def scaled(k):
         return lambda x: k * x
 
@@ -71,18 +71,18 @@ if __name__ == "__main__": print(fingerprint(study), fingerprint(loop))
 """
 
 
-def said(folder: Path, **changes: str) -> str:
+def fingerprints_of_script(folder: Path, **changes: str) -> str:
     path = folder / "script.py"
     path.write_text(textwrap.dedent(SCRIPT).format(**{"gain": "2.0", "body": "x", "comment": "", **changes}))
     return subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
 
 
-def test_of_a_script(tmp_path):
-    """Whatever of its own file a study uses is part of it; another process says the same."""
-    first = said(tmp_path)
-    assert said(tmp_path) == first
+def test_fingerprint_of_a_script_depends_on_the_code_it_uses(tmp_path):
+    """The fingerprint covers all code of its file that a study uses, and is the same in another process."""
+    first = fingerprints_of_script(tmp_path)
+    assert fingerprints_of_script(tmp_path) == first
     for change in ({"gain": "3.0"}, {"body": "2 * x"}, {"comment": "# why"}):
-        assert said(tmp_path, **change).split()[0] != first.split()[0]
+        assert fingerprints_of_script(tmp_path, **change).split()[0] != first.split()[0]
 
 
 def test_study_without_a_digest_needs_a_version(tmp_path):

@@ -1,4 +1,4 @@
-"""Sweeps over processes / the same in one process; and what is left when a process, or all of them, die."""
+"""Sweeps over several processes against one process, and after the death of one or all processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import torsor as ts
 from torsor.simulate.studies import sweep
 
 from . import studies
-from .killing import alive, kill_whoever_writes
+from .killing import alive, kill_process_of_pid_file
 from .same import same_outcomes
 
 GRID = {"mass": [0.1, 0.7], "kp": np.linspace(5.0, 50.0, 3)}
@@ -32,22 +32,22 @@ def alone(robot):
     return sweep(robot, GRID, studies.swing, workers=0).run()
 
 
-def test_same_bits_as_in_one_process(robot, alone, tmp_path):
+def test_sweep_over_processes_equals_one_process_bit_for_bit(robot, alone, tmp_path):
     study = sweep(robot, GRID, studies.swing, workers=2, results=tmp_path)
     assert same_outcomes(study.run(), alone)
-    assert same_outcomes(sweep(robot, GRID, studies.swing, workers=0, results=tmp_path).run(), alone)  # from the files
+    assert same_outcomes(sweep(robot, GRID, studies.swing, workers=0, results=tmp_path).run(), alone)  # read from the files
     assert study.array("path").shape == (2, 3, 100, 2)
     assert study.array("worst")[1, 2] == alone[5].value["worst"]
 
 
-def test_other_processes_compute():
-    pids = sweep(studies.own_process, {"x": range(6)}, workers=2).array()
+def test_sweep_with_workers_computes_in_other_processes():
+    pids = sweep(studies.process_id, {"x": range(6)}, workers=2).array()
     assert os.getpid() not in pids
     assert 1 <= len(set(pids)) <= 2
-    assert set(sweep(studies.own_process, {"x": range(6)}, workers=0).array()) == {os.getpid()}
+    assert set(sweep(studies.process_id, {"x": range(6)}, workers=0).array()) == {os.getpid()}
 
 
-def test_leaving_early_and_going_on(robot, tmp_path):
+def test_sweep_left_early_computes_only_the_rest_later(robot, tmp_path):
     log = tmp_path / "log"
     grid = {**GRID, "log": [str(log)]}
     for n, _ in enumerate(sweep(robot, grid, studies.swing, workers=0, results=tmp_path), start=1):
@@ -66,7 +66,7 @@ def test_equal_points_are_computed_once(robot, tmp_path):
     assert len((tmp_path / "log").read_text().splitlines()) == 1
 
 
-def test_another_version_is_another_study(tmp_path):
+def test_sweep_with_another_version_computes_again(tmp_path):
     def files(version):
         sweep(studies.inverse, {"x": [1, 2]}, workers=0, results=tmp_path, version=version).run()
         return len(list(tmp_path.rglob("*.json")))
@@ -78,7 +78,7 @@ def test_another_version_is_another_study(tmp_path):
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_an_error_is_kept_with_its_point(workers, tmp_path):
+def test_sweep_keeps_the_error_of_a_point(workers, tmp_path):
     study = sweep(studies.inverse, {"x": [1, 0, 4]}, workers=workers, results=tmp_path)
     good, bad, last = study.run()
     assert (good.value, last.value) == (1.0, 0.25)
@@ -92,33 +92,33 @@ def test_an_error_is_kept_with_its_point(workers, tmp_path):
 
 
 def test_a_point_that_failed_is_tried_again_by_the_next_sweep(tmp_path):
-    (tmp_path / "pid").mkdir()  # the point can write no file of this name, for now
+    (tmp_path / "pid").mkdir()  # for now the file of this point cannot be written
     point = [{"x": 2, "folder": str(tmp_path)}]
-    study = sweep(studies.held_until_killed, point, workers=0, results=tmp_path / "r")
+    study = sweep(studies.wait_until_killed, point, workers=0, results=tmp_path / "r")
     assert study.run()[0].failure.type == "IsADirectoryError"
     (tmp_path / "go").touch()
-    assert study.run()[0].failure is not None  # this sweep has its answer
-    assert sweep(studies.held_until_killed, point, workers=0, results=tmp_path / "r").array() == [4]
+    assert study.run()[0].failure is not None  # this sweep has the result in memory
+    assert sweep(studies.wait_until_killed, point, workers=0, results=tmp_path / "r").array() == [4]
 
 
-def test_results_that_cannot_be_kept_and_studies_that_leave():
-    assert "outcome['value']['answer'] is a object" in sweep(studies.unkeepable, {"x": [1]}, workers=0).run()[0].failure.message
-    assert sweep(studies.leaves, {"x": [1]}, workers=0).run()[0].failure.type == "SystemExit"
+def test_unsupported_results_and_system_exit_are_failures_of_the_point():
+    assert "outcome['value']['answer'] is a object" in sweep(studies.no_record, {"x": [1]}, workers=0).run()[0].failure.message
+    assert sweep(studies.exit_process, {"x": [1]}, workers=0).run()[0].failure.type == "SystemExit"
 
 
-# -- deaths ----------------------------------------------------------------------------------------------------
+# -- killed processes ------------------------------------------------------------------------------------------
 
 
 def test_points_of_a_killed_process_are_recomputed(tmp_path):
-    thread = kill_whoever_writes(tmp_path)
+    thread = kill_process_of_pid_file(tmp_path)
     grid = {"x": [1, 2, 3, 4], "folder": [str(tmp_path)]}
-    assert sweep(studies.held_until_killed, grid, workers=2).array().ravel().tolist() == [1, 4, 9, 16]
+    assert sweep(studies.wait_until_killed, grid, workers=2).array().ravel().tolist() == [1, 4, 9, 16]
     thread.join()
     assert (tmp_path / "go").exists()
 
 
-def test_a_point_that_kills_every_worker_is_given_up():
-    outcomes = sweep(studies.deadly, {"x": [1, 2, 3]}, workers=1).run()
+def test_sweep_gives_up_a_point_that_kills_every_worker():
+    outcomes = sweep(studies.kill_own_process_at_2, {"x": [1, 2, 3]}, workers=1).run()
     assert [o.value for o in outcomes] == [1, None, 9]
     assert outcomes[1].failure.type == "WorkerLost"
     assert "every worker process" in outcomes[1].failure.message
@@ -145,13 +145,13 @@ def start(folder: Path, guard: str) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs are born deaf to it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs of a shell ignore SIGINT
     )
 
 
 @pytest.mark.parametrize("how", [pytest.param(signal.SIGKILL, marks=pytest.mark.night), signal.SIGINT])
-def test_after_an_interruption_the_rest_is_computed(how, tmp_path, robot):
-    """Even after SIGKILL, which no program can prepare for: what had come is there, and no worker stays behind."""
+def test_interrupted_sweep_ends_its_workers_and_computes_the_rest_later(how, tmp_path, robot):
+    """Also after SIGKILL: the results so far are stored, and no worker process remains."""
     process = start(tmp_path, 'if __name__ == "__main__":')
     for _ in range(5):
         process.stdout.readline()
@@ -182,7 +182,7 @@ def test_script_without_main_guard_gets_an_error(tmp_path):
 # -- bad arguments ---------------------------------------------------------------------------------------------
 
 
-def test_bad_arguments(robot, tmp_path):
+def test_sweep_refuses_invalid_arguments(robot, tmp_path):
     grid = {"x": [1]}
     for call, message in [
         (lambda: sweep(robot, grid), "study="),

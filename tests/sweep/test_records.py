@@ -1,4 +1,4 @@
-"""Points and outcomes / text and arrays: nothing is lost on the way to a file, and nothing unclear is let in."""
+"""Encoding of points and outcomes as text and arrays: nothing is lost, and unsupported values are refused."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_results_are_read_back_from_the_folder(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"value":{"$array":0}}', '{"value":{"$array":7}}'])
-def test_a_damaged_file_is_named(tmp_path, damage):
+def test_error_of_a_damaged_result_file_names_it(tmp_path, damage):
     folder = Folder(tmp_path)
     folder.put("ab12", encode({"x": np.zeros(2)}))
     (tmp_path / "ab" / "ab12.json").write_text(damage)
@@ -50,7 +50,7 @@ def test_a_damaged_file_is_named(tmp_path, damage):
         folder.get("ab12")
 
 
-def test_a_pickle_on_disk_is_not_opened(tmp_path):
+def test_result_folder_refuses_pickled_objects(tmp_path):
     folder = Folder(tmp_path)
     folder.put("ab12", encode({"x": np.zeros(2)}))
     np.savez(tmp_path / "ab" / "ab12.npz", np.array([{}], dtype=object))
@@ -69,22 +69,22 @@ def test_different_points_have_different_keys(x, y):
     assert (digest("f", encode(x)) == digest("f", encode(y))) == same(x, y)
 
 
-def test_keys_are_the_same_on_every_day():
-    """A changed key would lose the results of every folder there is."""
+def test_keys_of_points_do_not_change_between_versions():
+    """With a changed key the results of existing folders would not be found."""
     point = {"kp": 10.0, "name": "ä", "q": np.array([1.0, 2.0])}
     assert digest("study", encode(point)) == "f77dc34d001fd2af9a5b586137c2c9aa"
     assert digest("a", "b") != digest("ab", "")
     assert digest(Record("1", [])) != digest(Record("1", [np.zeros(0)]))
 
 
-def test_a_grid_has_its_last_parameter_fastest():
+def test_grid_varies_its_last_parameter_fastest():
     points, shape = points_of({"a": [1, 2], "b": np.array([0.5, 1.5, 2.5])})
     assert shape == (2, 3)
     assert points[:4] == [{"a": 1, "b": 0.5}, {"a": 1, "b": 1.5}, {"a": 1, "b": 2.5}, {"a": 2, "b": 0.5}]
     assert type(points[0]["b"]) is float
 
 
-def test_points_may_be_listed():
+def test_points_may_be_given_as_a_list():
     assert points_of({"x": k} for k in range(3)) == ([{"x": 0}, {"x": 1}, {"x": 2}], (3,))
 
 
@@ -101,6 +101,6 @@ def test_points_may_be_listed():
         (7, "not int"),
     ],
 )
-def test_parameters_that_are_none(parameters, message):
+def test_invalid_parameters_of_a_sweep_are_refused(parameters, message):
     with pytest.raises(ts.ArgumentError, match=message):
         points_of(parameters)

@@ -1,4 +1,4 @@
-"""robot.symbolic(): formulas that are the books', that equal the kernels to rounding, and that a person can read."""
+"""robot.symbolic(): formulas equal to the textbooks and, to rounding, to the kernels; their text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def planar_3r() -> ts.Robot:
 
 
 def elbow() -> ts.Robot:
-    """A yaw, then two parallel pitches."""
+    """A yaw joint followed by two parallel pitch joints."""
     b = ts.Builder("elbow").link("base").link("link1", mass=1.0, inertia=(0.1, 0.2, 0.3))
     b = b.link("link2", mass=2.0, com=(0.4, 0, 0)).link("link3", mass=3.0, com=(0.3, 0, 0))
     b = b.joint("joint1", "revolute", "base", "link1").joint("joint2", "revolute", "link1", "link2", axis=(0, 1, 0))
@@ -43,9 +43,9 @@ def robot_named(name: str) -> ts.Robot:
     return {"planar_3r": planar_3r, "elbow": elbow}.get(name, getattr(ts.robots, name, None))()
 
 
-@cache  # most of this file's time: once for all tests that look at it
+@cache  # takes most of the time of this file, so computed once for all tests
 def formulas(name: str, parameters: str) -> tuple[ClosedForm, ts.Robot]:
-    """The closed form, and the robot whose right angles are exact as in it."""
+    """The closed form, and the robot with the same exact right angles."""
     form = symbolic(robot_named(name), parameters)
     return form, ts.Robot(form.description)
 
@@ -54,10 +54,10 @@ def equal(ours, book) -> bool:
     return all(sympy.simplify(sympy.expand_trig(a - b)) == 0 for a, b in zip(ours, book, strict=True))
 
 
-# -- the books' equations --------------------------------------------------------------------------------------
+# -- equations of the textbooks --------------------------------------------------------------------------------
 
 
-def test_mr_8_10_with_the_symbols_of_the_book():
+def test_closed_form_of_the_2r_arm_equals_mr_8_10():
     m1, m2, L1, L2, g = symbols("m1 m2 L1 L2 g", positive=True)
     form = symbolic(ts.robots.two_link(m1=m1, m2=m2, L1=L1, L2=L2, g=g))
     off = m2 * (L1 * L2 * cos(q2) + L2**2)
@@ -71,7 +71,7 @@ def test_mr_8_10_with_the_symbols_of_the_book():
     assert_close(form.quantity("M")([0.0, 0.0], m1=1.0, m2=1.0, L1=1.0, L2=1.0), [[5.0, 2.0], [2.0, 1.0]])
 
 
-def test_the_2r_prints_as_the_book():
+def test_closed_form_of_the_2r_arm_is_printed_as_in_the_book():
     assert symbolic(ts.robots.two_link()).text() == (
         "M[1,1] = 2*c_2*l_1*lc_2*m_2 + l_1**2*m_2 + lc_1**2*m_1 + lc_2**2*m_2\n"
         "M[1,2] = c_2*l_1*lc_2*m_2 + lc_2**2*m_2\n"
@@ -86,7 +86,7 @@ def test_the_2r_prints_as_the_book():
     )
 
 
-def test_slides_example_4_the_rp_arm():
+def test_closed_form_of_the_rp_arm_equals_slides_example_4():
     form = symbolic(ts.robots.rp_arm(I1=0.2, I2=0.3))
     m1, m2, lc, I1, I2, g = symbols("m_1 m_2 lc_1 I_1 I_2 g")
     assert equal(form.M, [I1 + I2 + m1 * lc**2 + m2 * d2**2, 0, 0, m2])
@@ -97,8 +97,8 @@ def test_slides_example_4_the_rp_arm():
     assert form.values[symbols("I_2")] == 0.3
 
 
-def test_the_scara():
-    """By hand: a 2R arm in the horizontal plane that carries the spindle's mass at its end, and the spindle's own spin."""
+def test_closed_form_of_the_scara_equals_the_derivation_by_hand():
+    """By hand: a horizontal 2R arm with the mass of the spindle at its end, and the rotation of the spindle."""
     form = symbolic(ts.robots.scara())
     ma, mf, ms, la, lf, ca, cf = symbols("m_arm m_forearm m_spindle l_arm l_forearm lc_arm lc_forearm")
     Ia, If, Is, g = symbols("Izz_arm Izz_forearm Izz_spindle g")
@@ -119,7 +119,7 @@ def test_the_scara():
     assert list(J[2, :]) == [1, 1, 0, -1]
 
 
-def test_parallel_axes_are_grouped():
+def test_closed_form_groups_angles_of_parallel_axes():
     text = symbolic(planar_3r()).text("g")
     assert text.splitlines()[0] == (
         "g[1] = c_1*g*(l_1*m_2 + l_1*m_3 + lc_1*m_1) + c_12*g*(l_2*m_3 + lc_2*m_2) + c_123*g*lc_3*m_3"
@@ -127,13 +127,13 @@ def test_parallel_axes_are_grouped():
     assert "c_2*c_23*l_2*lc_3*m_3" in symbolic(elbow()).text("M"), "products of absolute angles stay products"
 
 
-def test_squares_and_mirrored_axes():
+def test_closed_form_keeps_squares_and_labels_opposite_axes():
     assert "s_2**2*(Iyy_2 + lc_2**2*m_2)" in symbolic(ts.robots.furuta()).text("M")
     assert trig_label([("theta_1", 1), ("theta_2", 1), ("theta_4", -1)]) == "12-4"
     assert trig_label([("theta_11", 1), ("theta_2", 1)]) == "11_2"
 
 
-def test_christoffel_symbols_give_c():
+def test_christoffel_symbols_of_a_closed_form_give_the_velocity_force():
     form = symbolic(planar_3r())
     v = form.v
     c = [sum(form.Gamma[i, j, k] * v[j] * v[k] for j in range(3) for k in range(3)) for i in range(3)]
@@ -145,7 +145,7 @@ def test_christoffel_symbols_give_c():
 
 @pytest.mark.parametrize("parameters", ["symbols", "numbers"])
 @pytest.mark.parametrize("name", [*ARMS, "planar_3r", "elbow"])
-def test_formulas_equal_the_kernels(name, parameters):
+def test_closed_form_of_bundled_robots_equals_the_kernels(name, parameters):
     form, robot = formulas(name, parameters)
     assert form.form == ("expanded" if form.nv <= 4 else "program")
     rng = np.random.default_rng(7)
@@ -161,7 +161,7 @@ def test_formulas_equal_the_kernels(name, parameters):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_every_joint_type(seed):
+def test_closed_form_of_random_trees_equals_the_kernels(seed):
     form = symbolic(ts.Robot(random_tree(seed, bodies=2 + seed % 3)), "symbols" if seed % 2 else "numbers")
     robot = ts.Robot(form.description)
     q, v = robot.random_configuration(seed), np.random.default_rng(seed).normal(size=robot.nv)
@@ -182,7 +182,7 @@ def test_right_angles_of_a_file_are_exact_and_noted():
 
 @pytest.mark.parametrize("parameters", ["symbols", "numbers"])
 @pytest.mark.parametrize("name", ["two_link", "scara", "elbow", "stanford_arm", "ur5", "panda"])
-def test_python_text_runs(name, parameters):
+def test_python_text_of_a_closed_form_runs_and_equals_the_kernels(name, parameters):
     form, robot = formulas(name, parameters)
     q, v = robot.random_configuration(3), np.random.default_rng(3).normal(size=robot.nv)
     space: dict = {}
@@ -196,7 +196,7 @@ def test_python_text_runs(name, parameters):
         assert_close(space["gravity_force"](q.tolist(), m_wrist_3=1.1879), heavier, floor=1)
 
 
-# -- reading ---------------------------------------------------------------------------------------------------
+# -- text and LaTeX --------------------------------------------------------------------------------------------
 
 
 def structurally_sound(text: str) -> None:
@@ -218,7 +218,7 @@ def test_latex_and_markdown_are_balanced(name, parameters):
     assert str(form) == form.text()
 
 
-def test_latex_names():
+def test_latex_of_a_closed_form_has_subscripts_and_dots():
     tex = symbolic(ts.robots.two_link()).latex()
     assert r"M_{12} &= c_{2} l_{1} l_{c2} m_{2} + l_{c2}^{2} m_{2}" in tex
     assert r"\mathbf{c}_{2} &= l_{1} l_{c2} m_{2} s_{2} \dot{\theta}_{1}^{2}" in tex
@@ -226,7 +226,7 @@ def test_latex_names():
     assert r"m_{\mathrm{upper\,arm}}" in symbolic(ts.robots.ur5()).latex("g")
 
 
-def test_numbers_are_those_that_were_written():
+def test_closed_form_with_numbers_has_exact_fractions():
     form = symbolic(ts.robots.acrobot(), "numbers")
     assert form.M[1, 1] == sympy.Rational(133, 100)
     assert form.text("g").splitlines()[1] == "g[2] = 9.8*c_12"
@@ -237,7 +237,7 @@ def test_numbers_are_those_that_were_written():
     assert symbolic(ts.Robot(tilted)).text("g").startswith("g[1] = c_1*g*lc_link*m_link*s_alpha_hinge")
 
 
-def test_a_program_reads_from_top_to_bottom():
+def test_program_text_defines_every_name_before_its_use():
     program = symbolic(ts.robots.ur5(), "numbers").quantity("c")
     lines = [line for line in program.text().splitlines() if " = " in line]
     known = {f"theta_{i}" for i in range(1, 7)} | {f"thetadot_{i}" for i in range(1, 7)} | {"sin", "cos"}
@@ -253,16 +253,16 @@ def test_a_program_reads_from_top_to_bottom():
     assert "# Constants\nk1 = " in symbolic(ts.robots.ur5()).text("M")
 
 
-def test_gravity_of_the_ur5_in_three_lines():
+def test_gravity_text_of_the_ur5_has_three_lines():
     text = symbolic(ts.robots.ur5(), "numbers").text("g")
     assert "s_234 = sin(theta_2 + theta_3 + theta_4)" in text
     assert "g[4] = 0.17446825035*s_234" in text or "t1 = 0.17446825035*s_234" in text
 
 
-# -- choices, names and refusals -------------------------------------------------------------------------------
+# -- options, names and errors ---------------------------------------------------------------------------------
 
 
-def test_the_form_can_be_chosen():
+def test_form_option_selects_program_or_expanded():
     assert symbolic(ts.robots.two_link(), form="program").form == "program"
     assert "M[2,2]" in symbolic(ts.robots.two_link(), form="program").text("M")
     with pytest.raises(ts.ArgumentError, match="form='program'"):
@@ -281,14 +281,14 @@ def test_parameters_are_named_from_the_model():
 
 
 @pytest.mark.parametrize("form", ["expanded", "program"])
-def test_functions_of_the_users_symbols_in_the_model(form):
+def test_closed_form_accepts_functions_of_user_symbols_as_parameters(form):
     x, L = symbols("x L")
     closed = symbolic(ts.robots.two_link(L1=L * cos(x)), form=form)
     expected = ts.robots.two_link(L1=0.7 * np.cos(0.3)).gravity_force([0.2, 0.4])
     assert_close(closed.quantity("g")([0.2, 0.4], x=0.3, L=0.7), expected)
 
 
-def test_the_users_names_are_kept_clear_of():
+def test_parameter_names_avoid_symbols_of_the_model():
     m_2 = symbols("m_2")
     found = [p.name for p in Parameters(ts.robots.description("two_link", m1=m_2)).items]
     assert found[:4] == ["m_2", "lc_1", "m_2_", "lc_2"]
@@ -317,13 +317,13 @@ def test_closed_form_rejects_unknown_options():
         form.quantity("M")([0, 0, 0])
 
 
-def test_without_sympy_the_error_says_what_to_install(monkeypatch):
+def test_symbolic_without_sympy_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "sympy", None)
     with pytest.raises(ts.MissingExtra, match=r"torsor\[symbolic\]"):
         symbolic(ts.robots.two_link())
 
 
-def test_a_recorded_scalar_is_refused():
+def test_symbolic_refuses_recorded_scalars():
     from torsor.scalar import Graph
 
     with pytest.raises(ts.ArgumentError, match="SymPy symbols"):

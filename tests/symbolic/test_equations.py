@@ -1,4 +1,4 @@
-"""EquationsOfMotion: kernels against the robot's, LaTeX, Python and C that run, and what bad input gets."""
+"""EquationsOfMotion: kernels against those of the robot, LaTeX, Python and C text, and errors."""
 
 import ctypes
 import pickle
@@ -45,7 +45,7 @@ def scara() -> tuple[ts.Robot, EquationsOfMotion]:
 
 
 @pytest.mark.parametrize("batch", [(), (3,), (2, 5)])
-def test_kernels_are_the_robots(scara, batch):
+def test_kernels_of_lagrange_equations_equal_those_of_the_robot(scara, batch):
     robot, eom = scara
     q, v, a = RNG.normal(size=(3, *batch, 4))
     near = {"rtol": 1e-12, "atol": 1e-12}
@@ -61,7 +61,7 @@ def test_kernels_are_the_robots(scara, batch):
     assert np.allclose(eom.forward_dynamics(q, v, tau), a, rtol=1e-9, atol=1e-9)
 
 
-def test_functions_of_time_are_coordinates_too():
+def test_functions_of_time_may_be_coordinates():
     t = dynamicsymbols._t
     q = dynamicsymbols("theta")
     eom = lagrange(m * L**2 * q.diff(t) ** 2 / 2, -m * g * L * sp.cos(q), [q], forces={q: -b * q.diff(t)})
@@ -69,7 +69,7 @@ def test_functions_of_time_are_coordinates_too():
 
 
 def test_a_driven_frame_has_terms_of_lower_order():
-    """A bead on a hoop that is turned at Ω: K = ½m(R²θ̇² + R²Ω² sin²θ); one on a rod carried along at u: ½m(ẋ + u(x))²."""
+    """A bead on a hoop rotating at Ω: K = ½m(R²θ̇² + R²Ω² sin²θ); a bead on a rod moving at u: ½m(ẋ + u(x))²."""
     R, W = sp.symbols("R Omega")
     eom = lagrange(m * R**2 * (w**2 + W**2 * sp.sin(th) ** 2) / 2, -m * g * R * sp.cos(th), ONE)
     assert is_identical(eom.tau, [m * R**2 * eom.a[0] - m * R**2 * W**2 * sp.sin(th) * sp.cos(th) + m * g * R * sp.sin(th)])
@@ -87,12 +87,12 @@ def test_kane_takes_forces_by_coordinate():
         kane([body], ONE, forces={m: 1})
 
 
-def test_not_simplified_is_the_same():
+def test_unsimplified_equations_are_identical_to_simplified_ones():
     robot = ts.robots.furuta()
     assert is_identical(lagrange_of(robot, simplify=False).tau, lagrange_of(robot).tau)
 
 
-def test_parameters_and_values():
+def test_equations_with_parameters_need_values_for_kernels():
     eom = lagrange(K, P, ONE, forces=[-b * w])
     assert list(map(str, eom.parameters)) == ["L", "b", "g", "m"]
     fixed = eom.with_values({m: 2, "L": 0.5, g: 9.81, b: 0.1})
@@ -104,7 +104,7 @@ def test_parameters_and_values():
         eom.inverse_dynamics([0.3], [1.0], [2.0])
 
 
-def test_being_an_object(scara):
+def test_equations_of_motion_can_be_pickled_and_hashed_and_are_immutable(scara):
     _, eom = scara
     eom.inverse_dynamics(*np.zeros((3, 4)))
     assert pickle.loads(pickle.dumps(eom)) == eom
@@ -113,7 +113,7 @@ def test_being_an_object(scara):
         eom.M = None
 
 
-# -- one object ----------------------------------------------------------------------------------------------
+# -- closed form as equations of motion ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["expanded", "program"])
@@ -190,7 +190,7 @@ def test_abbreviations_do_not_take_names_in_use():
 # -- text ----------------------------------------------------------------------------------------------------
 
 
-def test_latex_of_equations():
+def test_latex_of_equations_is_aligned_and_names_unknown_quantities():
     eom = lagrange(K, P, ONE)
     assert eom.latex("tau") == (
         "\\begin{aligned}\n\\tau_{1} &= L m \\left(L \\ddot{\\theta} + g \\sin{\\left(\\theta \\right)}\\right)\n\\end{aligned}"
@@ -239,7 +239,7 @@ def test_c_source_compiles_and_runs(scara, tmp_path):
     assert rest[0] == 0.5
 
 
-def test_names_no_language_accepts():
+def test_names_that_are_invalid_in_python_or_c_are_changed():
     q, dot = sp.symbols("lambda' lambda_dot")
     weird = sp.Symbol("k_{1}")
     eom = lagrange(weird * dot**2 / 2, 0, [(q, dot, sp.Symbol("double"))])
@@ -249,7 +249,7 @@ def test_names_no_language_accepts():
     assert "const double double_ = a[0];" in eom.c_source("tau")
 
 
-# -- bad input -----------------------------------------------------------------------------------------------
+# -- errors --------------------------------------------------------------------------------------------------
 
 WRONG = {
     "no pairs": (lambda: lagrange(K, P, [th]), "pairs (q, v) or triples"),
@@ -289,14 +289,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_bad_input(case):
+def test_equations_of_motion_refuse_invalid_input(case):
     call, says = WRONG[case]
     with pytest.raises(ts.ArgumentError) as caught:
         call()
     assert says in str(caught.value)
 
 
-def test_unknown_names():
+def test_errors_of_unknown_frames_and_coordinates_list_valid_names():
     with pytest.raises(ts.UnknownName, match="frame or link"):
         point_force(ts.robots.two_link(), [0, 0], "nose", [0, 0, 1])
     with pytest.raises(ts.UnknownName, match="coordinate named 'm'; valid names: theta"):
@@ -305,7 +305,7 @@ def test_unknown_names():
         change_coordinates(lagrange(K, P, ONE), {m: 1}, coordinate_symbols("x"))
 
 
-def test_no_mass_no_acceleration():
+def test_forward_dynamics_with_a_singular_mass_matrix_is_refused():
     (x, v), (_, u) = plane = coordinate_symbols("x y")
     with pytest.raises(ts.SingularError, match="'y' moves no mass"):
         lagrange(v**2, 0, plane).forward_dynamics([0, 0], [0, 0], [1, 1])
@@ -314,7 +314,7 @@ def test_no_mass_no_acceleration():
         thin.forward_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 1.0])
 
 
-def test_without_sympy(monkeypatch):
+def test_lagrange_of_without_sympy_names_the_extra(monkeypatch):
     robot = ts.robots.two_link()
     monkeypatch.setitem(sys.modules, "sympy", None)
     with pytest.raises(ts.MissingExtra, match=r"torsor\[symbolic\]"):
@@ -322,7 +322,7 @@ def test_without_sympy(monkeypatch):
     centrifugal_and_coriolis(robot, [0.0, 1.0], [1.0, 1.0])
 
 
-def test_importing_brings_in_no_sympy():
+def test_importing_torsor_does_not_import_sympy():
     code = "import sys, torsor.symbolic as s; s.centrifugal_and_coriolis; print('sympy' in sys.modules, callable(s.lagrange))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["False", "True"]

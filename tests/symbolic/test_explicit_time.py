@@ -11,7 +11,7 @@ from torsor.symbolic import KaneBody, change_coordinates, coordinate_symbols, is
 m, l, A, W, g = sp.symbols("m l A Omega g", positive=True)
 t = dynamicsymbols._t
 
-#: position of a particle with generalized coordinates q(t), and P: supports that are moved, frames that turn
+#: position of a particle with generalized coordinates q(t), and P: moving supports, rotating frames
 CASES = {
     "moved support": lambda th: ([A * sp.sin(W * t) + l * sp.sin(th), -l * sp.cos(th)], -m * g * l * sp.cos(th)),
     "pivot moved up and down": lambda th: ([l * sp.sin(th), A * sp.cos(W * t) - l * sp.cos(th)], -m * g * l * sp.cos(th)),
@@ -36,7 +36,7 @@ def with_symbols(e, q, pair):
 
 
 def sympys(q, K, P, eom):
-    """SymPy's equation, τ = d/dt ∂L/∂q̇ − ∂L/∂q, in the symbols of ours."""
+    """SymPy's equation, τ = d/dt ∂L/∂q̇ − ∂L/∂q, in torsor's symbols."""
     left = LagrangesMethod(K - P, [q]).form_lagranges_equations()[0]
     return left.subs({q.diff(t, 2): eom.a[0]}).subs({q.diff(t): eom.v[0]}).subs({q: eom.q[0]})
 
@@ -62,7 +62,7 @@ def test_lagrange_with_explicit_time_equals_sympys_lagranges_method(case):
         assert is_identical(eom.c[0].subs(eom.v[0], 0), 0)
 
 
-def test_pendulum_on_a_moved_support_has_the_term_of_the_issue():
+def test_pendulum_on_a_moving_support_has_the_explicit_time_term():
     q, _, K, P = energies("moved support")
     eom = lagrange(K, P, [q])
     th, _, a = eom.q[0], eom.v[0], eom.a[0]
@@ -83,7 +83,7 @@ def test_two_coordinates_with_explicit_time_equal_sympys():
 
 
 def test_change_to_rotating_coordinates_gives_centrifugal_and_coriolis_forces():
-    """A free particle in a frame that turns with Ω: ẍ' − Ω²x' − 2Ωẏ', ÿ' − Ω²y' + 2Ωẋ'."""
+    """A free particle in a frame that rotates at Ω: ẍ' − Ω²x' − 2Ωẏ', ÿ' − Ω²y' + 2Ωẋ'."""
     (x, vx), (y, vy) = still = coordinate_symbols("x y")
     free = lagrange(m * (vx**2 + vy**2) / 2, 0, still)
     (u, vu), (w, vw) = turned = coordinate_symbols("u w")

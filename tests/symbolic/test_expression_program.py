@@ -1,4 +1,4 @@
-"""SymPy expressions over torsor's scalars: each function, as a float, in a kernel, in a batch, against SymPy's own numbers."""
+"""SymPy expressions over torsor's scalars: each function as float, kernel and batch, against SymPy's values."""
 
 import mpmath
 import numpy as np
@@ -21,7 +21,7 @@ EXPRESSIONS = [
 
 
 @pytest.mark.parametrize("e", EXPRESSIONS, ids=str)
-def test_every_function(e):
+def test_every_function_of_an_expression_equals_sympy(e):
     points = np.array([[0.7, 1.3], [1.9, 0.4], [0.25, 0.25]])
     expected = [float(e.subs({x: a, y: b})) for a, b in points]
     assert [float(evaluate(e, {x: a, y: b})) for a, b in points.tolist()] == pytest.approx(expected, rel=1e-14)
@@ -30,7 +30,7 @@ def test_every_function(e):
     assert kernel(points[0]) == pytest.approx(expected[0], rel=1e-13)
 
 
-def test_other_scalars():
+def test_expressions_are_evaluated_over_mpmath_and_symbols():
     with mpmath.workdps(40):
         value = evaluate(sp.sin(x) ** 2 + sp.cos(x) ** 2, {x: mpmath.mpf("0.1")})
     assert abs(value - 1) < 1e-38

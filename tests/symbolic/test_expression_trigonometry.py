@@ -1,4 +1,4 @@
-"""The normal form decides equality; the short form is the same function."""
+"""The normal form decides equality; the simplified form is the same function."""
 
 import os
 
@@ -54,7 +54,7 @@ def terms():
 
 @given(terms())
 @settings(max_examples=100 if os.environ.get("TORSOR_NIGHT") else 8)
-def test_neat_is_the_same_function_and_no_longer(e):
+def test_simplify_trigonometry_gives_the_same_function_and_is_not_longer(e):
     short = simplify_trigonometry(e)
     assert is_identical(short, e)
     point = {x: 0.3, y: -1.1, z: 2.7, m: 1.7, L: 0.4}
@@ -62,14 +62,14 @@ def test_neat_is_the_same_function_and_no_longer(e):
     assert short.count_ops() <= e.count_ops()
 
 
-def test_neat_forms():
+def test_simplify_trigonometry_applies_sum_and_pythagoras_formulas():
     assert simplify_trigonometry(cos(x) * cos(y) - sin(x) * sin(y)) == cos(x + y)
     assert simplify_trigonometry(m * L * sin(x) ** 2 + m * L * cos(x) ** 2) == L * m
     assert simplify_trigonometry(m - m * cos(x) ** 2) == m * sin(x) ** 2
     assert simplify_trigonometry(sp.sqrt(x**2)) == sp.sqrt(x**2)
 
 
-def test_identical_of_fractions():
+def test_floats_become_exact_fractions():
     assert fraction(0.75 - 1e-16) == fraction(0.75)
     assert float(fraction(3.141592653589793)) == 3.141592653589793
     assert exact(0.1 * x + 2) == x / 10 + 2

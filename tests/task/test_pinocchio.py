@@ -1,4 +1,4 @@
-"""Λ⁻¹ against Pinocchio's computeMinverse and frame Jacobian, on the files it is bundled with."""
+"""Λ⁻¹ against Pinocchio's computeMinverse and frame Jacobian, on files of example-robot-data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torsor.task import Task
         ("solo_description/robots/solo12.urdf", "floating", "HR_FOOT"),
     ],
 )
-def test_inverse_mass_matrix(path, base, frame):
+def test_task_inverse_mass_matrix_agrees_with_pinocchio(path, base, frame):
     robot = ts.load(ROBOTS / path, base=base).without_couplings()
     twin = Twin(robot, ROBOTS / path, base == "floating")
     q = robot.random_configuration(5)

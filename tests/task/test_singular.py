@@ -1,4 +1,4 @@
-"""Where a task loses directions: what still exists, what is refused, and what is given instead on request."""
+"""Singular tasks: quantities that still exist, refusals, and the damped and truncated alternatives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.task import Task
 
 STRETCHED = np.array([0.3, 0.0])
-ALONG = np.array([np.cos(0.3), np.sin(0.3)])  # of the stretched arm: the direction it cannot move in
+ALONG = np.array([np.cos(0.3), np.sin(0.3)])  # direction in which the stretched arm cannot move
 
 
 @pytest.fixture(scope="module")
@@ -27,25 +27,25 @@ def closed_form(theta1, theta2):
 
 
 @pytest.mark.parametrize("degrees", [(0, 90), (0, 150), (20, -70)])
-def test_mass_of_the_2r_arm(arm, degrees):
+def test_task_mass_matrix_of_the_2r_arm_equals_the_closed_form(arm, degrees):
     theta = np.radians(degrees)
     np.testing.assert_allclose(arm.mass_matrix(theta), closed_form(*theta), rtol=1e-12, atol=1e-12)
 
 
-def test_figure_8_4(arm):
-    """A force along y feels both masses at (0°, 90°), one along x only the second; at (0°, 150°) (1, 0) gives (0.4, 0.35)."""
+def test_task_mass_and_acceleration_equal_mr_figure_8_4(arm):
+    """At (0°, 90°) Λ is both masses along y and the second along x; at (0°, 150°) force (1, 0) gives a = (0.4, 0.35)."""
     np.testing.assert_allclose(arm.mass_matrix(np.radians([0, 90])), np.diag([1, 2]), rtol=1e-14, atol=1e-12)
     still = Task(ts.robots.two_link().with_gravity((0, 0, 0)), "tip", ("vx", "vy"))
     acceleration = still.forward_dynamics(np.radians([0, 150]), [0, 0], force=[1, 0])
     np.testing.assert_allclose(acceleration, [0.4, 0.35], rtol=1e-14, atol=0.005)
 
 
-def test_the_stretched_arm_loses_its_own_direction(arm):
+def test_stretched_arm_is_singular_along_its_own_direction(arm):
     found = arm.report(STRETCHED)
     assert found.rank == 1
     assert found.condition == np.inf
     np.testing.assert_allclose(np.abs(found.directions[:, 1] @ ALONG), 1, rtol=1e-12)
-    np.testing.assert_allclose(found.singular_values[0] ** -2, 1, rtol=1e-12)  # m₂ alone: the elbow gives way
+    np.testing.assert_allclose(found.singular_values[0] ** -2, 1, rtol=1e-12)  # only m₂, since the elbow moves freely
     for needs_mass in (lambda: arm.mass_matrix(STRETCHED), lambda: arm.bias_force(STRETCHED, [1, 2]),
                        lambda: arm.inverse_dynamics(STRETCHED, [0, 0], [0, 1]), lambda: arm.null_space(STRETCHED)):  # fmt: skip
         with pytest.raises(SingularError, match=r"cannot accelerate along 0\.955 vx at tip \+ 0\.296 vy at tip"):
@@ -65,8 +65,8 @@ def test_results_that_exist_at_a_singularity_are_returned(arm):
     )
 
 
-def test_rows_a_robot_never_moves_along():
-    """A planar arm's vz: singular everywhere, found while recording."""
+def test_task_with_rows_that_never_move_is_singular_everywhere():
+    """For example vz of a planar arm; found while recording."""
     whole = Task(ts.robots.two_link(), "tip")
     q = np.array([0.2, 0.7])
     assert whole.report(q).rank == 2
@@ -83,7 +83,7 @@ def test_singular_state_of_a_batch_is_named(arm):
         arm.bias_force(q, [0.1, 0.2])
 
 
-def test_near_a_singularity_the_exact_result_has_the_digits_it_can_have(arm):
+def test_mass_matrix_near_a_singularity_is_accurate_to_its_condition(arm):
     bent = np.array([0.3, 1e-3])
     found = arm.report(bent)
     assert found.rank == 2
@@ -112,12 +112,12 @@ def test_truncated_lambda_omits_singular_directions(arm):
     np.testing.assert_allclose(
         truncated.mass_matrix(STRETCHED), np.linalg.pinv(arm.inverse_mass_matrix(STRETCHED), 1e-4), rtol=1e-14, atol=1e-12
     )
-    assert abs(truncated.inverse_dynamics(STRETCHED, [0.1, 0.2], [1, 1]).force @ ALONG) < 1e-12  # no force where none helps
+    assert abs(truncated.inverse_dynamics(STRETCHED, [0.1, 0.2], [1, 1]).force @ ALONG) < 1e-12  # none in this direction
     regular = np.array([0.4, 1.1])
     np.testing.assert_allclose(truncated.mass_matrix(regular), arm.mass_matrix(regular), rtol=1e-12)
 
 
-def test_massless_joint_is_named():
+def test_task_error_names_a_massless_joint():
     from torsor.model import Description, Joint, Link
     from torsor.model.joints import Revolute
     from torsor.robot import Robot
@@ -129,7 +129,7 @@ def test_massless_joint_is_named():
         Task(robot, "arm", "wz").mass_matrix([0.1])
 
 
-def test_arguments_are_checked(arm):
+def test_task_refuses_invalid_arguments(arm):
     robot = arm.robot
     with pytest.raises(UnknownName, match="frame or link"):
         Task(robot, "hand")

@@ -1,4 +1,4 @@
-"""The task space against the joint space: every identity of MR 8.85–8.91, on arms, trees and floating bases."""
+"""Task space against joint space: every identity of MR 8.85–8.91, on arms, trees and floating bases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from torsor.robot import Robot
 from torsor.task import Task
 
 EPS = np.finfo(float).eps
-#: robot, and the frames of a task that is regular at most configurations
+#: robot and frames of a task that is regular at most configurations
 TASKS = {
     "square": ("ur5", "tool0"),
     "square in the body": ("ur5", [("tool0", "all", "body")]),
@@ -37,7 +37,7 @@ def named(name: str) -> Robot:
 
 
 class Case:
-    """A task and all that its formulas are made of, in joint space and by NumPy."""
+    """A task and the quantities of its formulas, in joint space by NumPy."""
 
     def __init__(self, robot, frames, q, v):
         self.task, self.robot, self.q, self.v = Task(robot, frames), robot, q, v
@@ -48,7 +48,7 @@ class Case:
         self.A = self.J @ np.linalg.solve(self.M, self.J.T)
         self.Lambda = np.linalg.inv(self.A)
         self.barred = np.linalg.solve(self.M, self.J.T) @ self.Lambda
-        #: how far rounding may be magnified on the way to Λ: by M⁻¹ and by the inverse of J M⁻¹ Jᵀ
+        #: factor of rounding errors in Λ: condition numbers of M and of J M⁻¹ Jᵀ
         self.tolerance = 2 * EPS * (np.linalg.cond(self.M) + np.linalg.cond(self.A)) + 1e-12
 
     def close(self, ours, theirs, scale=0.0):
@@ -68,7 +68,7 @@ def case(request):
     return c
 
 
-def test_task_velocity_and_acceleration(case):
+def test_task_jacobian_twist_and_acceleration_equal_joint_space(case):
     c, t = case, case.task
     a = np.linspace(-1, 1, c.robot.nv)
     c.close(t.jacobian(c.q), c.J)
@@ -78,7 +78,7 @@ def test_task_velocity_and_acceleration(case):
     c.close(t.velocity(c.q, c.J @ c.v), c.barred @ c.J @ c.v)
 
 
-def test_mass_matrix_and_its_inverse(case):
+def test_task_mass_matrix_and_its_inverse_equal_joint_space(case):
     c, t = case, case.task
     for method in (None, "composite", "factors", *(() if any(c.robot.model.coupling) else ("articulated",))):
         inverse = t.inverse_mass_matrix(c.q, method)
@@ -90,7 +90,7 @@ def test_mass_matrix_and_its_inverse(case):
         c.close(t.mass_matrix(c.q), np.linalg.inv(c.J).T @ c.M @ np.linalg.inv(c.J))  # MR 8.90
 
 
-def test_bias_force(case):
+def test_task_bias_velocity_and_gravity_forces_equal_joint_space(case):
     c, t = case, case.task
     carried = c.Lambda @ c.dJ @ c.v
     size = np.abs(carried).max()
@@ -99,23 +99,23 @@ def test_bias_force(case):
     c.close(t.gravity_force(c.q), c.barred.T @ c.robot.gravity_force(c.q), size)
 
 
-def test_the_bias_force_of_a_twist(case):
-    """MR 8.91 as printed: η(θ, V) with θ̇ = J⁻¹V; for a square task the state says no more than V does."""
+def test_task_bias_force_of_a_twist_equals_mr_8_91(case):
+    """MR 8.91 as printed: η(θ, V) with θ̇ = J⁻¹V; for a square task V determines θ̇."""
     c, t = case, case.task
     if len(t.rows) == c.robot.nv:
         c.close(t.bias_force(c.q, t.velocity(c.q, c.J @ c.v)), t.bias_force(c.q, c.v))
 
 
-def test_consistent_inverse_and_null_space(case):
+def test_task_consistent_inverse_and_null_space_have_their_properties(case):
     c, t = case, case.task
     k, n = c.J.shape
     barred, N = t.consistent_inverse(c.q), t.null_space(c.q)
     c.close(barred, c.barred)
     c.close(c.J @ barred, np.eye(k))
-    c.close(N, np.eye(n) - c.J.T @ c.barred.T, 1.0)  # zero for a square task, but for rounding
+    c.close(N, np.eye(n) - c.J.T @ c.barred.T, 1.0)  # zero up to rounding for a square task
     size = np.abs(np.linalg.solve(c.M, np.eye(n))).max() * np.abs(c.J).max()
-    c.close(c.J @ np.linalg.solve(c.M, N), np.zeros((k, n)), size)  # N τ accelerates no task
-    c.close(c.J @ N.T, np.zeros((k, n)), np.abs(c.J).max())  # Nᵀ v moves none
+    c.close(c.J @ np.linalg.solve(c.M, N), np.zeros((k, n)), size)  # N τ does not accelerate the task
+    c.close(c.J @ N.T, np.zeros((k, n)), np.abs(c.J).max())  # Nᵀ v does not move the task
     c.close(N @ N, N, 1.0)
 
 
@@ -145,8 +145,8 @@ def test_null_torque_does_not_accelerate_the_task(case):
 
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=15)
-def test_routes_agree_on_random_trees(seed):
-    """Every joint type, armatures, couplings: the source itself, over floats, by each route."""
+def test_all_methods_of_the_task_mass_agree_on_random_trees(seed):
+    """Every joint type, armatures and couplings; the source over floats, by each method."""
     robot = Robot(random_tree(seed))
     q, v, _ = (x.tolist() for x in state(robot, seed))
     targets = [algorithms.Target("frame2"), algorithms.Target("frame6", ("vx", "wy"), "body")]
@@ -167,7 +167,7 @@ def test_routes_agree_on_random_trees(seed):
     assert np.abs(V - np.array(expected)).max() <= 1e-13 * np.linalg.cond(M) * max(np.abs(a).max(), np.abs(expected).max())
 
 
-def test_batches_are_loops():
+def test_task_quantities_of_a_batch_equal_single_states():
     robot = ts.robots.ur5()
     rng = np.random.default_rng(0)
     q, v, wanted, tau = rng.normal(size=(3, 5, 6)), rng.normal(size=(5, 6)), rng.normal(size=6), rng.normal(size=(3, 1, 6))
@@ -179,14 +179,14 @@ def test_batches_are_loops():
         assert Lambda.shape == N.shape == (3, 5, 6, 6)
         for i, j in np.ndindex(3, 5):
             one = task.inverse_dynamics(q[i, j], v[j], wanted, null_torque=tau[i, 0])
-            same = np.array_equal if not options else np.allclose  # eigh may round otherwise in a batch
+            same = np.array_equal if not options else np.allclose  # eigh may round differently in a batch
             assert same(one.force, F[i, j])
             assert same(one.tau, t[i, j])
             assert same(task.mass_matrix(q[i, j]), Lambda[i, j])
             assert same(task.null_space(q[i, j]), N[i, j])
 
 
-def test_a_task_is_a_value():
+def test_task_can_be_pickled_and_shares_the_kernels_of_the_robot():
     robot = ts.robots.ur5()
     task = Task(robot, [("tool0", "linear", "body"), "wrist_1_link"], "angular", singular="damped", damping=0.5)
     assert task.rows == tuple(f"{r} at {f}" for f, rows in (("tool0", ("vx", "vy", "vz")), ("wrist_1_link", ("wx", "wy", "wz")))

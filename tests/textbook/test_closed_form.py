@@ -1,7 +1,7 @@
 """The closed form of the recursion (MR §8.4) against the recursions, on chains, trees and every joint type.
 
-The matrices are held to their definitions with the modern_robotics package, and the equations made of them to torsor's
-recursions and to finite differences.
+The matrices are compared with their definitions in the modern_robotics package, and the equations with torsor's recursions and
+with finite differences.
 """
 
 import itertools
@@ -52,7 +52,7 @@ def depth(model):
 # -- the matrices --------------------------------------------------------------------------------------------
 
 
-def test_the_matrices_as_the_book_defines_them():
+def test_stacked_matrices_of_the_ur5_equal_the_definitions_of_the_book():
     """MR 8.60–8.72 of UR5, block by block, with Ad and ad of the modern_robotics package."""
     robot = ts.robots.ur5()
     rng = np.random.default_rng(3)
@@ -92,7 +92,7 @@ def test_the_matrices_as_the_book_defines_them():
 
 
 @pytest.mark.parametrize("name", ["two_link", "ur5", "panda", "quadruped"])
-def test_w_is_nilpotent(name):
+def test_stacked_matrix_w_is_nilpotent_and_its_powers_sum_to_l(name):
     """𝒲ⁿ = 0 for a chain of n (MR §8.4), and already 𝒲^depth = 0 for a tree; the powers sum to ℒ."""
     robot = getattr(ts.robots, name)()
     s = stacked_equations(robot, robot.random_configuration(1))
@@ -105,7 +105,7 @@ def test_w_is_nilpotent(name):
     assert name in ("panda", "quadruped") or order == robot.nv
 
 
-def test_the_books_letters_are_python():
+def test_stacked_form_accepts_the_script_letters_of_the_book():
     """𝒜 𝒢 𝒲 ℒ 𝒱 ℱ are read as A G W L V F (Python normalises names, PEP 3131)."""
     s = stacked_equations(ts.robots.two_link(), [0.1, 0.2], [1, 2])
     assert s.𝒜 is s.A
@@ -119,7 +119,7 @@ def test_the_books_letters_are_python():
 
 
 @given(seed=seeds)
-def test_closed_form_and_recursions(seed):
+def test_stacked_closed_form_equals_the_recursions(seed):
     """MR 8.73–8.80 and Exercise 8.7 on trees with every joint type, couplings, rotors, either base."""
     robot, q, v, a = case(seed)
     m = robot.model
@@ -138,8 +138,8 @@ def test_closed_form_and_recursions(seed):
 
 
 @given(seed=seeds)
-def test_implicit_forms(seed):
-    """MR 8.68–8.71, before they are solved: each side from the other."""
+def test_stacked_form_satisfies_the_implicit_equations(seed):
+    """MR 8.68–8.71 as printed, with the solution inserted."""
     robot, q, v, a = case(seed)
     s = stacked_equations(robot, q, v, a, WRENCH)
     assert_close(s.W @ s.V + s.A @ s.v + s.V_base, s.V, 1e-11, floor=1)  # 8.68
@@ -150,8 +150,8 @@ def test_implicit_forms(seed):
 
 
 @given(seed=seeds)
-def test_a_base_that_is_carried_along(seed):
-    """𝒱_base and 𝒱̇_base (MR 8.65–8.66), also of trees with several branches at the base."""
+def test_stacked_form_of_a_moving_base_equals_the_recursions(seed):
+    """𝒱_base and 𝒱̇_base (MR 8.65–8.66), also for trees with several branches at the base."""
     robot, q, v, a = case(seed, base="fixed")
     carried = [0.1, -0.2, 0.3, 0.4, 0.5, -0.6], [0.6, 0.5, -0.4, 0.3, 0.2, 0.1]
     assert_close(
@@ -160,7 +160,7 @@ def test_a_base_that_is_carried_along(seed):
 
 
 @given(seed=seeds)
-def test_rates_by_differences(seed):
+def test_stacked_rates_equal_differences_along_the_motion(seed):
     """d/dt 𝒲 = −[ad_𝒜θ̇]𝒲, d/dt ℒ𝒜 and Ṁ (Exercise 8.7) along the motion; 𝒱̇ is d/dt 𝒱 where gravity is off."""
     robot, q, v, a = case(seed)
     robot = robot.with_gravity((0, 0, 0))
@@ -191,8 +191,8 @@ def test_a_moving_subspace_needs_its_rate():
     assert np.abs(still.tau - tau).max() > 0.1
 
 
-def test_over_symbols():
-    """MR 8.10's M, c and g of the 2R arm, from the stacked matrices over SymPy's symbols."""
+def test_stacked_form_over_symbols_gives_mr_8_10():
+    """M, c and g of the 2R arm (MR 8.10), from the stacked matrices over SymPy symbols."""
     m1, m2, L1, L2, g = sympy.symbols("m1 m2 L1 L2 g", positive=True)
     q, v = sympy.symbols("q1 q2"), sympy.symbols("v1 v2")
     s = generic(assemble(ts.robots.description("two_link", m1=m1, m2=m2, L1=L1, L2=L2, g=g)), q, v)
@@ -205,7 +205,7 @@ def test_over_symbols():
         assert all(sympy.simplify(sympy.expand_trig(x - y)) == 0 for x, y in zip(ours, book, strict=True))
 
 
-def test_matrices_over_any_scalar():
+def test_stacked_matrices_work_over_any_scalar():
     A, b = Matrix([[1, 0, 2], [0, 3, 0]]), Vector([1, 1, 1])
     assert A @ b == Vector([3, 3])
     assert A.T.T == A
@@ -224,7 +224,7 @@ def test_rotor_matrix_is_the_armature():
     assert np.any(rotor_inertia(m))
 
 
-def test_a_robot_that_does_not_move():
+def test_stacked_form_of_a_robot_without_joints_is_empty():
     s = stacked_equations(Robot(ts.Builder("stone").link("rock", mass=1.0).description()), [])
     assert s.A.shape == (0, 0)
     assert s.L.shape == (0, 0)
@@ -235,7 +235,7 @@ def test_a_robot_that_does_not_move():
 
 
 @given(seed=seeds)
-def test_mass_matrix_by_link(seed):
+def test_mass_matrix_by_link_sums_to_the_mass_matrix(seed):
     robot, q, *_ = case(seed)
     links = {x.name: x.inertia for x in robot.description.links}
     shares = mass_matrix_by_link(robot.model, q, links)
@@ -251,8 +251,8 @@ def test_mass_matrix_by_link(seed):
     assert_close(sum(J.T @ g @ J for J, g in zip(rows, G, strict=True)) + s.rotor, s.mass_matrix, 1e-11, floor=1)
 
 
-def test_composite_bodies_are_the_efficient_form():
-    """Exercise 8.13: the same matrix, in less than half the operations for six joints."""
+def test_composite_bodies_need_less_than_half_the_operations_of_mass_matrix_by_link():
+    """Exercise 8.13: the same matrix with less than half the operations for six joints."""
     robot = ts.robots.ur5()
     links = {x.name: x.inertia for x in robot.description.links}
 
@@ -268,7 +268,7 @@ def test_composite_bodies_are_the_efficient_form():
 # -- Jacobian derivatives (MR Exercise 8.6) --------------------------------------------------------------------
 
 
-def test_exercise_8_6_as_printed():
+def test_jacobian_derivative_equals_mr_exercise_8_6():
     """∂J_i/∂θ_j = ad_{J_j}(J_i) for i > j (space), ad_{J_i}(J_j) for i < j (body), zero otherwise; ad of the book's package."""
     robot = ts.robots.ur5()
     q = robot.random_configuration(4)
@@ -280,7 +280,7 @@ def test_exercise_8_6_as_printed():
 
 
 @given(seed=seeds, word=st.sampled_from(["space", "body", "world"]))
-def test_jacobian_derivative(seed, word):
+def test_jacobian_derivative_equals_the_jacobian_rate_and_differences(seed, word):
     """(∂J/∂θ) v = J̇ of torsor's recursion, and each ∂J/∂θ_j by differences."""
     robot, q, v, _ = case(seed)
     m = robot.model
@@ -292,7 +292,7 @@ def test_jacobian_derivative(seed, word):
     assert_close((later - earlier) / (2 * STEP), dJ[:, :, k], 1e-7, floor=max(1, np.abs(later).max()))
 
 
-# -- hurried calls ---------------------------------------------------------------------------------------------
+# -- errors ----------------------------------------------------------------------------------------------------
 
 
 def test_stacked_form_rejects_invalid_input():

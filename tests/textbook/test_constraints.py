@@ -28,21 +28,21 @@ def channel(arm):
 
 
 class TestExample85:
-    """The book's three decimals, and beside them the closed form they round."""
+    """The printed values with three decimals, and the closed forms that they round."""
 
-    def test_the_state_is_the_books(self, arm, channel):
+    def test_example_8_5_state_satisfies_the_constraint(self, arm, channel):
         assert np.allclose(arm.pose(Q, "tip")[:2, 3], [1, 0], atol=1e-15)
         assert np.allclose(arm.twist(Q, V, "tip")[3:5], [0, 1], atol=1e-15)
         assert np.abs(channel.residual(Q)).max() < 1e-15
         assert np.abs(channel.slip(Q, V)).max() < 1e-15
 
-    def test_mass_matrix_and_bias(self, arm):
+    def test_example_8_5_mass_matrix_and_bias_force(self, arm):
         assert np.allclose(arm.mass_matrix(Q), [[2, 0.5], [0.5, 1]], atol=1e-14)
         h = arm.bias_force(Q, V)
         assert np.allclose(h, [0, 0.866], atol=PRINTED)
         assert np.allclose(h, [0, R3 / 2], atol=1e-14)
 
-    def test_jacobian_and_its_rate(self, channel):
+    def test_example_8_5_constraint_jacobian_and_its_rate(self, channel):
         A, rate = channel.jacobian(Q), channel.jacobian_rate(Q, V)
         assert A.shape == rate.shape == (1, 2)
         assert np.allclose(A, [[0, -0.866]], atol=PRINTED)
@@ -50,7 +50,7 @@ class TestExample85:
         assert np.allclose(rate, [[-1, -0.5]], atol=1e-14)
         assert np.allclose(channel.drift(Q, V), rate @ V, atol=1e-14)
 
-    def test_the_closed_forms_at_any_state(self, channel):
+    def test_example_8_5_closed_forms_hold_at_any_state(self, channel):
         q, v = np.random.default_rng(0).normal(size=(2, 20, 2))
         (s1, c1), (s12, c12) = ((np.sin(x), np.cos(x)) for x in (q[:, 0], q.sum(axis=1)))
         both = v.sum(axis=1)
@@ -61,17 +61,17 @@ class TestExample85:
         )
 
     @pytest.mark.parametrize("method", METHODS)
-    def test_forward_dynamics(self, channel, method):
+    def test_example_8_5_forward_dynamics(self, channel, method):
         """λ = 0.289 τ₁ − 1.155 τ₂ − 0.167 (MR's sign: torsor's is the opposite), θ̈ = (0.5 τ₁ + 0.289, −1.155)."""
         for t1, t2 in [(0, 0), (1, 0), (0, 1), (-2, 3)]:
             a, multipliers = channel.forward_dynamics(Q, V, [t1, t2], method=method)
-            lam = -multipliers[0]  # MR 8.93: the robot on the world
+            lam = -multipliers[0]  # MR 8.93: force of the robot on the world
             assert np.isclose(lam, 0.289 * t1 - 1.155 * t2 - 0.167, atol=5 * PRINTED)
             assert np.isclose(lam, t1 / (2 * R3) - 2 / R3 * t2 - 1 / 6, atol=1e-13)
             assert np.allclose(a, [0.5 * t1 + 0.289, -1.155], atol=PRINTED)
             assert np.allclose(a, [t1 / 2 + 1 / (2 * R3), -2 / R3], atol=1e-13)
 
-    def test_torques_that_change_no_force_and_torques_that_change_no_motion(self, channel):
+    def test_example_8_5_torques_without_effect_on_force_or_on_motion(self, channel):
         rest = channel.forward_dynamics(Q, V, [0, 0])
         tangent = channel.forward_dynamics(Q, V, [4.0, 1.0])  # 0.289 τ₁ − 1.155 τ₂ = 0
         against = channel.forward_dynamics(Q, V, [0.0, 7.0])  # τ₁ = 0
@@ -80,7 +80,7 @@ class TestExample85:
         assert np.allclose(against.a, rest.a, atol=1e-13)
         assert abs(against.multipliers - rest.multipliers).max() > 1
 
-    def test_force_at_the_tip(self, arm, channel):
+    def test_example_8_5_force_at_the_tip(self, arm, channel):
         """f_tip = J⁻ᵀAᵀλ = (λ, 0) with J⁻ᵀ = [[0.577, −1.155], [1, 0]]."""
         J = arm.jacobian(Q, "tip")[3:5]
         assert np.allclose(np.linalg.inv(J).T, [[0.577, -1.155], [1, 0]], atol=PRINTED)
@@ -89,13 +89,13 @@ class TestExample85:
         assert np.allclose(-on_robot, [-0.167, 0, 0], atol=PRINTED)
         assert np.allclose(on_robot, [1 / 6, 0, 0], atol=1e-13)
 
-    def test_multipliers_of_a_force(self, channel):
+    def test_example_8_5_multipliers_of_a_force(self, channel):
         """λ = (J⁻ᵀAᵀ)† (f, 0) = f."""
         assert np.allclose(channel.multipliers_of(Q, [2.5, 0, 0], "tip", rows="linear"), [2.5], atol=1e-13)
         lam = channel.multipliers_of(Q, [0, 0, 0, 2.5, 0, 0], "tip")
         assert np.allclose(lam, [2.5], atol=1e-13)
 
-    def test_inverse_dynamics(self, channel):
+    def test_example_8_5_inverse_dynamics(self, channel):
         """τ₁ = 2a − 0.578, τ₂ = 0.5a − 0.866 f − 0.289 for θ̈ = (a, −1.155) and a force f against the channel."""
         for a, f in [(0, 0), (1, 0), (0, 1), (-2, 3)]:
             tau = channel.inverse_dynamics(Q, V, [a, -2 / R3], multipliers=[-f])
@@ -105,7 +105,7 @@ class TestExample85:
             assert np.allclose(back.a, [a, -2 / R3], atol=1e-12)
             assert np.allclose(back.multipliers, [-f], atol=1e-12)
 
-    def test_projectors(self, channel):
+    def test_example_8_5_projectors(self, channel):
         P = channel.projector(Q)
         assert np.allclose(P, [[1, 0], [0.25, 0]], atol=1e-14)
         assert np.allclose(np.eye(2) - P, [[0, 0], [-0.25, 1]], atol=1e-14)
@@ -113,7 +113,7 @@ class TestExample85:
 
 
 class Case:
-    """A random mechanism with independent rows, at a state that keeps its constraints; MR's letters."""
+    """A random mechanism with independent rows, at a state that satisfies its constraints; in MR's notation."""
 
     def __init__(self, seed: int, kinds, bodies: int):
         self.robot, self.q, loops = closed_mechanism(seed, kinds, bodies=bodies)
@@ -124,7 +124,7 @@ class Case:
         self.M, self.h = self.robot.mass_matrix(self.q), self.robot.bias_force(self.q, self.v)
         self.A, self.Adot = self.system.jacobian(self.q), self.system.jacobian_rate(self.q, self.v)
         self.a, self.F_and_O = self.system.forward_dynamics(self.q, self.v, self.tau)
-        self.lam = -self.F_and_O  # MR's
+        self.lam = -self.F_and_O  # in MR's sign
         self.W = np.linalg.inv(self.M)
         self.G = self.A @ self.W @ self.A.T
         kappa = np.linalg.cond(self.G) + np.linalg.cond(self.M)
@@ -146,10 +146,10 @@ def c(request):
 
 
 class TestModernRobotics:
-    def test_8_92_and_8_94_the_velocity_keeps_the_constraints(self, c):
+    def test_8_92_and_8_94_velocity_satisfies_the_constraints(self, c):
         c.same(c.A @ c.v, np.zeros(len(c.A)))
 
-    def test_workless(self, c):
+    def test_constraint_forces_do_no_work(self, c):
         c.same((c.A.T @ c.lam) @ c.v, 0.0)
 
     def test_8_93_equation_of_motion(self, c):
@@ -162,7 +162,7 @@ class TestModernRobotics:
     def test_8_96_accelerations_from_multipliers(self, c):
         c.same(c.a, c.W @ (c.tau - c.h - c.A.T @ c.lam))
 
-    def test_8_97_substituted(self, c):
+    def test_8_97_acceleration_inserted_into_the_constraint_rate(self, c):
         c.same(c.Adot @ c.v + c.A @ c.W @ (c.tau - c.h - c.A.T @ c.lam), np.zeros(len(c.A)))
 
     def test_8_98_multipliers(self, c):
@@ -188,16 +188,16 @@ class TestModernRobotics:
         c.same(Pa, np.eye(n) - c.W @ c.A.T @ np.linalg.solve(c.G, c.A))
         c.same(Pa, P.T)
 
-    def test_exercise_8_10(self, c):
-        """8.99 times M⁻¹ is M⁻¹P M θ̈ = M⁻¹P (τ − h), and M⁻¹P = (M⁻¹P M) M⁻¹ = P_θ̈ M⁻¹: no P is inverted."""
+    def test_mr_exercise_8_10_gives_8_101_from_8_99(self, c):
+        """8.99 times M⁻¹ is M⁻¹P M θ̈ = M⁻¹P (τ − h), and M⁻¹P = (M⁻¹P M) M⁻¹ = P_θ̈ M⁻¹: P is not inverted."""
         P, Pa = c.system.projector(c.q), c.system.acceleration_projector(c.q)
         left, right = c.W @ P @ c.M @ c.a, c.W @ P @ (c.tau - c.h)  # M⁻¹ · (8.99)
         c.same(left, right)
-        c.same(left, Pa @ c.a)  # the left of 8.101
+        c.same(left, Pa @ c.a)  # left side of 8.101
         c.same(c.W @ P, Pa @ c.W)  # the step that needs no inverse of P
-        c.same(right, Pa @ c.W @ (c.tau - c.h))  # its right
+        c.same(right, Pa @ c.W @ (c.tau - c.h))  # right side of 8.101
 
-    def test_multipliers_and_the_wrench_at_a_frame(self, c):
+    def test_wrench_of_multipliers_at_a_frame_gives_the_constraint_force(self, c):
         """JᵀF_tip = Aᵀλ where the constraint acts at one frame against the world."""
         held = c.robot.constrained(C.point_at("frame2", c.robot.pose(c.q, "frame2")[:3, 3]))
         lam = np.array([1.0, -2.0, 0.5])
@@ -219,7 +219,7 @@ class TestFeatherstoneAndOrin:
         c.same(c.system.drift(c.q, c.v), c.Adot @ c.v)
 
     def test_18_independent_rows(self, c):
-        """With the first loop given a second time, L has the rank of φ′ and as many rows."""
+        """With the first loop repeated, L has as many rows as the rank of φ′."""
         again = [type(x)(x.name + "'", *list(x.__dict__.values())[1:]) for x in c.system.constraints]
         twice = c.robot.constrained(*c.system.constraints, *again)
         L = twice.jacobian(c.q)[list(twice.independent_rows)]
@@ -228,7 +228,7 @@ class TestFeatherstoneAndOrin:
         c.same(L @ c.a, -twice.drift(c.q, c.v)[list(twice.independent_rows)])
 
     def test_19_active_loop_joints(self, c):
-        """τ_c = Lᵀλ + τ_a, with the τ_a that the joint's own power demands: τ_aᵀ v = τᵀ v_J for every v."""
+        """τ_c = Lᵀλ + τ_a, with τ_a from the power of the loop joint: τ_aᵀ v = τᵀ v_J for every v."""
         loop = c.system.constraints[0]
         push = np.arange(1.0, loop.kind.nv + 1)
         pushed = c.system.forward_dynamics(c.q, c.v, c.tau, loop_forces={loop.name: push})
@@ -238,7 +238,7 @@ class TestFeatherstoneAndOrin:
         keeps = c.system.acceleration_projector(c.q)  # on motions that the loop allows, S v_J is the relative twist itself
         c.same(keeps.T @ tau_a, keeps.T @ np.array(power))
 
-    def test_20_all_at_once(self, c):
+    def test_20_combined_system_gives_accelerations_and_multipliers(self, c):
         n, k = len(c.a), len(c.A)
         K = np.block([[c.M, c.A.T], [c.A, np.zeros((k, k))]])
         x = np.linalg.solve(K, np.concatenate([c.tau - c.h, -c.system.drift(c.q, c.v)]))
@@ -247,13 +247,13 @@ class TestFeatherstoneAndOrin:
             c.same(a, x[:n])
             c.same(lam, -x[n:])
 
-    def test_21_multipliers_first(self, c):
+    def test_21_multipliers_method_solves_for_multipliers_first(self, c):
         right = -c.system.drift(c.q, c.v) - c.A @ c.W @ (c.tau - c.h)
         lam = c.system.forward_dynamics(c.q, c.v, c.tau, method="multipliers").multipliers
         c.same(c.G @ lam, right)
 
-    def test_22_motions_first(self, c):
-        """KᵀM K y = Kᵀ(τ − C − M q̈₀), q̈ = K y + q̈₀, with K and q̈₀ of NumPy's own SVD."""
+    def test_22_null_space_method_solves_for_accelerations_first(self, c):
+        """KᵀM K y = Kᵀ(τ − C − M q̈₀), q̈ = K y + q̈₀, with K and q̈₀ from NumPy's SVD."""
         k = len(c.A)
         _, _, Vt = np.linalg.svd(c.A)
         K, a0 = Vt[k:].T, np.linalg.pinv(c.A) @ -c.system.drift(c.q, c.v)

@@ -1,8 +1,8 @@
-"""The worked examples of the books, twice: over symbols (the closed form itself) and as numbers through the public Robot.
+"""The worked examples of the books: over symbols (the closed form) and as numbers with the public Robot.
 
 Where a book gives the equation of motion it is transcribed (MR 8.9–8.10, ASADA 7.1.11–7.1.12, SLIDES examples 1 and 3).  Where
-it asks the reader for it (SLIDES examples 2, 4 and 5, MR Exercise 8.4) it is derived here by Lagrange's equations from the
-positions of the masses, by hand or by SymPy, with nothing of torsor in it.
+the equation is left to the reader (SLIDES examples 2, 4 and 5, MR Exercise 8.4), it is derived here by Lagrange's equations
+from the positions of the masses, by hand or by SymPy, without torsor.
 """
 
 import math
@@ -49,7 +49,7 @@ def same(ours, book):
 
 
 def check_numbers(description, tau, q, v, a, values):
-    """The public methods against the book's τ(q, q̇, q̈) at random states: τ, M, c, g, h, and back to q̈."""
+    """Public methods against the book's τ(q, q̇, q̈) at random states: τ, M, c, g, h and forward dynamics."""
     n = len(q)
     f = sympy.lambdify([q, v, a], [t.subs(values) for t in map(sympy.sympify, tau)])
     book = lambda *state: np.array(f(*state), float)  # noqa: E731
@@ -104,7 +104,7 @@ def test_mr_8_9_in_numbers():
 
 
 def test_mr_8_9_follows_from_lagrange():
-    """The book's equation against Lagrange's, so that a slip in copying it would show."""
+    """The equation of the book against Lagrange's equations, to detect errors of transcription."""
     q, v, a = state(2)
     p1 = (L1 * cos(q[0]), L1 * sin(q[0]), 0)
     p2 = (p1[0] + L2 * cos(q[0] + q[1]), p1[1] + L2 * sin(q[0] + q[1]), 0)
@@ -178,8 +178,8 @@ def test_slides_example_4_the_planar_rp_arm():
     check_numbers(d, by_hand, q, v, a, {**VALUES, I1: 0.2, I2: 0.3})
 
 
-def test_slides_example_5_the_cartesian_arm():
-    """τ₁ = (m₁ + m₂ + m₃)(q̈₁ + g), τ₂ = (m₂ + m₃) q̈₂, τ₃ = m₃ q̈₃, by hand: each slide carries those beyond it."""
+def test_slides_example_5_the_cartesian_arm_in_symbols_and_numbers():
+    """τ₁ = (m₁ + m₂ + m₃)(q̈₁ + g), τ₂ = (m₂ + m₃) q̈₂, τ₃ = m₃ q̈₃, by hand: each prismatic joint moves all links after it."""
     m3 = symbols("m3", positive=True)
     q, v, a = state(3)
     tau = [(m1 + m2 + m3) * (a[0] + g), (m2 + m3) * a[1], m3 * a[2]]
@@ -204,7 +204,7 @@ def asada(m1, m2, l1, lc1, lc2, I1, I2, g):
     )
 
 
-def test_asada_7_1_11_and_7_1_12():
+def test_asada_7_1_11_and_7_1_12_in_symbols_and_numbers():
     l1, lc1, lc2, I1, I2 = symbols("l1 lc1 lc2 I1 I2", positive=True)
     q, v, a = state(2)
     H11 = m1 * lc1**2 + I1 + m2 * (l1**2 + lc2**2 + 2 * l1 * lc2 * cos(q[1])) + I2  # 7.1.12-a
@@ -242,7 +242,7 @@ def furuta_by_lagrange(q, v, a, I1, I2):
     return lagrange(K, P, q, v, a)
 
 
-def test_mr_exercise_8_4_the_furuta_pendulum():
+def test_mr_exercise_8_4_the_furuta_pendulum_in_symbols_and_numbers():
     I1, I2 = symbols("I1 I2", positive=True)
     q, v, a = state(2)
     tau = furuta_by_lagrange(q, v, a, I1, I2)

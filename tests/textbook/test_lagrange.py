@@ -99,8 +99,8 @@ def test_mr_8_9_and_8_10_the_2r_arm():
     assert is_identical(eom.tau, printed)
 
 
-def test_mr_8_7_the_energies_as_printed_but_for_a_slip():
-    """The K₂ printed below 8.7 has 2(L₁² + L₁L₂ cos θ₂)θ̇₁θ̇₂; its own 8.9 needs L₂² there, and so do the velocities above it."""
+def test_mr_8_7_energies_equal_the_printed_ones_except_a_misprint():
+    """The K₂ printed below 8.7 has 2(L₁² + L₁L₂ cos θ₂)θ̇₁θ̇₂; equation 8.9 and the velocities above need L₂² there."""
     K1, P = m1 * L1**2 * w1**2 / 2, m1 * g * L1 * sin(th1) + m2 * g * (L1 * sin(th1) + L2 * sin(th1 + th2))
 
     def K2(slip):
@@ -123,7 +123,7 @@ def test_mr_8_17_to_8_19_christoffel_symbols_and_proposition_8_1():
 # -- SLIDES --------------------------------------------------------------------------------------------------
 
 
-def test_slides_example_2_a_bent_link():
+def test_slides_example_2_a_bent_link_by_lagrange():
     """(m₁l₁² + m₂(l₁ + l₂ cos φ)²) θ̈ = τ: the first part level, the second rising at the angle φ, z₀ vertical."""
     phi = sp.Symbol("phi", real=True)
     [(th, _)] = coordinates = coordinate_symbols("theta")
@@ -133,7 +133,7 @@ def test_slides_example_2_a_bent_link():
     assert is_identical(eom.tau, [(m1 * L1**2 + m2 * far**2) * eom.a[0]])
 
 
-def test_slides_example_4_the_rp_arm():
+def test_slides_example_4_the_rp_arm_by_lagrange():
     places = ((L1 * cos(th1), L1 * sin(th1)), (th2 * cos(th1), th2 * sin(th1)))
     K, P = particles((m1, m2), places, (0, 1), TWO)
     eom = lagrange(K + (I1 + I2) * w1**2 / 2, P, TWO)
@@ -146,7 +146,7 @@ def test_slides_example_4_the_rp_arm():
     assert is_identical(lagrange_of(ts.robots.rp_arm(m1=m1, m2=m2, L1=L1, I1=I1, I2=I2, g=g), coordinates=TWO).tau, printed)
 
 
-def test_slides_example_5_the_cartesian_arm():
+def test_slides_example_5_the_cartesian_arm_by_lagrange():
     (z, vz), (_, vy), (_, vx) = coordinates = coordinate_symbols("z y x")
     K = ((m1 + m2 + m3) * vz**2 + (m2 + m3) * vy**2 + m3 * vx**2) / 2
     eom = lagrange(K, (m1 + m2 + m3) * g * z, coordinates)
@@ -166,7 +166,7 @@ def asada_energies():
     return T + I1 * w1**2 / 2 + I2 * (w1 + w2) ** 2 / 2, U
 
 
-def test_asada_7_1_11_and_7_1_12():
+def test_asada_7_1_11_and_7_1_12_by_lagrange():
     eom = lagrange(*asada_energies(), TWO)
     H11 = m1 * lc1**2 + I1 + m2 * (l1**2 + lc2**2 + 2 * l1 * lc2 * cos(th2)) + I2  # 7.1.12-a
     H22 = m2 * lc2**2 + I2  # 7.1.12-b
@@ -207,12 +207,12 @@ def test_asada_example_7_2_absolute_angles():
     assert is_identical(phi.M, directly.M)
     assert is_identical(phi.tau, directly.tau)
     assert is_identical(phi.coriolis, [0, 0]), "absolute angles have centrifugal forces only"
-    # 7.2.30: and back, τ = Jᵀ Q with φ = J θ
+    # 7.2.30, the inverse change: τ = Jᵀ Q with φ = J θ
     assert is_identical(generalized_force({p1: th1, p2: th1 + th2}, TWO, [t1 - t2, t2]), [t1, t2])
 
 
-def test_change_of_coordinates_that_bend():
-    """Polar and Cartesian coordinates of one particle: J moves, so c gains M J̇ q̇."""
+def test_change_to_curvilinear_coordinates_adds_the_jacobian_rate():
+    """Polar and Cartesian coordinates of one particle: J depends on q, so c has the additional term M J̇ q̇."""
     (x, vx), (y, vy) = flat = coordinate_symbols("x y")
     (r, vr), (th, w) = polar = coordinate_symbols("r theta")
     eom = change_coordinates(lagrange(m * (vx**2 + vy**2) / 2, m * g * y, flat), {x: r * cos(th), y: r * sin(th)}, polar)
@@ -255,7 +255,7 @@ def test_asada_7_2_31_and_7_2_32_virtual_work():
 # -- MR exercise 8.4 -----------------------------------------------------------------------------------------
 
 
-def test_mr_exercise_8_4_the_furuta_pendulum():
+def test_mr_exercise_8_4_the_furuta_pendulum_by_lagrange():
     c1, s1, c2, s2 = cos(th1), sin(th1), cos(th2), sin(th2)
     tip1 = Matrix([L1 * c1, L1 * s1, 0])
     tip2 = tip1 + L2 * Matrix([s1 * s2, -c1 * s2, c2])
@@ -286,7 +286,7 @@ ROBOTS = {
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_lagrange_is_newton_euler_is_kane(name):
+def test_lagrange_newton_euler_and_kane_give_identical_equations(name):
     """Three derivations, three sources: energies (MR 8.3), the recursion of forces (MR 8.50–8.54), partial velocities."""
     robot = ROBOTS[name]()
     eom = lagrange_of(robot)
@@ -302,7 +302,7 @@ def test_lagrange_is_newton_euler_is_kane(name):
     assert is_identical(N, -N.T)
 
 
-def test_kane_of_particles_and_of_a_body():
+def test_kane_of_particles_and_of_bodies_equals_lagrange():
     """The 2R arm from its points; ASADA's from its links, whose rotation is about ẑ."""
     p1, p2 = ((*p, 0) for p in two_link_points())
     assert is_identical(kane([KaneBody(m1, p1), KaneBody(m2, p2)], TWO, gravity=(0, -g, 0)).tau, two_r().tau)
@@ -313,7 +313,7 @@ def test_kane_of_particles_and_of_a_body():
     assert is_identical(kane(bodies, TWO, gravity=(0, -g, 0)).tau, lagrange(*asada_energies(), TWO).tau)
 
 
-def test_kane_with_forces_and_rotors():
+def test_kane_with_forces_and_rotors_equals_lagrange():
     b, J = sp.symbols("b J")
     description = (
         ts.Builder("pendulum")
@@ -342,18 +342,18 @@ def test_asada_7_1_3_centrifugal_and_coriolis_of_the_2r_arm():
 
 
 @pytest.mark.parametrize("robot", [ts.robots.scara(), ts.robots.ur5(), ts.robots.quadruped()], ids=lambda r: r.name)
-def test_centrifugal_and_coriolis_make_the_velocity_force(robot):
+def test_centrifugal_and_coriolis_forces_sum_to_the_velocity_force(robot):
     rng = np.random.default_rng(4)
     q, v = robot.random_configuration(rng, 7), rng.normal(size=(7, robot.nv))
     centrifugal, coriolis = centrifugal_and_coriolis(robot, q, v)
     assert np.allclose(centrifugal + coriolis, robot.velocity_force(q, v), atol=1e-11)
     one = np.zeros_like(v)
-    one[:, 1] = v[:, 1]  # one joint alone: all of its force is centrifugal
+    one[:, 1] = v[:, 1]  # if only one joint moves, its force is centrifugal only
     assert np.allclose(centrifugal_and_coriolis(robot, q, one)[0], robot.velocity_force(q, one), atol=1e-12)
     assert not np.any(centrifugal_and_coriolis(robot, q, one)[1])
 
 
-def test_three_index_symbols_of_a_robot():
+def test_three_index_symbols_of_the_ur5_equal_differences_of_the_mass_matrix():
     robot, rng = ts.robots.ur5(), np.random.default_rng(6)
     q, step = robot.random_configuration(rng), 1e-6
     C = three_index_symbols(robot, q)

@@ -64,8 +64,8 @@ FIGURE = [
 
 
 @pytest.mark.parametrize(("solid", "integral", "volume", "moments"), FIGURE, ids=["box", "cylinder", "ellipsoid"])
-def test_figure_8_5(solid, integral, volume, moments):
-    """The printed formulas, as symbols; and Exercise 8.1, which derives them from 8.24."""
+def test_inertias_of_solids_equal_mr_figure_8_5(solid, integral, volume, moments):
+    """The printed formulas over symbols, and their derivation from 8.24 (Exercise 8.1)."""
     I = solid.inertia(mass=m)
     assert sympy.simplify(solid.volume - volume) == 0
     assert I.h == (0, 0, 0)
@@ -79,7 +79,7 @@ def test_figure_8_5(solid, integral, volume, moments):
     assert sympy.simplify(solid.inertia(density=density).I.xx - I.I.xx) == 0
 
 
-def test_cone_by_its_integrals():
+def test_cone_inertia_equals_its_integrals():
     """8.24 about the frame at the base, and the centre of mass at a quarter of the height."""
     solid = rigid.cone(r, h)
     density = m / solid.volume
@@ -90,7 +90,7 @@ def test_cone_by_its_integrals():
     assert sympy.simplify(density * cone_integral(x**2 + y**2) - I.I.zz) == 0
 
 
-def test_capsule_is_a_cylinder_and_two_halves_of_a_ball():
+def test_capsule_inertia_equals_cylinder_and_two_hemispheres():
     """8.24 over the discs at height z: radius r in the middle, √(r² − (|z| − ℓ/2)²) in the caps."""
     solid = rigid.capsule(r, l)
     cap = r**2 - (z - l / 2) ** 2
@@ -105,7 +105,7 @@ def test_capsule_is_a_cylinder_and_two_halves_of_a_ball():
     assert sympy.simplify(solid.gyration.xx * volume - across) == 0
 
 
-def test_rod_and_sphere_are_limits():
+def test_rod_and_sphere_are_limits_of_other_solids():
     assert sympy.limit(rigid.cylinder(r, l).gyration.xx, r, 0) == rigid.rod(l).gyration.xx
     assert sympy.simplify(rigid.sphere(r).gyration.xx - Rational(2, 5) * r**2) == 0
     assert sympy.simplify(rigid.capsule(r, l).gyration.xx.subs(l, 0) - Rational(2, 5) * r**2) == 0
@@ -131,7 +131,7 @@ def test_rotation_of_the_frame_8_26():
     assert np.allclose(R.T @ I_b @ R, I_c, rtol=1e-13)
 
 
-def test_steiner_against_direct_integration():
+def test_steiner_equals_direct_integration():
     """8.27 for a box of symbols, with the integrals 8.24 taken about q itself."""
     q = symbols("q_x q_y q_z")
     I_b = [[rigid.box(l, w, h).inertia(mass=m).I.rows[i][j] for j in range(3)] for i in range(3)]
@@ -161,7 +161,7 @@ def test_spatial_steiner_8_42():
     assert np.allclose(moved.I.rows, rigid.steiner(np.diag([1.0, 2, 3]), 2.0, (0.1, 0.2, 0.3)), rtol=1e-14)
 
 
-def test_principal_axes_diagonalise():
+def test_principal_axes_diagonalise_the_inertia():
     body = random_inertia()
     p = rigid.principal_axes(body)
     I_c = np.array(body.about_com.rows)
@@ -174,8 +174,8 @@ def test_principal_axes_diagonalise():
 # -- worked examples -------------------------------------------------------------------------------------------
 
 
-def test_compound_body_of_the_slides():
-    """SLIDES: a cylinder of 2 kg, a prism of 1 kg along x.  The figure's sizes are not in the text; these are ours:
+def test_inertia_of_the_compound_body_of_the_slides_equals_hand_calculation():
+    """SLIDES: a cylinder of 2 kg, a prism of 1 kg along x.  The sizes of the figure are not in the text; assumed here:
 
     cylinder r = 0.1 m, height 0.4 m about the vertical z; prism 0.6 × 0.1 × 0.2 m, from the cylinder's side outwards, so that
     its centre is at x = 0.1 + 0.3 = 0.4 m.
@@ -196,7 +196,7 @@ def test_compound_body_of_the_slides():
         2 * 0.01 / 2 + (0.36 + 0.01) / 12 + shift,
     ]
     assert np.allclose(whole.about_com.rows, np.diag(by_hand), rtol=1e-13, atol=1e-16)
-    # and by brute force: both bodies as grids of points
+    # also numerically: both bodies as grids of points
     t = (np.arange(60) + 0.5) / 60 - 0.5
     grid = np.stack(np.meshgrid(t, t, t, indexing="ij"), axis=-1).reshape(-1, 3)
     inside = grid[np.hypot(grid[:, 0], grid[:, 1]) < 0.5]
@@ -207,7 +207,7 @@ def test_compound_body_of_the_slides():
     assert np.allclose(np.trace(second) * np.eye(3) - second, np.diag(by_hand), rtol=3e-3, atol=1e-12)
 
 
-def test_dumbbell_exercise_8_2():
+def test_inertia_of_the_dumbbell_equals_mr_exercise_8_2():
     """Two iron balls of 20 cm at the ends of a bar of 4 cm × 20 cm, 7500 kg/m³; numbers by hand."""
     ball = rigid.sphere(0.1).inertia(density=7500)
     bar = rigid.cylinder(0.02, 0.2).inertia(density=7500)
@@ -260,7 +260,7 @@ def test_jacobi_identity_with_numbers(V1, V2, V3):
     assert np.allclose(total, 0, atol=1e-10)
 
 
-def test_adjoint_carries_twists_and_composes():
+def test_adjoint_transforms_twists_and_composes():
     """[V_a] = T_ab [V_b] T_ab⁻¹ (MR 3.76), [Ad_T1 T2] = [Ad_T1][Ad_T2], and power is the same in both frames."""
     T, S, V, F = random_pose(), random_pose(), RNG.normal(size=6), RNG.normal(size=6)
     assert np.allclose(rigid.twist_matrix(rigid.adjoint(T) @ V), T @ rigid.twist_matrix(V) @ rigid.inverse_pose(T))
@@ -308,7 +308,7 @@ def test_principal_form_8_25(w_, dw):
 
 
 def test_classical_form_is_the_sum_over_points():
-    """8.22–8.23 from where the book starts: f_i = m_i p̈_i with p̈_i = v̇ + [ω̇] r + [ω] v + [ω]² r."""
+    """8.22–8.23 from the sum over points: f_i = m_i p̈_i with p̈_i = v̇ + [ω̇] r + [ω] v + [ω]² r."""
     masses, points = RNG.uniform(1, 2, 12), RNG.normal(size=(12, 3))
     V, dV = RNG.normal(size=6), RNG.normal(size=6)
     W, dW = rigid.skew(V[:3]), rigid.skew(dV[:3])
@@ -317,8 +317,8 @@ def test_classical_form_is_the_sum_over_points():
     assert np.allclose(rigid.inverse_dynamics(rigid.from_points(masses, points), V, dV), F)
 
 
-def test_any_frame_8_43():
-    """F_a = Ad_Tbaᵀ F_b for the same motion in two frames (Exercise 8.3b); also the recursion's own form of it."""
+def test_dynamics_in_any_frame_equals_8_43():
+    """F_a = Ad_Tbaᵀ F_b for the same motion in two frames (Exercise 8.3b); also in the form of the recursion."""
     body, T_ab = random_inertia(), random_pose()
     Ad = rigid.adjoint(rigid.inverse_pose(T_ab))
     V_a, dV_a = RNG.normal(size=(2, 6))
@@ -330,13 +330,13 @@ def test_any_frame_8_43():
 
 
 @given(six, six)
-def test_forward_undoes_inverse_dynamics(V, dV):
+def test_forward_dynamics_of_a_body_inverts_inverse_dynamics(V, dV):
     body = random_inertia(np.random.default_rng(4))
     assert np.allclose(rigid.forward_dynamics(body, V, rigid.inverse_dynamics(body, V, dV)), dV, atol=1e-8)
 
 
 def test_work_is_the_change_of_energy():
-    """d/dt ½VᵀGV = FᵀV, the ad term does none."""
+    """d/dt ½VᵀGV = FᵀV; the ad term does no work."""
     body, V, dV = random_inertia(), RNG.normal(size=6), RNG.normal(size=6)
     F = rigid.inverse_dynamics(body, V, dV)
     assert np.dot(F, V) == pytest.approx(rigid.momentum(body, V) @ dV)

@@ -10,13 +10,13 @@ from torsor.algorithms.crba import crba
 from torsor.bridges.modern_robotics import Adjoint, MatrixExp6, RpToTrans, TransInv, VecTose3, ad
 from torsor.spatial import from_rpy
 
-#: a motor of mass 1: how stator and rotor share it does not matter in the plane
+#: a motor of mass 1; its division into stator and rotor has no effect in the plane
 STATOR = {"mass": 0.9, "com": (1, 0, 0), "inertia": (0, 0, 0.005)}
 ROTOR = {"mass": 0.1, "inertia": (0.00125 / 2, 0.00125 / 2, 0.00125)}
 
 
 def geared(G: float) -> ts.Robot:
-    """The 2R arm with a motor at each joint; the first one's stator is on the ground, the second's on link 1."""
+    """The 2R arm with a motor at each joint; the first stator is on the ground, the second on link 1."""
     arm = ts.robots.two_link().with_payload("link1", **STATOR)
     return arm.with_rotors({"joint1": {**ROTOR, "ratio": G}, "joint2": {**ROTOR, "ratio": G, "xyz": (1, 0, 0)}})
 
@@ -29,14 +29,14 @@ def geared(G: float) -> ts.Robot:
     ],
 )
 @pytest.mark.parametrize("theta2", [0.0, 0.7, np.pi / 2, 3.0])
-def test_the_printed_mass_matrices(G, printed, half_a_digit, theta2):
+def test_mass_matrices_with_rotors_equal_the_printed_ones(G, printed, half_a_digit, theta2):
     error = np.abs(geared(G).mass_matrix([0.3, theta2]) - printed(np.cos(theta2)))
     assert (error <= np.array(half_a_digit) + 1e-12).all()
 
 
 @pytest.mark.parametrize("G", [10, 100])
-def test_the_mass_matrix_by_hand(G):
-    """K adds up: the masses, the standing motor 2 on link 1, rotor 1 at G θ̇₁ and rotor 2 at θ̇₁ + G θ̇₂."""
+def test_mass_matrix_with_rotors_equals_the_derivation_by_hand(G):
+    """K is the sum of the masses, motor 2 fixed to link 1, rotor 1 at G θ̇₁ and rotor 2 at θ̇₁ + G θ̇₂."""
     c, J = np.cos(0.7), 0.00125
     M = [[4 + 2 * c + 0.005 + J + G * G * J, 1 + c + G * J], [1 + c + G * J, 1 + G * G * J]]
     np.testing.assert_allclose(geared(G).mass_matrix([0.3, 0.7]), M, rtol=1e-14)
@@ -55,7 +55,7 @@ def test_the_mass_matrix_becomes_more_diagonal_with_the_gear_ratio():
     assert coupled[-1] < 0.01
 
 
-# -- the algorithm, as printed -------------------------------------------------------------------------------------------
+# -- the printed algorithm -----------------------------------------------------------------------------------------------
 
 
 def pose(xyz, rpy) -> np.ndarray:
@@ -124,7 +124,7 @@ class Arm:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_motor_and_gear_torques_are_the_book_s(seed):
+def test_motor_and_gear_torques_equal_the_printed_algorithm(seed):
     arm = Arm(4, seed)
     q, v, a = np.random.default_rng(seed + 50).normal(size=(3, 4))
     motor, gear = arm.inverse_dynamics(q, v, a)
@@ -135,7 +135,7 @@ def test_motor_and_gear_torques_are_the_book_s(seed):
 
 
 def test_rotor_with_ratio_one_is_an_ordinary_body():
-    """G = 1 about the joint's own axis: the rotor turns with the link, so the plain algorithm has it as part of the link."""
+    """G = 1 about the joint axis: the rotor turns with the link and can be a part of it."""
     I = (0.01, 0.01, 0.02)
     arm = ts.robots.two_link()
     direct = arm.with_rotors({"joint2": {"mass": 0.4, "inertia": I, "ratio": 1, "xyz": (1, 0, 0)}})

@@ -1,4 +1,4 @@
-"""The survey of a robot at many configurations: against the two-link arm in closed form, and its bounds."""
+"""Survey of a robot at many configurations: against the closed form of the two-link arm, and its limit of work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torsor.look.explain import survey as room
 from torsor.look.explain.survey import survey
 
 
-def test_condition_of_the_two_link_arm():
+def test_survey_condition_of_the_two_link_arm_equals_the_closed_form():
     """M of MR 8.9 with unit masses and lengths; the worst sample has the largest ratio of eigenvalues."""
     robot = ts.robots.two_link()
     found = survey(robot, samples=200, seed=1)
@@ -20,7 +20,7 @@ def test_condition_of_the_two_link_arm():
     assert found.worst.number >= found.neutral.number
 
 
-def test_a_robot_of_many_joints_has_fewer_matrices_looked_at(monkeypatch):
+def test_survey_with_a_limit_of_entries_uses_fewer_mass_matrices(monkeypatch):
     monkeypatch.setattr(room, "ENTRIES", 40)
     few = survey(ts.robots.two_link(), samples=200, seed=1)
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""docs/textbook.md is complete and true: every numbered thing of the books has a row, every name in it exists."""
+"""docs/textbook.md is complete and correct: every numbered item of the books has a row, every name in it exists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "textbook.md").read_text()
-#: what the page may call "not yet"; a later release takes rows out of here, and none may be added
+#: items that the page may mark as "not yet"; later releases may remove items, none may be added
 LATER: set[str] = set()
 
 
@@ -34,21 +34,21 @@ def expanded(items: list[str], prefix: str) -> set[int]:
     return found
 
 
-def test_every_equation_of_modern_robotics():
+def test_textbook_page_has_every_equation_of_modern_robotics():
     assert expanded([r[0] for r in rows("Modern Robotics, chapter 8: equations")], "8.") == set(range(1, 113))
 
 
-def test_every_equation_of_featherstone_and_orin():
+def test_textbook_page_has_every_equation_of_featherstone_and_orin():
     assert expanded([r[0] for r in rows("Featherstone & Orin, section 3")], "") == set(range(1, 30))
 
 
-def test_every_equation_of_asada():
+def test_textbook_page_has_every_equation_of_asada():
     items = [r[0] for r in rows("Asada, chapter 7")]
     assert expanded(items, "7.1.") == set(range(1, 20))
     assert expanded(items, "7.2.") == set(range(1, 33))
 
 
-def test_every_exercise_and_function():
+def test_textbook_page_has_every_exercise_example_and_function():
     items = {r[0] for r in rows("Modern Robotics, chapter 8: examples, figures, software, exercises")}
     assert {f"Exercise 8.{k}" for k in range(1, 16)} <= items
     assert {
@@ -59,7 +59,7 @@ def test_every_exercise_and_function():
 
 
 def resolve(name: str) -> object:
-    """torsor.a.b.C.d, importing as far as modules go."""
+    """The object torsor.a.b.C.d, with the modules of its path imported."""
     parts = ["torsor", *name.split(".")]
     for k in range(len(parts), 0, -1):
         try:
@@ -73,7 +73,7 @@ def resolve(name: str) -> object:
 
 
 @pytest.mark.parametrize("row", ALL, ids=lambda r: r[0])
-def test_every_name_exists(row):
+def test_every_name_on_the_textbook_page_exists(row):
     item, _, where = row
     if where == "not yet":
         assert item in LATER, f"{item} is not among what may still be missing"

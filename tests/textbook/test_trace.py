@@ -18,7 +18,7 @@ seeds = st.integers(0, 10**6)
 WRENCHES = {"frame3": [1.0, -2.0, 3.0, -4.0, 5.0, 6.0], "link2": [0.5, 0.0, 0.0, 0.0, 0.0, -1.0]}
 
 
-def test_trace_of_the_books_recursion():
+def test_newton_euler_table_equals_the_recursion_of_mr_8_50_to_8_54():
     """MR 8.50–8.54 with the book's own functions, frames at the centres of mass; from_mr's links are the book's {i}."""
     rng = np.random.default_rng(5)
     Mlist = [mr.MatrixExp6(mr.VecTose3(rng.normal(size=6))) for _ in range(4)]
@@ -50,8 +50,8 @@ def test_trace_of_the_books_recursion():
 
 
 @given(seed=seeds)
-def test_trace_on_trees(seed):
-    """The rows are the twists and accelerations of the links, and end in inverse dynamics."""
+def test_newton_euler_table_of_trees_equals_twists_accelerations_and_inverse_dynamics(seed):
+    """The rows have the twists and accelerations of the links; τ is inverse dynamics."""
     robot = Robot(random_tree(seed))
     q, v, a = state(robot, seed)
     trace = newton_euler_table(robot, q, v, a, WRENCHES)
@@ -66,20 +66,20 @@ def test_trace_on_trees(seed):
         assert_close(pose @ row.T, above, 1e-11, floor=1)
     heavy = newton_euler_table(robot, q, v, a, WRENCHES, at="com")
     for row, other in zip(heavy.rows, trace.rows, strict=True):
-        assert_close(row.F @ row.V, other.F @ other.V, 1e-10, floor=1)  # power does not care where it is counted
+        assert_close(row.F @ row.V, other.F @ other.V, 1e-10, floor=1)  # power does not depend on the reference point
         assert_close(row.tau, other.tau, floor=1)
     assert_close(heavy.tau, trace.tau, floor=1)
 
 
-def test_trace_at_the_centre_of_mass():
-    """Held still, a body's own share of the wrench at its centre of mass is its weight and no moment."""
+def test_newton_euler_table_at_the_centre_of_mass_at_rest_has_only_weights():
+    """At rest, the wrench of each body at its centre of mass is its weight, without moment."""
     robot = ts.robots.two_link()
     last = newton_euler_table(robot, [0.0, 0.0], [0, 0], [0, 0], at="com").rows[1]
     assert_close(last.F, [0, 0, 0, 0, 9.81, 0], floor=1)
     assert_close(last.T[:3, 3], [-1, 0, 0], floor=1)
 
 
-def test_trace_tables():
+def test_newton_euler_table_text_has_the_letters_of_either_notation():
     robot = (
         ts.Builder("geared")
         .link("base")

@@ -1,4 +1,4 @@
-"""What the chapters explain, seen: torques taken apart (ASADA 7.1.3) and ellipsoids (MR Figs. 8.3, 8.4)."""
+"""Joint torque by cause (ASADA 7.1.3) and ellipsoids (MR Figs. 8.3, 8.4)."""
 
 import sys
 from math import cos, radians, sin
@@ -48,7 +48,7 @@ NUMBERS = (2.0, 3.0, 0.8, 0.35, 0.6, 0.11, 0.07, 9.81)
 
 
 def test_asada_7_1_3_in_symbols():
-    """Each term of 7.1.11 by its name: reflected inertia, interaction torque, centrifugal, Coriolis, gravity by link."""
+    """The named terms of 7.1.11: reflected inertia, interaction torque, centrifugal, Coriolis, gravity by link."""
     symbols = m1, m2, l1, lc1, lc2, I1, I2, g = sympy.symbols("m1 m2 l1 lc1 lc2 I1 I2 g", positive=True)
     q, v, a = (sympy.symbols(f"{x}1:3") for x in "qva")
     d = asada(*symbols)
@@ -96,7 +96,7 @@ def test_asada_7_1_3_in_numbers():
 # -- MR 8.11–8.12 and Figure 8.2 -------------------------------------------------------------------------------
 
 
-def test_mr_8_11_and_8_12():
+def test_forces_of_the_point_masses_equal_mr_8_11_and_8_12():
     """f_i = m_i a_i of the two point masses, and their moments about the joints: τ without gravity."""
     m1, m2, L1, L2 = 2.0, 3.0, 0.7, 1.1
     robot = ts.robots.two_link(m1=m1, m2=m2, L1=L1, L2=L2, g=0.0)
@@ -105,15 +105,15 @@ def test_mr_8_11_and_8_12():
     f1 = m1 * np.array([-L1 * v1**2 * c1 - L1 * a1 * s1, -L1 * v1**2 * s1 + L1 * a1 * c1, 0])  # 8.11
     outer = L2 * np.array([-((v1 + v2) ** 2) * c12 - (a1 + a2) * s12, -((v1 + v2) ** 2) * s12 + (a1 + a2) * c12, 0])
     f2 = m2 * (f1 / m1 + outer)  # 8.12
-    assert_close(m1 * robot.acceleration(q, v, a, "link2")[3:], f1, floor=1)  # the first mass sits where link 2 begins
+    assert_close(m1 * robot.acceleration(q, v, a, "link2")[3:], f1, floor=1)  # the first mass is at the origin of link 2
     assert_close(m2 * robot.acceleration(q, v, a, "tip")[3:], f2, floor=1)
     r11, r12 = robot.pose(q, "link2")[:3, 3], robot.pose(q, "tip")[:3, 3]
     moments = np.cross(r11, f1) + np.cross(r12, f2), np.cross(r12 - r11, f2)
     assert_close(robot.inverse_dynamics(q, v, a), [m[2] for m in moments], floor=1)
 
 
-def test_mr_figure_8_2():
-    """(0, π/2): each centripetal acceleration pulls m₂ to its joint, the Coriolis one passes through joint 2."""
+def test_centripetal_and_coriolis_accelerations_equal_mr_figure_8_2():
+    """At (0, π/2) each centripetal acceleration of m₂ points to its joint, and the Coriolis one passes through joint 2."""
     robot, q, zero = ts.robots.two_link(), [0.0, radians(90)], [0.0, 0.0]
     v = np.array([1.5, 0.7])
 
@@ -127,14 +127,14 @@ def test_mr_figure_8_2():
     assert_close(
         [e.of("centrifugal", "joint1²")[0], e.of("centrifugal", "joint2²")[1], e.of("Coriolis")[1]], [0, 0, 0], floor=1
     )
-    assert_close(e.of("Coriolis")[0], -2 * v[0] * v[1], floor=1)  # negative: m₂ comes nearer to joint 1
+    assert_close(e.of("Coriolis")[0], -2 * v[0] * v[1], floor=1)  # negative: m₂ approaches joint 1
 
 
 # -- explain -------------------------------------------------------------------------------------------------
 
 
 @given(seed=seeds, damping=st.booleans())
-def test_the_parts_sum_to_inverse_dynamics(seed, damping):
+def test_explain_parts_sum_to_inverse_dynamics(seed, damping):
     robot = Robot(random_tree(seed, bodies=5))
     q, v, a = state(robot, seed)
     e = explain(robot, q, v, a, WRENCHES, damping=damping)
@@ -144,8 +144,8 @@ def test_the_parts_sum_to_inverse_dynamics(seed, damping):
 
 @settings(max_examples=10)
 @given(seed=seeds)
-def test_each_part_equals_the_effect_of_its_cause(seed):
-    """Pairs by polarisation of c(q, v); gravity by taking the link's mass away; inertia and wrenches one at a time."""
+def test_explain_parts_equal_the_effect_of_their_causes(seed):
+    """Pairs by polarisation of c(q, v); gravity by removing the mass of a link; inertia and wrenches one at a time."""
     robot = Robot(random_tree(seed, bodies=4))
     m = robot.model
     q, v, a = (x.tolist() for x in state(robot, seed))
@@ -175,8 +175,8 @@ def test_each_part_equals_the_effect_of_its_cause(seed):
         )
 
 
-def test_welded_links_have_their_own_share():
-    """A load is one body with the wrist, and its weight is its own; the regrouped kernels know nothing of links."""
+def test_explain_lists_welded_links_separately():
+    """A load is one body with the wrist, but its weight is listed separately, unlike in the regrouped kernels."""
     load = Robot(ts.Builder("load").link("load", mass=2.0, com=(0.0, 0.0, 0.1)).description())
     ur5 = ts.robots.ur5()
     robot = ur5.attach(load, "tool0")
@@ -190,7 +190,7 @@ def test_welded_links_have_their_own_share():
     assert_close(e.tau, robot.gravity_force(q), floor=1)
 
 
-def test_every_joint_has_a_column():
+def test_explain_of_a_floating_robot_has_one_column_per_degree_of_freedom():
     robot = ts.robots.quadruped()
     q, v = robot.random_configuration(1), np.random.default_rng(1).normal(size=robot.nv)
     e = explain(robot, q, v, v)
@@ -221,7 +221,7 @@ def test_explanation_tables_have_the_terms_of_each_joint():
     assert wide.split() == ["x" * 50] * 2 + ["row", "1", "2"] + ["x" * 50] * 2 + ["row", "3", "4"]
 
 
-def test_explain_bad_input():
+def test_explain_refuses_invalid_input():
     robot = ts.robots.two_link()
     e = explain(robot, [0, 0], [1, 2], [0, 0])
     with pytest.raises(ArgumentError, match=r"v has shape \(4, 2\), expected \(2,\): one state, not a batch"):
@@ -249,7 +249,7 @@ TWO = [0.0, radians(90)], [0.0, radians(150)]
 XY = ("vx", "vy")
 
 
-def test_mr_figure_8_3():
+def test_torque_ellipsoid_equals_mr_figure_8_3():
     """L = m = 1: M = [[3 + 2c₂, 1 + c₂], [1 + c₂, 1]]; its eigenvalues are the torque ellipse's semi-axes."""
     robot = ts.robots.two_link()
     for q in TWO:
@@ -266,9 +266,9 @@ def test_mr_figure_8_3():
         assert e.rows == ("joint1", "joint2")
 
 
-def test_mr_figure_8_4():
+def test_mass_ellipsoid_equals_mr_figure_8_4():
     robot = ts.robots.two_link(m1=2.0, m2=3.0)
-    assert_close(mass_ellipsoid(robot, TWO[0], "tip", XY).matrix, np.diag([3, 5]), floor=1)  # f_x feels m₂, f_y feels both
+    assert_close(mass_ellipsoid(robot, TWO[0], "tip", XY).matrix, np.diag([3, 5]), floor=1)  # m₂ along x, both masses along y
     robot = ts.robots.two_link()
     a = acceleration_ellipsoid(robot, TWO[1], "tip", XY).image([1, 0])
     assert [f"{x:.2g}" for x in a] == ["0.4", "0.35"], "the × of the figure"
@@ -276,8 +276,8 @@ def test_mr_figure_8_4():
     assert_close(force, [1, 0], floor=1)
 
 
-def test_mr_8_21():
-    """Λ = J⁻ᵀ M J⁻¹ where J is invertible; for one joint too many, (J M⁻¹ Jᵀ)⁻¹, what a push on the frame meets."""
+def test_mass_ellipsoid_equals_mr_8_21():
+    """Λ = J⁻ᵀ M J⁻¹ where J is invertible; for a redundant robot (J M⁻¹ Jᵀ)⁻¹, the effective mass at the frame."""
     ur5, panda = ts.robots.ur5(), ts.robots.panda()
     q = ur5.random_configuration(2)
     for word in ("world", "body", "space"):
@@ -295,7 +295,7 @@ def test_mr_8_21():
 
 
 @given(seed=seeds)
-def test_ellipsoids_of_any_robot(seed):
+def test_mass_ellipsoid_of_random_trees_is_the_inverse_of_the_acceleration_ellipsoid(seed):
     robot = Robot(random_tree(seed, bodies=4, base="floating"))
     q, *_ = state(robot, seed)
     e = mass_ellipsoid(robot, q, "frame2")
@@ -310,7 +310,7 @@ def test_singular_configurations_are_reported():
     robot = ts.robots.two_link()
     e = mass_ellipsoid(robot, [0.0, 0.0], "tip", XY)
     assert e.lengths[0] == np.inf
-    assert e.lengths[1] == pytest.approx(1)  # ŷ: the tip's mass alone; the first link stands still
+    assert e.lengths[1] == pytest.approx(1)  # ŷ: only the mass at the tip; the first link does not move
     assert_close(np.abs(e.axes), np.eye(2), floor=1)
     assert e.report == "singular: 'tip' cannot move along (1.000, 0.000) in (vx, vy): infinite effective mass"
     assert e.report in str(e)
@@ -330,7 +330,7 @@ def test_singular_configurations_are_reported():
     assert planar.lengths.tolist() == pytest.approx([np.inf, 2, 1])
 
 
-def test_ellipsoid_bad_input():
+def test_ellipsoids_refuse_invalid_input():
     robot = ts.robots.two_link()
     with pytest.raises(UnknownName, match="no row of a twist named 'x'; valid names: all, angular, linear, vx"):
         mass_ellipsoid(robot, [0, 1], "tip", "x")
@@ -350,7 +350,7 @@ def test_ellipsoid_bad_input():
             call()
 
 
-# -- pictures ------------------------------------------------------------------------------------------------
+# -- plots ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -363,7 +363,7 @@ def plt():
     plt.close("all")
 
 
-def test_bars_show_the_torque(plt):
+def test_explain_plot_has_bars_of_each_kind_and_the_total(plt):
     robot = Robot(asada(*NUMBERS))
     e = explain(robot, [0.3, 0.9], [1.5, -2.0], [4.0, -3.0], damping=True)
     ax = e.plot()
@@ -378,7 +378,7 @@ def test_bars_show_the_torque(plt):
         e.plot(["elbow"])
 
 
-def test_ellipses_are_drawn(plt):
+def test_ellipsoid_plot_draws_its_points(plt):
     e = mass_ellipsoid(ts.robots.two_link(), TWO[1], "tip", XY)
     inverse = np.linalg.inv(e.matrix)
     assert_close(np.linalg.norm(e.points(7) @ inverse, axis=-1), np.ones(7), floor=1)  # the image of the unit ball
@@ -391,7 +391,7 @@ def test_ellipses_are_drawn(plt):
     assert solid.plot().name == "3d"
 
 
-def test_without_matplotlib(monkeypatch):
+def test_plots_without_matplotlib_name_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     e = explain(ts.robots.two_link(), [0, 0], [0, 0], [0, 0])

@@ -1,4 +1,4 @@
-"""A robot whose names are markup, its page, and a browser looking at it: one of each for all tests of the page."""
+"""A robot whose names are markup, its viewer page, and a browser: one of each for all tests of the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EVIL = '<img src=x onerror="window.hacked=1">'
 
 
 def evil_arm():
-    """Two links and two hinges; every name would run, were it ever taken for markup."""
+    """Two links and two revolute joints; every name is HTML with a script."""
     built = (
         Builder(f"{EVIL}robot")
         .link("base")
@@ -28,7 +28,7 @@ def evil_arm():
 
 @pytest.fixture(scope="module")
 def shown(browser):
-    """``viewer``, its ``page`` in the browser, and what the browser said and asked for meanwhile."""
+    """``viewer``, its ``page`` in the browser, and the console messages and requests of the browser."""
     from torsor.look.viewer import view
 
     robot = evil_arm()

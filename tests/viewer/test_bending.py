@@ -1,4 +1,4 @@
-"""Elastic links: drawn where the beam's equation has them, bent by weight and force."""
+"""Elastic links in the viewer: drawn as in beam theory, bent by weight and force."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ L, EI, RHO = 1.0, 200.0, 1.0
 
 @pytest.fixture(scope="module")
 def arm():
-    """A cantilever that does not fall: one horizontal link of MR's 2R arm, the other short, light and rigid."""
+    """A horizontal cantilever: one elastic link of MR's 2R arm, the other short, light and rigid."""
     robot = ts.robots.two_link(m1=1e-9, m2=1e-9, L2=1e-6)
     return FlexibleRobot.of(robot, {"link1": beam(L, mass_per_length=RHO, EI_z=EI, modes=(3, 0, 0), foreshortening=False)})
 
 
-def test_beam_at_rest_sags_as_in_beam_theory(arm):
-    """ρ g L⁴/8EI at the end under its weight, P L³/3EI more under a force there; and what hangs on it hangs there."""
+def test_beam_at_rest_has_the_deflection_of_beam_theory(arm):
+    """ρ g L⁴/8EI at the end under its weight, plus P L³/3EI under a force there; the next link is at the deflected end."""
     stage = BendingStage(arm)
     sag = RHO * 9.81 * L**4 / (8 * EI)
     look = stage.look([0.0, 0.0], frame="tip")
@@ -42,8 +42,8 @@ def test_rest_without_a_force_is_the_equilibrium(arm):
     np.testing.assert_allclose(stage.rest(q, "tip", np.zeros(3)), arm.equilibrium(arm.join_coordinates(q)), atol=1e-12)
 
 
-def test_pieces_lie_end_to_end_from_the_root_to_the_tip():
-    """Each piece is the section of the beam in its middle; neighbours' ends meet, to second order in what is between."""
+def test_pieces_of_a_beam_are_connected_from_the_root_to_the_tip():
+    """Each piece has the pose of the beam at its middle; ends of neighbours coincide up to second order in their length."""
     part = beam(L, mass_per_length=RHO, EI_z=EI, EI_y=EI, modes=(2, 2, 0))
     robot = FlexibleRobot.of(ts.robots.two_link(), {"link1": part})
     q = np.array([0.3, 0.0, 0.05, -0.02, 0.03, 0.0])
@@ -61,7 +61,7 @@ def test_pieces_lie_end_to_end_from_the_root_to_the_tip():
         np.testing.assert_allclose(place[:3], T[:3, 3], atol=1e-12)
 
 
-def test_links_are_where_the_flexible_robot_has_them(arm):
+def test_viewer_link_poses_equal_those_of_the_flexible_robot(arm):
     scene, q = ElasticScene.bending(arm), np.array([0.4, 0.2, 0.05, 0.01, -0.02])
     places = dict(zip(scene.links, scene.poses(q), strict=True))
     for link in arm.robot.links:
@@ -71,7 +71,7 @@ def test_links_are_where_the_flexible_robot_has_them(arm):
     np.testing.assert_array_equal(batch[0], scene.poses(q))
 
 
-def test_page_of_an_elastic_robot_slides_pushes_and_plays():
+def test_viewer_of_an_elastic_robot_has_sliders_force_and_playback():
     arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(L, mass_per_length=RHO, EI_z=EI, modes=(1, 0, 0))})
     session = Session(BendingStage(arm))
     session.slide(0, 0.5)

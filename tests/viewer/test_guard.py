@@ -1,4 +1,4 @@
-"""The server answers this machine's browser on its own page, and nobody else: over raw sockets, as an attacker would ask."""
+"""The server answers only the browser of this machine on its own page; tested over raw sockets, as an attacker would."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def served():
 
 
 def ask(served, path=None, host="127.0.0.1:{port}", origin=None, more="", method="GET"):
-    """(status, the answer) to a request that says just this; without a path, to one for the page."""
+    """(status, answer) of a request with exactly these headers; by default for the path of the page."""
     port, page = served.server.get_port(), urlsplit(served.url).path
     lines = f"{method} {page if path is None else path} HTTP/1.1\r\n"
     lines += f"Host: {host.format(port=port)}\r\n" if host is not None else ""
@@ -48,15 +48,15 @@ def ask(served, path=None, host="127.0.0.1:{port}", origin=None, more="", method
 
 OWN = ["127.0.0.1:{port}", "localhost:{port}", "LOCALHOST:{port}", " 127.0.0.1:{port} "]
 HOSTILE = [
-    None,  # no Host at all
+    None,  # no Host header
     "",
-    # a name that somebody points at 127.0.0.1
+    # names that resolve to 127.0.0.1 (DNS rebinding)
     "evil.example", "evil.example:{port}", "127.0.0.1.evil.example:{port}", "localhost.evil.example:{port}",
     "127-0-0-1.nip.io:{port}", "localtest.me:{port}", "evil.example:{port}@127.0.0.1", "127.0.0.1:{port}@evil.example",
-    # the port is missing, another, or spelt strangely
+    # port missing, wrong, or in another spelling
     "127.0.0.1", "localhost", "127.0.0.1:1", "127.0.0.1:", "127.0.0.1:0{port}", "127.0.0.1:{port}.", "127.0.0.1:{port}0",
     "127.0.0.1:+{port}", "127.0.0.1 :{port}",
-    # the address, written another way
+    # the address in another notation
     "127.0.0.1.:{port}", "localhost.:{port}", "127.1:{port}", "2130706433:{port}", "0x7f.1:{port}", "0177.0.0.1:{port}",
     "127.0.0.2:{port}", "0.0.0.0:{port}", "[::1]:{port}", "[::ffff:127.0.0.1]:{port}", "１２７.0.0.1:{port}",
     "localhoſt:{port}",
@@ -66,24 +66,24 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("host", OWN)
-def test_own_names_are_answered(served, host):
+def test_requests_with_the_servers_own_host_are_answered(served, host):
     assert ask(served, host=host)[0] == 200
 
 
 @pytest.mark.parametrize("host", HOSTILE)
-def test_foreign_names_are_refused(served, host):
-    """What DNS rebinding looks like; and of a request without a Host nobody knows whom it is for."""
+def test_requests_with_another_host_are_refused(served, host):
+    """These are requests of DNS rebinding, and requests without a Host header."""
     assert len(HOSTILE) >= 30
     assert ask(served, host=host)[0] == 403
     assert ask(served, host=host, origin="http://127.0.0.1:{port}", more=UPGRADE)[0] == 403
 
 
-def test_two_hosts_are_refused(served):
+def test_request_with_two_host_headers_is_refused(served):
     assert ask(served, more="Host: evil.example\r\n")[0] == 403
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:{port}", "http://localhost:{port}"])
-def test_own_page_opens_a_websocket(served, origin):
+def test_websocket_from_the_own_page_is_accepted(served, origin):
     assert ask(served, origin=origin, more=UPGRADE)[0] == 101
 
 
@@ -96,8 +96,8 @@ FOREIGN = [
 
 @pytest.mark.parametrize("cookie", ["", "Cookie: token={token}\r\n"])
 @pytest.mark.parametrize("origin", FOREIGN)
-def test_other_pages_open_no_websocket(served, origin, cookie):
-    """Cross-site websocket hijacking: a browser opens it for any page, says which, and sends cookies along."""
+def test_websockets_from_other_pages_are_refused(served, origin, cookie):
+    """Cross-site websocket hijacking: a browser opens a websocket for any page, with its Origin and with cookies."""
     told = cookie.format(token=urlsplit(served.url).path.strip("/"))
     assert ask(served, origin=origin, more=UPGRADE + told)[0] == 403
     assert origin is None or ask(served, origin=origin, more=told)[0] == 403
@@ -119,7 +119,7 @@ def test_address_has_a_secret_of_its_own_of_128_bits_or_more():
     "path", ["/", "/x/", "/{short}/", "/{token}x/", "/{swapped}/", "/?{token}", "//{token}/", "/x/{token}/"]
 )
 def test_requests_without_the_secret_are_refused(served, path):
-    """Another user of this machine sends whatever Host and Origin he likes."""
+    """Another user of this machine can send any Host and Origin."""
     token = urlsplit(served.url).path.strip("/")
     at = path.format(token=token, short=token[:-1], swapped=token.swapcase())
     assert ask(served, at)[0] == 403
@@ -134,7 +134,7 @@ def test_secret_is_compared_in_constant_time(monkeypatch):
     assert compared == [(b"secret", b"secret"), (b"sEcret", b"secret")]
 
 
-def test_refusal_has_a_reason():
+def test_refusal_gives_the_reason():
     def why(path="/s/", **headers):
         return guard.refusal(80, "s", path, Headers({"Host": "localhost:80"} | headers))
 
@@ -149,7 +149,7 @@ def test_refusal_has_a_reason():
 
 
 def traversals():
-    """Ways out of a folder, each towards a file that is there: the tops of paths, times ways to write them."""
+    """Path traversals to existing files: prefixes of paths times ways to encode them."""
     ups = [
         "../", "..%2f", "%2e%2e/", "%2e%2e%2f", ".%2e/", "%2e./", "..\\", "..%5c", "%2e%2e%5c", "....//", "..././", "..;/",
         "%252e%252e/", "%252e%252e%252f", "..%252f", "..%255c", "%c0%ae%c0%ae/", "%c0%ae%c0%ae%c0%af", "..%c0%af",
@@ -165,8 +165,8 @@ def traversals():
 
 
 def test_no_file_is_served_by_its_path(served):
-    """Below the secret, where all else is right; and the server's thread opens no file at all meanwhile."""
-    ask(served)  # the page itself is read once, and with it the system's table of file types
+    """With the correct secret and headers; the server thread opens no file meanwhile."""
+    ask(served)  # the page is read once, together with the system's table of file types
     watched, opened = [served.server._websock_server._server_thread.ident], []
 
     def hook(event, arguments):
@@ -181,22 +181,22 @@ def test_no_file_is_served_by_its_path(served):
         status, answer = ask(served, page + payload.replace(" ", "%20"))
         assert status == 404, payload
         assert "root:" not in answer
-    watched.clear()  # a hook cannot be taken back
+    watched.clear()  # an audit hook cannot be removed
     assert opened == []
 
 
 @pytest.mark.parametrize(
     "method", ["POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "\x00\x01", "GE"]
 )
-def test_only_get_is_a_method(served, method):
-    """A form of another page can post; here nobody listens.  And GET changes nothing: what changes is said by websocket."""
+def test_methods_other_than_get_are_refused(served, method):
+    """Forms of other pages can send POST requests.  GET changes nothing; changes are sent by websocket."""
     form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n"
     status, answer = ask(served, method=method, more=form)
     assert status == 405
     assert "Allow: GET" in answer
 
 
-def test_pages_forbid_requests_elsewhere_markup_that_runs_and_strange_frames(served):
+def test_page_policy_forbids_external_requests_scripts_and_frames(served):
     _, answer = ask(served)
     policy = next(line for line in answer.split("\r\n") if line.startswith("Content-Security-Policy: "))
     assert "default-src 'none'" in policy
@@ -216,15 +216,15 @@ def test_pages_forbid_requests_elsewhere_markup_that_runs_and_strange_frames(ser
         assert line in answer
 
 
-def test_refusals_carry_the_policy_too(served):
+def test_refusals_have_the_page_policy(served):
     assert "default-src 'none'" in ask(served, host="evil.example")[1]
 
 
-# -- who listens where ----------------------------------------------------------------------------------------
+# -- listening sockets ----------------------------------------------------------------------------------------
 
 
-def test_only_this_machine_listens(served):
-    """Bound to 127.0.0.1 and nothing else, by the kernel's own list; the port is another each time."""
+def test_server_listens_only_on_127_0_0_1(served):
+    """According to the kernel's list of sockets; the port is different each time."""
     port = served.server.get_port()
     rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
     listening = [
@@ -236,14 +236,14 @@ def test_only_this_machine_listens(served):
     serving.stop(again)
 
 
-def test_no_message_of_a_page_opens_a_tunnel(served):
-    """viser would publish the page through a server abroad, if the page asked."""
+def test_messages_of_a_page_cannot_open_a_tunnel(served):
+    """viser would publish the page through an external server if the page requested it."""
     from viser import _messages
 
     assert _messages.ShareUrlRequest not in served.server._websock_server._incoming_handlers
 
 
-def test_port_that_is_taken_is_an_error_not_another_port(served):
+def test_port_in_use_is_an_error(served):
     port = served.server.get_port()
     with pytest.raises(ArgumentError, match=f"port {port} is in use"):
         serving.serve(port)
@@ -252,7 +252,7 @@ def test_port_that_is_taken_is_an_error_not_another_port(served):
 
 
 def test_unguarded_server_is_never_served():
-    """Should viser start its server some other way one day, there is no page rather than an open one."""
+    """If a later viser starts its server in another way, no page is served."""
     import websockets.asyncio.server as server
 
     before = server.serve
@@ -262,7 +262,7 @@ def test_unguarded_server_is_never_served():
 
 
 def test_server_prints_nothing(capfd, caplog):
-    """Neither the server nor what strangers send it is heard of in the user's terminal."""
+    """Neither the server nor requests from elsewhere print anything to the user's terminal."""
     server, _ = serving.serve()
     for said in (b"POST / HTTP/1.1\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"GET /", b"\x16\x03\x01"):
         with socket.create_connection(("127.0.0.1", server.get_port()), timeout=10) as stranger:

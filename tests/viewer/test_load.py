@@ -1,4 +1,4 @@
-"""A page that is abused: frames too large, sockets that wait, readers that do not read.  The long suite."""
+"""Abuse of the viewer page: too large frames, idle sockets, clients that do not read.  Part of the long suite."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 
 pytestmark = pytest.mark.night
 
-#: what abuse may cost [MB]
+#: allowed growth of memory [MB]
 ALLOWED = 100
 SHOWN = """
 import sys
@@ -35,7 +35,7 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def shown():
-    """A page in a process of its own, whose memory can be read: its ``url``, :func:`megabytes`, and ``play`` for more work."""
+    """A page in a separate process, with its ``url``, its memory :func:`megabytes`, and ``play`` for more load."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
     process = subprocess.Popen([sys.executable, "-c", SHOWN], **pipes)
     url = process.stdout.readline().strip()
@@ -58,7 +58,7 @@ def opened(shown, **options):
 
 
 def answers(shown):
-    """Whether a new page is still served, its scene too."""
+    """Whether a new page and its scene are still served."""
     with opened(shown) as page:
         return len(page.recv(timeout=30)) > 0
 
@@ -69,12 +69,12 @@ def test_large_frame_ends_its_connection_and_nothing_else(shown):
         page.send(bytes(100 * 2**20))
         while True:
             page.recv(timeout=30)
-    assert page.close_code == 1009  # too big
+    assert page.close_code == 1009  # message too big
     assert answers(shown)
     assert shown.megabytes() - before <= ALLOWED
 
 
-def test_two_hundred_sockets_that_wait(shown):
+def test_200_idle_sockets_do_not_block_the_server_or_use_much_memory(shown):
     before = shown.megabytes()
     mute = [socket.create_connection(("127.0.0.1", shown.port)) for _ in range(100)]
     waiting = [opened(shown) for _ in range(100)]
@@ -87,8 +87,8 @@ def test_two_hundred_sockets_that_wait(shown):
     assert answers(shown)
 
 
-def test_reader_that_does_not_read(shown):
-    """While a motion is played over and over, to twenty who never read."""
+def test_clients_that_do_not_read_do_not_block_the_server_or_use_much_memory(shown):
+    """A motion is played repeatedly to twenty clients that never read."""
     before, slow = shown.megabytes(), []
     for _ in range(20):
         slow.append(opened(shown, max_queue=1))

@@ -1,4 +1,4 @@
-"""The page in a real browser: it loads, draws, follows a hand on a slider, says nothing bad, and asks nobody else."""
+"""The viewer page in a real browser: it loads, draws, follows the sliders, logs no errors and makes no other requests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.viewer.conftest import EVIL
 
-#: the middle of the scene, made small: what is drawn, as numbers
+#: JavaScript that returns the pixels of the scene at low resolution
 PIXELS = """() => {
   const canvas = [...document.querySelectorAll("canvas")].sort((a, b) => b.width * b.height - a.width * a.height)[0];
   const small = document.createElement("canvas");
@@ -24,7 +24,7 @@ def pixels(page):
 
 
 def eventually(happens, seconds=30.0):
-    """Whether something comes true while the browser works; its patience is for a slow machine, not a measurement."""
+    """Whether a condition becomes true within a time limit, which is generous for slow machines."""
     end = time.monotonic() + seconds
     while not happens():
         if time.monotonic() > end:
@@ -33,8 +33,8 @@ def eventually(happens, seconds=30.0):
     return True
 
 
-def test_robot_is_drawn(shown):
-    assert eventually(lambda: np.ptp(pixels(shown.page)) > 60)  # not one colour: something darker before the background
+def test_viewer_page_draws_the_robot(shown):
+    assert eventually(lambda: np.ptp(pixels(shown.page)) > 60)  # more than one colour: the robot is darker than the background
     assert shown.page.url.startswith("http://127.0.0.1:")
 
 
@@ -54,7 +54,7 @@ def test_script_moves_the_sliders_of_the_page(shown):
     assert eventually(lambda: first.get_attribute("aria-valuenow") == "-0.25")
 
 
-def test_simulation_plays(shown):
+def test_viewer_page_plays_a_simulation_and_shows_its_plots(shown):
     shown.viewer.play(shown.robot.simulate([0.4, 0.0], [0.0, 0.0], 0.4, dt=2e-3, progress=False))
     assert eventually(lambda: not shown.viewer.session.playing)
     assert shown.viewer.session.time == shown.viewer.session.track.duration
@@ -63,8 +63,8 @@ def test_simulation_plays(shown):
     shown.page.get_by_text("Forces", exact=True).click()
 
 
-def test_arrow_that_is_dragged_is_a_force_and_pushes(shown):
-    """The tip two metres along x̂ from the frame; then a real click on the button."""
+def test_dragged_arrow_is_a_force_that_pushes_the_robot(shown):
+    """The tip of the arrow is moved along x̂; then the button is clicked."""
     page, session = shown.viewer._page, shown.viewer.session
     shown.viewer.show([0.4, -0.8])
     origin = shown.robot.pose([0.4, -0.8], session.frame)[:3, 3]
@@ -72,7 +72,7 @@ def test_arrow_that_is_dragged_is_a_force_and_pushes(shown):
     page.dragged(SimpleNamespace(client_id=0, target=SimpleNamespace(position=origin + np.array([0.2, 0, 0]))))
     np.testing.assert_allclose(session.force, [0.2 * page.drawing.newtons, 0, 0], atol=1e-9)
     g, J = shown.robot.gravity_force([0.4, -0.8]), shown.robot.jacobian([0.4, -0.8], session.frame)[3:]
-    np.testing.assert_allclose(session.look().tau, g - J.T @ session.force, rtol=1e-12)  # what holds it now
+    np.testing.assert_allclose(session.look().tau, g - J.T @ session.force, rtol=1e-12)  # the present joint forces
     before = session.track
     shown.page.get_by_text("Push for 2 s").click()
     assert eventually(lambda: session.track is not before)
@@ -87,9 +87,9 @@ def test_layer_is_switched_by_a_click(shown):
     shown.page.get_by_text("Joints", exact=True).first.click()
 
 
-def test_names_that_are_markup_stay_text(shown):
+def test_viewer_page_shows_names_with_markup_as_text(shown):
     session = shown.viewer.session
-    shown.page.get_by_text(f"{EVIL}robot").first.wait_for()  # as it is spelt
+    shown.page.get_by_text(f"{EVIL}robot").first.wait_for()  # as literal text
     shown.viewer._page.forces.explain.value = session.stage.names[0]
     shown.page.get_by_text(f"gravity {EVIL}link1").first.wait_for()
     assert shown.page.evaluate("window.hacked") is None

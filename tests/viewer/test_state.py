@@ -1,4 +1,4 @@
-"""What the page shows, without a page: each number against another way to it."""
+"""State of the viewer without a page: each number against an independent computation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stage(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_torque_by_kind_equals_explain(name):
-    """Kernels here, the generic algorithms there."""
+    """The viewer uses kernels, explain uses the generic algorithms."""
     s, rng = stage(name), np.random.default_rng(1)
     q, v, a, f = s.robot.random_configuration(rng), *rng.normal(size=(2, s.robot.nv)), rng.normal(size=3)
     look = s.look(q, v, a, s.frame, f)
@@ -39,7 +39,7 @@ def test_torque_by_kind_equals_explain(name):
     np.testing.assert_allclose(look.tau, s.robot.inverse_dynamics(q, v, a, {s.frame: wrench}), rtol=1e-11, atol=1e-11)
 
 
-def test_parts_at_rest_are_those_of_explain():
+def test_torque_parts_at_rest_equal_explain():
     s, f = stage("ur5"), np.array([3.0, -2.0, 5.0])
     q = s.robot.random_configuration(2)
     zero = np.zeros(6)
@@ -51,7 +51,7 @@ def test_parts_at_rest_are_those_of_explain():
     np.testing.assert_allclose(sum(p.tau for p in parts), full.tau, rtol=1e-12, atol=1e-12)
 
 
-def test_mass_is_the_ellipsoid_of_the_task():
+def test_viewer_mass_ellipsoid_is_the_inverse_of_the_task_inverse_mass():
     s = stage("ur5")
     q = s.robot.random_configuration(3)
     mass = s.look(q).mass
@@ -70,7 +70,7 @@ def test_mass_is_the_ellipsoid_of_the_task():
 
 
 def zoo():
-    """Every joint with coordinates, one after another."""
+    """A chain with every joint type that has coordinates."""
     b = Builder("zoo").link("base")
     last = "base"
     for kind in ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "helical", "continuous"):
@@ -82,7 +82,7 @@ def zoo():
     return b.build("floating")
 
 
-def test_sliders_stand_where_q_is_and_back():
+def test_sliders_of_q_give_q_back():
     robot = zoo()
     sliders, rng = Sliders(robot, 1.0), np.random.default_rng(0)
     assert len(sliders.rows) == robot.nv
@@ -92,7 +92,7 @@ def test_sliders_stand_where_q_is_and_back():
         np.testing.assert_allclose(robot.difference(q, back), 0, atol=1e-12)
 
 
-def test_limits_are_the_joints_own():
+def test_slider_limits_are_joint_limits_or_a_full_turn():
     robot = ts.robots.ur5()
     joint = robot.joint("elbow_joint")
     row = next(r for r in Sliders(robot, 1.0).rows if r.joint == "elbow_joint")
@@ -151,7 +151,7 @@ def test_loop_that_cannot_close_is_reported_and_shown_open():
 def test_motion_plays_scrubs_and_ends():
     robot = ts.robots.two_link()
     session = Session(Stage(robot))
-    session.play()  # nothing to play
+    session.play()  # no motion loaded
     session.advance(1.0)
     assert not session.playing
     result = robot.simulate([0.0, 0.0], [0.0, 0.0], 1.0)
@@ -161,7 +161,7 @@ def test_motion_plays_scrubs_and_ends():
     assert session.playing
     assert session.time == 0.5
     np.testing.assert_allclose(session.q, result.at(0.5)[0], atol=1e-12)
-    np.testing.assert_allclose(session.look().tau, 0, atol=1e-3)  # it falls freely; a by differences of 1 ms
+    np.testing.assert_allclose(session.look().tau, 0, atol=1e-3)  # free fall; a by differences over 1 ms
     session.advance(10.0)
     assert not session.playing
     assert session.time == 1.0
@@ -185,7 +185,7 @@ def test_track_keeps_energies_and_refuses_another_robot():
 
 
 def test_push_accelerates_by_the_effective_mass():
-    """From rest and with the weight carried, ẍ = Λ⁻¹ f (MR 8.20)."""
+    """From rest and with gravity compensated, ẍ = Λ⁻¹ f (MR 8.20)."""
     s = stage("ur5")
     q, f = np.array([0.3, -1.0, 1.2, -0.5, 0.4, 0.0]), np.array([20.0, 5.0, -3.0])
     track = s.push(q, s.frame, f, duration=0.01)
@@ -196,7 +196,7 @@ def test_push_accelerates_by_the_effective_mass():
 
 
 def test_motion_under_its_own_wrenches_is_explained_by_them():
-    """What the joints did is what the bars sum to: the weight carried, whatever the arrow says now."""
+    """The bars sum to the joint forces of the motion, independent of the present arrow."""
     s = stage("ur5")
     session = Session(s, [0.3, -1.0, 1.2, -0.5, 0.4, 0.0])
     session.load(s.push(session.q, s.frame, [20.0, 5.0, -3.0], duration=0.2))
@@ -207,7 +207,7 @@ def test_motion_under_its_own_wrenches_is_explained_by_them():
     np.testing.assert_allclose(sum(p.tau for p in session.parts()), look.tau, atol=1e-9)
 
 
-def test_wrong_configurations_are_refused():
+def test_viewer_refuses_invalid_configurations():
     session = Session(stage("two_link"))
     with pytest.raises(ArgumentError, match="expected \\(2,\\)"):
         session.show([0.0])
@@ -215,7 +215,7 @@ def test_wrong_configurations_are_refused():
         session.show([0.0, np.nan])
 
 
-def test_first_frame_is_where_a_tool_goes():
+def test_default_frame_of_the_viewer_is_the_tool():
     assert stage("two_link").frame == "tip"
     assert stage("ur5").frame == "tool0"
 
@@ -224,7 +224,7 @@ def test_first_frame_is_where_a_tool_goes():
 
 
 @pytest.mark.parametrize("name", ["two_link", "ur5", "panda"])
-def test_camera_sees_the_whole_robot(name):
+def test_camera_view_contains_the_whole_robot(name):
     s = stage(name)
     poses = s.scene.poses(s.robot.neutral())
     seen = view(s.scene, [poses], s.robot.gravity)
@@ -236,7 +236,7 @@ def test_camera_sees_the_whole_robot(name):
         assert np.degrees(np.arccos(way @ axis / np.linalg.norm(way))) < 22.5
 
 
-def test_camera_sees_where_the_robot_goes():
+def test_camera_view_contains_the_whole_motion():
     s = stage("two_link")
     pictures = [s.scene.poses(q) for q in ([0.0, 0.0], [np.pi, 0.0])]
     first, all_of_it = view(s.scene, pictures[:1], s.robot.gravity), view(s.scene, pictures, s.robot.gravity)
@@ -256,7 +256,7 @@ def test_bars_escape_names_and_mark_forces_beyond_limits():
     assert "−2.00 N·m" in html
 
 
-def test_bars_never_leave_their_box():
+def test_bars_stay_inside_their_box():
     rng = np.random.default_rng(0)
     for _ in range(20):
         torque = {k: rng.normal(size=3) * 10 ** rng.uniform(-3, 3) for k in ("inertia", "velocity", "gravity", "external")}

@@ -24,6 +24,7 @@ from torsor.algorithms.dynamics import (
     mass_matrix_inverse,
     velocity_force,
 )
+from torsor.algorithms.dynamics_derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.hybrid import hybrid_acceleration, hybrid_force
 from torsor.algorithms.jacobian import EXPRESSIONS, KINDS, acceleration, jacobian, jacobian_rate, twist
@@ -32,6 +33,7 @@ from torsor.algorithms.kinematics import center_of_mass, pose, poses
 from torsor.algorithms.motors import gear_torque, motor_torque
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.algorithms.rnea import rnea
+from torsor.algorithms.rnea_derivatives import rnea_derivatives
 from torsor.algorithms.terms import (
     gravity_force_by_link,
     mass_matrix_by_link,
@@ -56,12 +58,14 @@ __all__ = [
     "difference",
     "forward_dynamics",
     "forward_dynamics_by_factors",
+    "forward_dynamics_derivatives",
     "gear_torque",
     "gravity_force",
     "gravity_force_by_link",
     "hybrid_acceleration",
     "hybrid_force",
     "integrate",
+    "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_derivative",
     "jacobian_rate",
@@ -77,6 +81,7 @@ __all__ = [
     "potential_energy",
     "reaction_wrenches",
     "rnea",
+    "rnea_derivatives",
     "torque_terms",
     "twist",
     "velocity_force",

@@ -1,46 +1,76 @@
-"""Derivatives of a program, as programs: forward mode column by column, reverse mode row by row."""
+"""Derivatives of a program: tangents carried forward with the values, adjoints carried back from the results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from torsor.compile.program import Argument, Program, evaluate, program
 from torsor.compile.rules import RECORD
-from torsor.scalar import Graph, Scalar
+from torsor.scalar import Graph, Scalar, Scalars
 from torsor.scalar.partials import PARTIALS
 
 
-def _record_values(p: Program, graph: Graph) -> list[Scalar]:
-    """Every value of the program, recorded once more."""
-    return evaluate(p, [graph.input(k) for k in range(sum(a.size for a in p.inputs))], RECORD)
+class Linearization(NamedTuple):
+    """A program at given inputs, over any scalar: its values, and the partial derivatives of each operation."""
+
+    program: Program
+    values: list[Scalar]
+    partials: dict[int, tuple[Scalar, ...]]
+
+    @classmethod
+    def of(cls, p: Program, inputs: Scalars) -> Linearization:
+        """At ``inputs`` laid end to end."""
+        values = evaluate(p, inputs, RECORD)
+        rows = ((k, op, args) for k, (op, args) in enumerate(p.code) if op in PARTIALS)
+        return cls(p, values, {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, op, args in rows})
+
+    @property
+    def results(self) -> list[Scalar]:
+        """The values of the outputs, laid end to end."""
+        return [self.values[r] for r in self.program.results]
+
+    def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
+        """ẏ = (∂y/∂x) ẋ, from the rates of some inputs, by their positions (forward mode)."""
+        tangents: list[Scalar] = []
+        for k, (op, args) in enumerate(self.program.code):
+            t: Scalar = rates.get(args[0], 0) if op == "input" else 0
+            for a, d in zip(args, self.partials.get(k, ()), strict=False):
+                if not (_zero(tangents[a]) or _zero(d)):
+                    t = t + tangents[a] * d
+            tangents.append(t)
+        return [tangents[r] for r in self.program.results]
+
+    def pull(self, weights: Scalars) -> dict[int, Scalar]:
+        """(∂y/∂x)ᵀ w by the positions of the inputs, from a weight for each result (reverse mode)."""
+        code = self.program.code
+        adjoint: list[Scalar] = [0] * len(code)
+        for r, w in zip(self.program.results, weights, strict=True):
+            adjoint[r] = adjoint[r] + w
+        for k in range(len(code) - 1, -1, -1):
+            if not _zero(adjoint[k]):
+                for a, d in zip(code[k][1], self.partials.get(k, ()), strict=False):
+                    if not _zero(d):
+                        adjoint[a] = adjoint[a] + adjoint[k] * d
+        return {args[0]: adjoint[k] for k, (op, args) in enumerate(code) if op == "input"}
 
 
 def _zero(x: Scalar) -> bool:
     return isinstance(x, (int, float)) and x == 0
 
 
-def _columns(p: Program, wrt: Sequence[str]) -> list[int]:
+def positions(p: Program, names: Sequence[str]) -> list[int]:
     """Positions of the named inputs in the inputs laid end to end."""
-    positions: list[int] = []
-    start = 0
     known = {a.name for a in p.inputs}
-    if missing := [name for name in wrt if name not in known]:
+    if missing := [name for name in names if name not in known]:
         raise ValueError(f"the program has no input {missing[0]!r}; its inputs are {sorted(known)}")
+    found: list[int] = []
+    start = 0
     for a in p.inputs:
-        if a.name in wrt:
-            positions.extend(range(start, start + a.size))
+        if a.name in names:
+            found.extend(range(start, start + a.size))
         start += a.size
-    return positions
-
-
-def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Scalar]]) -> Program:
-    outputs, start = {}, 0
-    for out in p.outputs:
-        outputs[f"d{out.name}"] = rows[start : start + out.size]
-        start += out.size
-    made = program(graph, p.inputs, outputs)
-    shaped = tuple(Argument(f"d{out.name}", (*out.shape, columns)) for out in p.outputs)
-    return Program(made.inputs, shaped, made.code, made.results)
+    return found
 
 
 def forward(p: Program, wrt: Sequence[str]) -> Program:
@@ -54,25 +84,10 @@ def forward(p: Program, wrt: Sequence[str]) -> Program:
     >>> slope([0.0, 1.5707963267948966]).round(2).tolist()
     [[-9.81, -9.81], [-9.81, -9.81]]
     """
-    graph = Graph()
-    values = _record_values(p, graph)
-    partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
-    columns = _columns(p, wrt)
-    jacobian: list[list[Scalar]] = [[] for _ in p.results]
-    for column in columns:
-        tangents: list[Scalar] = []
-        for k, (op, args) in enumerate(p.code):
-            t: Scalar = 0
-            if op == "input":
-                t = int(args[0] == column)
-            elif op != "const":
-                for a, d in zip(args, partials[k], strict=True):
-                    if not (_zero(tangents[a]) or _zero(d)):
-                        t = t + tangents[a] * d
-            tangents.append(t)
-        for row, r in zip(jacobian, p.results, strict=True):
-            row.append(tangents[r])
-    return _finish(p, graph, len(columns), jacobian)
+    columns, graph = positions(p, wrt), Graph()
+    at = _record(p, graph)
+    tangents = [at.push({column: 1}) for column in columns]
+    return _finish(p, graph, len(columns), [[t[r] for t in tangents] for r in range(len(p.results))])
 
 
 def reverse(p: Program, wrt: Sequence[str]) -> Program:
@@ -84,20 +99,21 @@ def reverse(p: Program, wrt: Sequence[str]) -> Program:
     >>> gradient([0.0, 0.0]).round(2)
     array([29.43,  9.81])
     """
-    graph = Graph()
-    values = _record_values(p, graph)
-    partials = {k: PARTIALS[op](values[k], *(values[a] for a in args)) for k, (op, args) in enumerate(p.code) if op in PARTIALS}
-    columns = _columns(p, wrt)
-    place = {args[0]: k for k, (op, args) in enumerate(p.code) if op == "input"}
-    jacobian: list[list[Scalar]] = []
-    for result in p.results:
-        adjoint: list[Scalar] = [0] * len(p.code)
-        adjoint[result] = 1
-        for k in range(result, -1, -1):
-            if k not in partials or _zero(adjoint[k]):
-                continue
-            for a, d in zip(p.code[k][1], partials[k], strict=True):
-                if not _zero(d):
-                    adjoint[a] = adjoint[a] + adjoint[k] * d
-        jacobian.append([adjoint[place[c]] if c in place else 0 for c in columns])
-    return _finish(p, graph, len(columns), jacobian)
+    columns, graph = positions(p, wrt), Graph()
+    at, count = _record(p, graph), len(p.results)
+    rows = [at.pull([int(r == k) for k in range(count)]) for r in range(count)]
+    return _finish(p, graph, len(columns), [[row.get(c, 0) for c in columns] for row in rows])
+
+
+def _record(p: Program, graph: Graph) -> Linearization:
+    return Linearization.of(p, [graph.input(k) for k in range(sum(a.size for a in p.inputs))])
+
+
+def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Scalar]]) -> Program:
+    outputs, start = {}, 0
+    for out in p.outputs:
+        outputs[f"d{out.name}"] = rows[start : start + out.size]
+        start += out.size
+    made = program(graph, p.inputs, outputs)
+    shaped = tuple(Argument(f"d{out.name}", (*out.shape, columns)) for out in p.outputs)
+    return Program(made.inputs, shaped, made.code, made.results)

@@ -13,11 +13,12 @@ import numpy as np
 
 from torsor.algorithms import EXPRESSIONS, KINDS, ROTATIONS
 from torsor.algorithms.wrenches import in_frame_axes
-from torsor.compile import Argument, Kernel, Program, Scan, cache, forward, shortest
+from torsor.compile import Argument, Kernel, Program, Scan, cache, shortest
 from torsor.compile.recorded import Recorded
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
+from torsor.kernels.derivatives import CONFIGURATIONS, MODES, derivative_program
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.quantity import FEW, Quantity, Table
 from torsor.kernels.spec import OPTIONAL, Spec
@@ -25,8 +26,6 @@ from torsor.model import Model
 from torsor.model.refusals import refuse_loops, refuse_symbols
 from torsor.support.locks import new_lock
 
-#: inputs that are configurations
-CONFIGURATIONS = ("q", "q0", "q1")
 #: the fields of a spec that its program depends on
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
 #: options that are one of a few words
@@ -142,14 +141,19 @@ class Kernels:
 
     def program(self, spec: Spec) -> Program:
         """The program of a spec, by the algorithms with the fewest operations."""
+        if spec.derivative:
+            return derivative_program(self, spec)
         rows = [self.table[name] for name, *_ in spec.quantities]
-        if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW and not spec.derivative:
+        if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
             return DeferredInverse(matrix, spec.label, partial(shortest, [partial(self.evaluate, spec)], self.inputs(spec)))
+        return self.straight_program(spec)
+
+    def straight_program(self, spec: Spec) -> Program:
+        """The same, with every operation recorded."""
+        rows = [self.table[name] for name, *_ in spec.quantities]
         choices = max((1 + len(row.alternatives) for row in rows if self._may_choose(spec, row)), default=1)
-        arguments = self.inputs(spec)
-        program = shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), arguments)
-        return forward(program, spec.derivative) if spec.derivative else program
+        return shortest((partial(self.evaluate, spec, choice=k) for k in range(choices)), self.inputs(spec))
 
     def inputs(self, spec: Spec) -> list[Argument]:
         """The arguments of a spec's kernel: those of its quantities, then optional ones, then wrenches."""
@@ -191,7 +195,7 @@ class Kernels:
 
     def _result(self, spec: Spec, row: Quantity, function: Any, state: dict[str, Any], options: dict[str, Any]) -> Any:
         """One quantity; damping and friction are joint forces like any other."""
-        subject = self._lean if row.joint_space else self.subject
+        subject = self.lean if row.joint_space else self.subject
         if "wrenches" in options:
             options = self._with_wrenches(spec, function, state, options)
         if not (row.lossy and any(spec.losses)):
@@ -224,7 +228,8 @@ class Kernels:
     # -- making ----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _lean(self) -> Any:
+    def lean(self) -> Any:
+        """The subject from which joint-space results are recorded."""
         return self.subject if self._reduced is None else self._reduced(self.subject)
 
     def _key(self, spec: Spec) -> str | None:
@@ -261,6 +266,8 @@ class Kernels:
 
     def explain(self, spec: Spec, *state: np.ndarray) -> None:
         """Raise the cause of a result that is not finite at a finite state; evaluation over floats names a zero pivot."""
+        spec = replace(spec, derivative=())
+        state = state[: len(self.inputs(spec))]
         for argument, x in zip(self.inputs(spec), state, strict=True):
             if argument.name in CONFIGURATIONS:
                 check_configuration(self.model, argument.name, x.tolist())
@@ -287,6 +294,8 @@ class Kernels:
             for word, choices in CHOICES.items():
                 if word in given and given[word] not in choices:
                     raise UnknownName(f"{word}=", given[word], choices)
+        if spec.derivative and spec.derivative[0] not in MODES:
+            raise UnknownName("derivative mode", spec.derivative[0], MODES)
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)

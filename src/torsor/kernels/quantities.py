@@ -7,6 +7,7 @@ from functools import partial
 from torsor import algorithms as alg
 from torsor.algorithms import steps
 from torsor.algorithms.friction import friction_force
+from torsor.kernels.derivatives import rnea_derivatives_by_forward_mode
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import Quantity, Table
 from torsor.model import Model
@@ -31,6 +32,24 @@ QUANTITIES = Table(
             lossy=True,
             acceleration=True,
             under_loops="robot.constrained().kernel()",
+        ),
+        "inverse_dynamics_derivatives": Quantity(
+            ("q", "v", "a"),
+            alg.inverse_dynamics_derivatives,
+            outputs=("dtau/dq", "dtau/dv", "dtau/da"),
+            alternatives=(partial(alg.inverse_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
+            joint_space=True,
+            lossy=True,
+            under_loops=DRIVES,
+        ),
+        "forward_dynamics_derivatives": Quantity(
+            ("q", "v", "tau"),
+            alg.forward_dynamics_derivatives,
+            outputs=("da/dq", "da/dv", "da/dtau"),
+            alternatives=(partial(alg.forward_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
+            joint_space=True,
+            lossy=True,
+            under_loops=CLOSED,
         ),
         "hybrid_acceleration": Quantity(
             HYBRID, alg.hybrid_acceleration, joint_space=True, lossy=True, acceleration=True, under_loops=DRIVEN
@@ -76,8 +95,9 @@ QUANTITIES = Table(
             joint_space=True,
             lossy=True,
             under_loops="robot.simulate",
+            configurations=("q",),
         ),
-        "integrate": Quantity(("q", "v", "dt"), alg.integrate),
+        "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
         "reaction_wrenches": Quantity(

@@ -26,6 +26,7 @@ class Quantity(NamedTuple):
     ``under_loops`` is set for results that are valid only for the spanning tree with its loops cut (joint forces, M⁻¹,
     reactions): it names the call for closed loops.  A robot with loops has no kernel for these results.
     ``inverse_of`` is the quantity, of the same inputs, whose inverse is the result: a kernel needs only that one.
+    ``configurations`` are the outputs that are configurations ("" the only one): derivatives of these are velocities.
     ``lenient`` kernels return results that are not finite; the caller checks them.
     """
 
@@ -40,6 +41,7 @@ class Quantity(NamedTuple):
     acceleration: bool = False
     under_loops: str = ""
     inverse_of: str = ""
+    configurations: tuple[str, ...] = ()
     lenient: bool = False
 
 

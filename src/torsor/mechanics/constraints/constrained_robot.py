@@ -116,12 +116,8 @@ class ConstrainedRobot:
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """Ȧ(q, v), ``(..., k, nv)``, of motion and time together (MR 8.95)."""
         clock = self.clock(time)
-        partial = self.solver.kernel("jacobian", derivative=("q", *self.solver.clock))(q, *clock)
-        q, v = self._vector("q", q, self.robot.nq), self._vector("v", v, self.robot.nv)
-        rates = self.robot.configuration_rate(q, v)
-        if clock:
-            rates = np.concatenate([rates, np.ones((*rates.shape[:-1], 1))], axis=-1)
-        return np.einsum("...knj,...j->...kn", partial, rates)
+        along = self.solver.kernel("jacobian", derivative=("jvp", "q", *self.solver.clock))
+        return along(q, *clock, v, *(1.0 for _ in clock))
 
     def drift(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """Ȧv − ḃ, ``(..., k)``: the row's acceleration with every joint at constant velocity (F&O 17)."""

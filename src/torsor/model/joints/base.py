@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 from torsor.errors import ModelError
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Dual, Scalar, Scalars, rate
 from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
@@ -89,6 +89,10 @@ class JointType(ABC):
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         """The step with integrate(q0, step) = q1."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
+
+    def tangent(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        """q̇ = N(q) v, the rate of the coordinates as they are given at joint velocity v; by :meth:`integrate`."""
+        return [rate(x) for x in self.integrate(q, [Dual(0, x) for x in v])]
 
     def neutral(self) -> list[float]:
         """The coordinates of no motion: zeros, unless the joint has a quaternion."""

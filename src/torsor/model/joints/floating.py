@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.model.joints.base import JointType
-from torsor.model.joints.spherical import random_quaternion, zero_quaternion
+from torsor.model.joints.spherical import quaternion_tangent, random_quaternion, zero_quaternion
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec
 from torsor.spatial.exponential import exp, log
@@ -44,6 +44,9 @@ class Floating(JointType):
         p1, R1 = Vec(*q1[:3]), Quaternion.of(q1[3:]).normalized
         V = log(R0.conjugate @ R1, R0.matrix.T @ (p1 - p0))
         return [*V.w, *V.v]
+
+    def tangent(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        return [*(Quaternion.of(q[3:]).matrix @ Vec(*v[3:])), *quaternion_tangent(q[3:], v[:3])]
 
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]

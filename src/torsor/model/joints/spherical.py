@@ -38,6 +38,9 @@ class Spherical(JointType):
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         return list((Quaternion.of(q0).normalized.conjugate @ Quaternion.of(q1).normalized).log)
 
+    def tangent(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        return quaternion_tangent(q, v)
+
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 1.0]
 
@@ -46,6 +49,12 @@ class Spherical(JointType):
 
     def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
         return random_quaternion(rng, shape)
+
+
+def quaternion_tangent(q: Scalars, w: Scalars) -> list[Scalar]:
+    """q̇ = ½ q ⊗ ω, ω in the body's axes, of a quaternion of any length: the length stays."""
+    x, y, z = (x * 0.5 for x in w)
+    return list(Quaternion(*q) @ Quaternion(x, y, z, 0))
 
 
 def random_quaternion(rng: Any, shape: tuple[int, ...] = ()) -> list[Any]:

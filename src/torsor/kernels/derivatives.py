@@ -1,0 +1,294 @@
+"""Derivatives of quantities as programs: ∂y/∂x, (∂y/∂x) ẋ and (∂y/∂x)ᵀw by any of their inputs; by configurations along v.
+
+The derivative by q is that of y(q ⊕ δ) by δ (nv) at δ = 0: with q̇ = N(q) v it is (∂y/∂q) N.  Forward dynamics is
+differentiated as the solution of its equation, R(q, v, τ, a) = M a + h + τ_lost − Jᵀf − τ = 0: ȧ = −M⁻¹Ṙ, and
+λᵀ∂a = −λ′ᵀ∂R with λ′ = M⁻¹λ.  Other programs are differentiated operation by operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from torsor.algorithms.configuration import tangent, velocity
+from torsor.algorithms.inverse_mass import InverseMass, by_articulated_bodies, by_factors
+from torsor.algorithms.rnea import rnea
+from torsor.algorithms.rnea_derivatives import Derivatives
+from torsor.compile import Argument, Program, record
+from torsor.compile.derivative import Linearization
+from torsor.model import Model
+from torsor.scalar import Scalar, Scalars
+
+if TYPE_CHECKING:
+    from torsor.kernels.kernels import Kernels
+    from torsor.kernels.spec import Spec
+
+#: inputs that are configurations
+CONFIGURATIONS = ("q", "q0", "q1")
+#: operations × columns up to which forward and reverse mode are both recorded, to choose the shorter
+FEW = 200_000
+
+
+# -- directions of an input ---------------------------------------------------------------------------------------
+
+
+class Space(NamedTuple):
+    """The directions in which an input may change, ``shape``; ``start`` is its place in the inputs laid end to end."""
+
+    argument: Argument
+    start: int
+    shape: tuple[int, ...]
+    model: Model | None  #: of a configuration
+
+    @property
+    def size(self) -> int:
+        return Argument("", self.shape).size
+
+    def push(self, x: Scalars, dx: Scalars) -> dict[int, Scalar]:
+        """The rate of each number of the input, by its place, in the direction dx: N(q) dx for a configuration."""
+        q = x[self.start : self.start + self.argument.size]
+        return dict(enumerate(dx if self.model is None else tangent(self.model, q, dx), self.start))
+
+    def pull(self, x: Scalars, adjoint: Mapping[int, Scalar]) -> list[Scalar]:
+        """The gradient by the directions, from the adjoint of each number: N(q)ᵀ adjoint for a configuration."""
+        return [sum_products(self.push(x, unit), adjoint) for unit in units(self.size)]
+
+
+def units(n: int) -> list[list[int]]:
+    """The rows of the identity."""
+    return [[int(i == j) for j in range(n)] for i in range(n)]
+
+
+def sum_products(x: Mapping[int, Scalar], y: Mapping[int, Scalar]) -> Scalar:
+    """Σ x_k y_k, without the zeros of x."""
+    total: Scalar = 0
+    for k, a in x.items():
+        if not (isinstance(a, (int, float)) and a == 0):
+            total = total + a * y.get(k, 0)
+    return total
+
+
+# -- the derivative at one point ------------------------------------------------------------------------------------
+
+
+class Linear(Protocol):
+    """A derivative: rates of the inputs to rates of the results, and weights of the results to adjoints of the inputs."""
+
+    def push(self, rates: Mapping[int, Scalar], /) -> list[Scalar]: ...
+    def pull(self, weights: Scalars, /) -> Mapping[int, Scalar]: ...
+
+
+class Differentiable(NamedTuple):
+    """Results of a spec as functions of its inputs: ``at(x)`` is their derivative at the inputs x laid end to end."""
+
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    at: Callable[[Scalars], Linear]
+    operations: int
+    rays: tuple[tuple[int, ...], ...]
+
+
+class Solution(NamedTuple):
+    """The derivative of forward dynamics, from that of its equation R = 0 and M⁻¹."""
+
+    equation: Linearization
+    mass: InverseMass
+
+    def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
+        """ȧ = −M⁻¹ Ṙ."""
+        return self.mass.solve([-r for r in self.equation.push(rates)])
+
+    def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
+        """−∂Rᵀ λ′, λ′ = M⁻¹λ."""
+        return self.equation.pull([-x for x in self.mass.solve(weights)])
+
+
+class OnManifold(NamedTuple):
+    """The derivative of a program some of whose outputs are configurations: their rates are velocities, N⁺(q) q̇ (nv)."""
+
+    program: Linearization
+    model: Model
+    outputs: Sequence[Argument]
+    configurations: Collection[str]
+
+    def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
+        """The rates of all results."""
+        values, changes = split(self.outputs, self.program.results), split(self.outputs, self.program.push(rates))
+        rows = zip(self.outputs, values, changes, strict=True)
+        return flat([velocity(self.model, y, dy) if out.name in self.configurations else dy for out, y, dy in rows])
+
+    def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
+        """The adjoints of the inputs."""
+        whole: list[Scalar] = []
+        start = 0
+        for out, y in zip(self.outputs, split(self.outputs, self.program.results), strict=True):
+            moves = out.name in self.configurations
+            size = self.model.nv if moves else out.size
+            w = weights[start : start + size]
+            columns = (velocity(self.model, y, unit) for unit in units(out.size))
+            whole += [sum_products(dict(enumerate(c)), dict(enumerate(w))) for c in columns] if moves else w
+            start += size
+        return self.program.pull(whole)
+
+
+def explicit(kernels: Kernels, spec: Spec) -> Differentiable:
+    """Any program, operation by operation."""
+    p, model = kernels.straight_program(spec), kernels.model
+    keys = zip(spec.labels, spec.quantities, strict=True)
+    moving = {name or label for label, (key, *_) in keys for name in kernels.table[key].configurations}
+    outputs = tuple(Argument(y.name, (model.nv,)) if y.name in moving else y for y in p.outputs)
+
+    def at(x: Scalars) -> Linear:
+        here = Linearization.of(p, x)
+        return OnManifold(here, model, p.outputs, moving) if moving else here
+
+    return Differentiable(p.inputs, outputs, at, p.operations, p.rays)
+
+
+def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
+    """Forward dynamics as the solution of R = 0; ``choice`` 0 is by articulated bodies, 1 by the factors of M."""
+    inputs, model = kernels.inputs(spec), kernels.lean
+    inverse = replace(spec, quantities=(("inverse_dynamics",),), losses=type(spec.losses)())
+
+    def residual(*values: Scalars) -> dict[str, Any]:
+        *given, a = values
+        named = {x.name: value for x, value in zip(inputs, given, strict=True)}
+        q, v, tau, *wrenches = given
+        needed = kernels.evaluate(inverse, q, v, a, *wrenches)["inverse_dynamics"]
+        lost = spec.losses.force(model, named["v"], named["tau"]) if any(spec.losses) else [0] * model.nv
+        return {"R": [x + y - t for x, y, t in zip(needed, lost, tau, strict=True)]}
+
+    R = record(residual, [*inputs, Argument("a", (model.nv,))])
+    mass = by_factors if choice else by_articulated_bodies
+
+    def at(x: Scalars) -> Solution:
+        values = split(inputs, x)
+        (a,) = kernels.evaluate(spec, *values, choice=choice).values()
+        return Solution(Linearization.of(R, [*x, *a]), mass(model, values[0]))
+
+    return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, R.rays)
+
+
+# -- programs -------------------------------------------------------------------------------------------------------
+
+
+def jvp(f: Differentiable, by: Sequence[Space]) -> Program:
+    """(∂y/∂x) ẋ: one more input for each x, its direction; one output for each y."""
+    directions = [Argument(f"d{s.argument.name}", s.shape) for s in by]
+
+    def function(*values: Scalars) -> dict[str, Any]:
+        x, dx = flat(values[: len(f.inputs)]), values[len(f.inputs) :]
+        rates = {k: r for space, d in zip(by, dx, strict=True) for k, r in space.push(x, d).items()}
+        return parts([f"d{y.name}" for y in f.outputs], f.outputs, f.at(x).push(rates))
+
+    return shaped(record(function, [*f.inputs, *directions]), [y.shape for y in f.outputs], f)
+
+
+def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
+    """(∂y/∂x)ᵀ w: one more input for each y, its weights (the cotangent); one output for each x, its gradient."""
+    names = ["cotangent"] if len(f.outputs) == 1 else [f"cotangent_{y.name}" for y in f.outputs]
+    weights = [Argument(name, y.shape) for name, y in zip(names, f.outputs, strict=True)]
+
+    def function(*values: Scalars) -> dict[str, Any]:
+        x, w = flat(values[: len(f.inputs)]), flat(values[len(f.inputs) :])
+        adjoint = f.at(x).pull(w)
+        return {f"gradient_{s.argument.name}": s.pull(x, adjoint) for s in by}
+
+    return shaped(record(function, [*f.inputs, *weights]), [s.shape for s in by], f)
+
+
+def jacobian(f: Differentiable, by: Sequence[Space]) -> Program:
+    """∂y/∂x for each y and each x: ``(*shape of y, *shape of x)``, by forward or by reverse mode."""
+    columns, rows = sum(s.size for s in by), sum(y.size for y in f.outputs)
+    small = f.operations * max(columns, rows) <= FEW
+    modes = (_forward, _reverse) if small else (_forward if columns <= 2 * rows else _reverse,)
+    made = min((record(partial(mode, f, by), f.inputs) for mode in modes), key=lambda p: p.operations)
+    return shaped(made, [(*y.shape, *s.shape) for y in f.outputs for s in by], f)
+
+
+def _forward(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[str, Any]:
+    x = flat(values)
+    at = f.at(x)
+    columns = [[at.push(space.push(x, unit)) for unit in units(space.size)] for space in by]
+    return _blocks(f, by, [[list(row) for row in zip(*block, strict=True)] for block in columns])
+
+
+def _reverse(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[str, Any]:
+    x = flat(values)
+    at = f.at(x)
+    adjoints = [at.pull(unit) for unit in units(sum(y.size for y in f.outputs))]
+    return _blocks(f, by, [[space.pull(x, adjoint) for adjoint in adjoints] for space in by])
+
+
+def _blocks(f: Differentiable, by: Sequence[Space], rows: Sequence[Sequence[Scalars]]) -> dict[str, Any]:
+    """One output for each y and each x, from the rows of all results by each x."""
+    out: dict[str, Any] = {}
+    start = 0
+    for y in f.outputs:
+        for space, block in zip(by, rows, strict=True):
+            out[f"d{y.name}/d{space.argument.name}"] = [z for row in block[start : start + y.size] for z in row]
+        start += y.size
+    return out
+
+
+MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {"jvp": jvp, "vjp": vjp, "jacobian": jacobian}
+
+
+def derivative_program(kernels: Kernels, spec: Spec) -> Program:
+    """The program of a spec with a ``derivative``: a mode of :data:`MODES`, and the inputs by which it is taken."""
+    mode, *names = spec.derivative
+    base = replace(spec, derivative=())
+    by, start = {}, 0
+    for a in kernels.inputs(base):
+        moves = a.name in CONFIGURATIONS
+        by[a.name] = Space(a, start, (kernels.model.nv,) if moves else a.shape, kernels.model if moves else None)
+        start += a.size
+    return min((MODES[mode](f, [by[name] for name in names]) for f in _functions(kernels, base)), key=lambda p: p.operations)
+
+
+def _functions(kernels: Kernels, spec: Spec) -> list[Differentiable]:
+    """The ways to differentiate a spec."""
+    if spec.quantities != (("forward_dynamics",),):
+        return [explicit(kernels, spec)]
+    model = kernels.model
+    choices = () if not model.local else (0, 1) if model.nv <= kernels.table["forward_dynamics"].few else (0,)
+    return [forward_dynamics(kernels, spec, choice) for choice in choices or (1,)]
+
+
+def flat(values: Sequence[Scalars]) -> list[Scalar]:
+    """Inputs laid end to end."""
+    return [x for value in values for x in value]
+
+
+def split(arguments: Sequence[Argument], x: Scalars) -> list[Scalars]:
+    """Inputs by argument."""
+    starts = accumulate((a.size for a in arguments), initial=0)
+    return [x[i:j] for i, j in pairwise(starts)]
+
+
+def parts(names: Sequence[str], arguments: Sequence[Argument], x: Scalars) -> dict[str, Any]:
+    """Results by name."""
+    return dict(zip(names, split(arguments, x), strict=True))
+
+
+def shaped(p: Program, shapes: Sequence[tuple[int, ...]], f: Differentiable) -> Program:
+    """A program with outputs of these shapes, and the quaternions of the function it differentiates."""
+    outputs = tuple(Argument(o.name, shape) for o, shape in zip(p.outputs, shapes, strict=True))
+    return replace(p, outputs=outputs, rays=f.rays)
+
+
+def rnea_derivatives_by_forward_mode(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
+) -> Derivatives:
+    """∂τ/∂q, ∂τ/∂v and M by tangents carried through the recorded recursion: shorter than the recursion for a few joints."""
+    on, n = dict(wrenches or {}), model.nv
+    inputs = [Argument("q", (model.nq,)), Argument("v", (n,)), Argument("a", (n,)), *(Argument(f, (6,)) for f in on)]
+    p = record(lambda q, v, a, *F: {"tau": rnea(model, q, v, a, dict(zip(on, F, strict=True)))}, inputs)
+    x = flat([q, v, a, *on.values()])
+    at, by_q = Linearization.of(p, x), Space(inputs[0], 0, (n,), model)
+    seeds = [by_q.push(x, unit) for unit in units(n)] + [{k: 1} for k in range(model.nq, model.nq + 2 * n)]
+    rows = [list(row) for row in zip(*(at.push(seed) for seed in seeds), strict=True)]
+    return Derivatives(*([row[k : k + n] for row in rows] for k in (0, n, 2 * n)))

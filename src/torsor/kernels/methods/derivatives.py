@@ -1,0 +1,186 @@
+"""Methods of Robot: derivatives of its quantities, and products with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.compile import Kernel
+from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.checks import check_wrenches
+from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
+from torsor.kernels.kernel_method import kernel_method_of
+from torsor.kernels.spec import Name, Spec
+
+
+class InverseDynamicsDerivatives(NamedTuple):
+    """∂τ/∂q (along v), ∂τ/∂v and ∂τ/∂a = M, ``(..., nv, nv)`` each."""
+
+    q: Array
+    v: Array
+    a: Array
+
+
+class ForwardDynamicsDerivatives(NamedTuple):
+    """∂a/∂q (along v), ∂a/∂v and ∂a/∂τ = M⁻¹, ``(..., nv, nv)`` each."""
+
+    q: Array
+    v: Array
+    tau: Array
+
+
+class Differentiation(CompiledMechanism):
+    """Derivatives of the quantities of a mechanism; those by q are along v: of y(q ⊕ δ) by δ at δ = 0."""
+
+    @kernel_method_of(InverseDynamicsDerivatives)
+    def inverse_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+        out: tuple[Array, Array, Array] | None = None,
+    ) -> InverseDynamicsDerivatives:
+        """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of :meth:`inverse_dynamics`, ``(..., nv, nv)`` each (Singh, Russell & Wensing 2022).
+
+        In [N·m, N] per unit of q [rad, m], v and a: entry (i, j) is that of τ_i by coordinate j.
+        That by q is along v: of τ(q ⊕ δ, v, a) by δ (nv) at δ = 0.  Wrenches are constant in the axes of ``expressed_in``.
+        Options as for :meth:`inverse_dynamics`; friction laws that jump have no derivative at v = 0, ``law.smooth(width)`` has.
+
+        >>> import torsor as ts
+        >>> d = ts.robots.two_link().inverse_dynamics_derivatives([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+        >>> d.a.tolist()  # M
+        [[5.0, 2.0], [2.0, 1.0]]
+        """
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._kernel_for("inverse_dynamics_derivatives", damping, friction, tuple(on), expressed_in=expressed_in)
+        return InverseDynamicsDerivatives(*kernel(q, v, a, *on.values(), out=out))
+
+    @kernel_method_of(ForwardDynamicsDerivatives)
+    def forward_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        damping: bool = False,
+        friction: bool | None = None,
+        out: tuple[Array, Array, Array] | None = None,
+    ) -> ForwardDynamicsDerivatives:
+        """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v and ∂a/∂τ = M⁻¹ of :meth:`forward_dynamics`, ``(..., nv, nv)`` each.
+
+        In [rad/s², m/s²] per unit of q [rad, m], v and τ (Carpentier & Mansard 2018).  Options as for
+        :meth:`inverse_dynamics_derivatives`.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link()
+        >>> d = robot.forward_dynamics_derivatives([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+        >>> (d.tau @ robot.mass_matrix([0.0, 0.0])).round(12).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._kernel_for("forward_dynamics_derivatives", damping, friction, tuple(on), expressed_in=expressed_in)
+        return ForwardDynamicsDerivatives(*kernel(q, v, tau, *on.values(), out=out))
+
+    def derivative(
+        self,
+        name: Name,
+        by: str | Sequence[str],
+        *,
+        dtype: Any = np.float64,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+        extra: Sequence[str] = (),
+    ) -> Kernel:
+        """∂y/∂x of a quantity by one of its inputs, ``(..., *shape of y, n)``, or by several: one result each.
+
+        Inputs are those of the method, and ``"wrenches['frame']"``; options as for :meth:`kernel`.  By ``"q"`` the
+        derivative is along v (nv columns).  The kernel takes the inputs of the quantity.
+
+        >>> import torsor as ts
+        >>> slope = ts.robots.two_link().derivative("gravity_force", by="q")
+        >>> slope([0.0, 0.0]).round(2).tolist()
+        [[-0.0, -0.0], [-0.0, -0.0]]
+        """
+        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in,
+                         extra=extra)  # fmt: skip
+        return self._derivative("jacobian", spec, by)
+
+    def jvp(
+        self,
+        name: Name,
+        by: str | Sequence[str] | None = None,
+        *,
+        dtype: Any = np.float64,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+        extra: Sequence[str] = (),
+    ) -> Kernel:
+        """(∂y/∂x) ẋ, the change of a quantity in given directions of its inputs, without a matrix (forward mode).
+
+        The kernel takes the inputs of the quantity, then one direction for each input in ``by``, by default all of them;
+        that of a configuration is a velocity (nv).  Options as for :meth:`kernel`.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link()
+        >>> da = robot.jvp("forward_dynamics")([0.0, 0.5], [0, 0], [0, 0], [0, 0], [0, 0], [1, 0])  # by τ alone
+        >>> bool(abs(da - robot.mass_matrix_inverse([0.0, 0.5])[:, 0]).max() < 1e-14)
+        True
+        """
+        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in,
+                         extra=extra)  # fmt: skip
+        return self._derivative("jvp", spec, by)
+
+    def vjp(
+        self,
+        name: Name,
+        by: str | Sequence[str] | None = None,
+        *,
+        dtype: Any = np.float64,
+        damping: bool = False,
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+        extra: Sequence[str] = (),
+    ) -> Kernel:
+        """wᵀ(∂y/∂x), the gradient of w·y by the inputs of a quantity, without a matrix (reverse mode).
+
+        The kernel takes the inputs of the quantity, then the weights w (the cotangent), one array for each result; it returns
+        one gradient for each input in ``by``, by default all of them, in their order; that by a configuration is along v (nv).
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link()
+        >>> gq, gv, gtau = robot.vjp("forward_dynamics")([0.0, 0.5], [0, 0], [0, 0], [1, 0])
+        >>> bool(abs(gtau - robot.mass_matrix_inverse([0.0, 0.5])[0]).max() < 1e-14)
+        True
+        """
+        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in,
+                         extra=extra)  # fmt: skip
+        return self._derivative("vjp", spec, by)
+
+    def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel:
+        """The kernel of a derivative of a spec, by the inputs named, or by all of them."""
+        known = [a.name for a in self._kernels.inputs(spec)]
+        names = known if by is None else [by] if isinstance(by, str) else list(by)
+        if not names:
+            raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}")
+        for x in names:
+            if x not in known:
+                raise UnknownName(f"input of {spec.label}", x, known)
+        if len(set(names)) < len(names):
+            raise ArgumentError(f"by names an input twice: {', '.join(names)}")
+        return self._kernels.kernel(replace(spec, derivative=(mode, *names)))
