@@ -161,7 +161,8 @@ METHODS = [
 def _of_robot(robot: str, method: str) -> Subject:
     """A quantity at the robot's frame, expressed in body axes where these options exist."""
     parameters = inspect.signature(getattr(Robot, method)).parameters
-    words = {k: x for k, x in (("frame", FRAMES[robot]), ("expressed_in", "body")) if k in parameters and "frame" in parameters}
+    words = {"frame": FRAMES[robot], "expressed_in": "body", "rotation": "rpy"} if "frame" in parameters else {}
+    words = {k: x for k, x in words.items() if k in parameters}
     spec = (method, *words.values())
     return Subject(
         f"{robot}.{method}", _robot(robot), method, _arrays(*_inputs(method)), words=words,
