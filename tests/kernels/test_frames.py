@@ -69,6 +69,14 @@ def test_names_of_kernels_have_the_reference_and_the_kind(robot, state, word):
     assert not robot.jacobian(q, "tool0", word, relative_to=reference)[:, :, :3].any()
 
 
+def test_rotors_do_not_change_relative_motion(robot, state):
+    """A welded joint has no rate that its rotor could follow."""
+    geared = robot.with_rotors({j: {"mass": 0.1, "inertia": (1e-4, 1e-4, 1e-4), "ratio": 50.0} for j in robot.joints})
+    for reference in (None, "forearm_link"):
+        expected = robot.acceleration(*state, "tool0", relative_to=reference)
+        assert_close(geared.acceleration(*state, "tool0", relative_to=reference), expected)
+
+
 def test_world_as_reference_costs_no_operation(robot):
     for name, words in (("jacobian", ("tool0", "world")), ("jacobian_rate", ("tool0", "body")), ("pose", ("tool0",))):
         assert robot.program((name, *words, "world")).operations == robot.program((name, *words)).operations

@@ -211,6 +211,10 @@ def test_interpolation_over_quaternions_of_numbers():
     [
         (lambda: rigid.exp3_jacobian([0, 0, np.nan]), "w: finite numbers expected, not nan"),
         (lambda: rigid.exp6_jacobian([0, 0, np.inf, 0, 0, 0]), "V: finite numbers expected, not inf"),
+        (lambda: rigid.exp3([1e200, 0, 0]), r"w: a rotation by 1e\+200 rad is lost in rounding"),
+        (lambda: rigid.exp6([1e200, 0, 0, 0, 0, 0]), r"V: a rotation by 1e\+200 rad"),
+        (lambda: rigid.exp3_jacobian([[0, 0, 0], [1e200, 0, 0]]), r"w: a rotation by 1e\+200 rad"),
+        (lambda: rigid.exp6_jacobian([1e200, 0, 0, 0, 0, 0]), r"V: a rotation by 1e\+200 rad"),
         (lambda: rigid.exp3_jacobian([0, 0]), r"w: an array of floats of shape \(..., 3\) expected"),
         (lambda: rigid.exp3_jacobian([]), r"shape is \(0,\)"),
         (lambda: rigid.log3_jacobian(np.ones((3, 3))), "R is not a rotation"),

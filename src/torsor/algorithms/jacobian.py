@@ -158,7 +158,7 @@ def acceleration(
     """
     sight = Sight.of(model, q, frame, relative_to, at)
     to_axes, V = _to_axes(sight.XBF, expressed_in), _relative_twist(sight, v)
-    A = outward(replace(sight.model, gravity=ZERO), q, v, a).A  # MR 8.52
+    A = outward(replace(sight.model, gravity=ZERO, rotors=()), q, v, a).A  # MR 8.52; rotors spin without moving the frames
     AF, AB = sight.F.X @ A[sight.F.body], sight.XBF @ (sight.B.X @ A[sight.B.body])
     alpha = AF.alpha - AB.alpha - AB.w.cross(V.w)
     linear = AF.a - AB.a - AB.w.cross(V.v) * 2  # Coriolis' theorem

@@ -33,7 +33,7 @@ def exp3_jacobian(w: ArrayLike, side: str = "right") -> np.ndarray:
            [ 0.63662,  0.     ,  0.     ],
            [ 0.     ,  0.     ,  1.     ]])
     """
-    return read.matrix(exponential.left_jacobian(read.vec(w, "w") * _sign(side)))
+    return read.matrix(exponential.left_jacobian(read.turned(read.vec(w, "w"), "w") * _sign(side)))
 
 
 def log3_jacobian(R: ArrayLike, side: str = "right") -> np.ndarray:
@@ -58,7 +58,8 @@ def exp6_jacobian(V: ArrayLike, side: str = "right") -> np.ndarray:
     >>> exp6_jacobian(np.zeros(6)).tolist() == np.eye(6).tolist()
     True
     """
-    return _of_twist(exponential.left_jacobian, read.motion(V, "V") * _sign(side))
+    V_ = read.motion(V, "V")
+    return _of_twist(exponential.left_jacobian, Motion(read.turned(V_.w, "V"), V_.v) * _sign(side))
 
 
 def log6_jacobian(T: ArrayLike, side: str = "right") -> np.ndarray:

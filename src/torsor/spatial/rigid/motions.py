@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.spatial import Quaternion, exponential
+from torsor.spatial import Motion, Quaternion, exponential
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.rigid import reading as read
 
@@ -22,7 +22,7 @@ def exp3(w: ArrayLike) -> np.ndarray:
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    return read.matrix(Quaternion.exp(read.vec(w, "w")).matrix)
+    return read.matrix(Quaternion.exp(read.turned(read.vec(w, "w"), "w")).matrix)
 
 
 def log3(R: ArrayLike) -> np.ndarray:
@@ -45,7 +45,8 @@ def exp6(V: ArrayLike) -> np.ndarray:
     >>> exp6([0, 0, 0, 1, 2, 3])[:3, 3]
     array([1., 2., 3.])
     """
-    R, p = exponential.exp(read.motion(V, "V"))
+    V_ = read.motion(V, "V")
+    R, p = exponential.exp(Motion(read.turned(V_.w, "V"), V_.v))
     return read.matrix([*((*row, x) for row, x in zip(R.matrix, p, strict=True)), (0, 0, 0, 1)])
 
 

@@ -20,6 +20,8 @@ from torsor.support.given import as_array
 
 #: allowed deviation of a rotation from RᵀR = 1: the error of six printed digits (the same as in io.screws)
 ROTATION_TOLERANCE = 1e-6
+#: angle [rad] at which doubles are a tenth of a radian apart
+LARGEST_ANGLE = 1e15
 
 
 def array(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
@@ -57,6 +59,16 @@ def one(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
 def vec(x: ArrayLike, what: str) -> Vec:
     a = array(x, (3,), what)
     return Vec(*(a[..., i] for i in range(3)))
+
+
+def turned(w: Vec, what: str) -> Vec:
+    """A rotation vector [rad], refused where a double does not tell the angle within a turn."""
+    size = float(np.abs(stack(w)).max(initial=0))
+    if size > LARGEST_ANGLE:
+        raise ArgumentError(
+            f"{what}: a rotation by {size:.3g} rad is lost in rounding; at most {LARGEST_ANGLE:.0e} rad allowed"
+        )
+    return w
 
 
 def motion(x: ArrayLike, what: str) -> Motion:
