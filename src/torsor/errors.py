@@ -84,7 +84,7 @@ class ArgumentError(TorsorError, ValueError):
 
 
 class SingularError(TorsorError, ArithmeticError):
-    """Forward dynamics is singular.
+    """Forward dynamics is singular, or rates of roll, pitch and yaw are: gimbal lock.
 
     A joint moves no mass, or constraint rows contradict each other or lose rank; names the joint, or the rows and the joints.
     """

@@ -136,7 +136,8 @@ def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
         elif name == "qdot":
             rows[name] = rng.normal(size=(ROWS, robot.nq))
         else:
-            rows[name] = rng.normal(size=(ROWS, 6 if name.startswith(("wrench", "base")) else robot.nv))
+            size = 3 if name == "at" else 6 if name.startswith(("wrench", "base")) else robot.nv
+            rows[name] = rng.normal(size=(ROWS, size))
     return rows
 
 
@@ -168,7 +169,13 @@ METHODS = [
 def _of_robot(robot: str, method: str) -> Subject:
     """A quantity at the robot's frame, expressed in body axes where these options exist."""
     parameters = inspect.signature(getattr(Robot, method)).parameters
-    choices = {"frame": FRAMES[robot], "measure": "inverse_condition", "rows": LINEAR, "expressed_in": "body"}
+    choices = {
+        "frame": FRAMES[robot],
+        "measure": "inverse_condition",
+        "rows": LINEAR,
+        "expressed_in": "body",
+        "rotation": "rpy",
+    }
     words = {k: x for k, x in choices.items() if k in parameters and "frame" in parameters}
     if "at" in parameters and parameters["at"].annotation == "str":  # of a sensor
         words["at"] = FRAMES[robot]
@@ -181,7 +188,7 @@ def _of_robot(robot: str, method: str) -> Subject:
 
 def _subjects_with_options(robot: str) -> list[Subject]:
     """Calls of methods with wrenches, losses, a moving base and a load."""
-    frame, owner = FRAMES[robot], _robot(robot)
+    frame, owner, root = FRAMES[robot], _robot(robot), ROBOTS[robot]().links[1]
     wrench, motion, forces = f"wrenches[{frame!r}]", ("q", "v", "a"), ("q", "v", "tau")
     base = ("base_velocity", "base_acceleration")
 
@@ -217,6 +224,12 @@ def _subjects_with_options(robot: str) -> list[Subject]:
             kernel=lambda r: r.kernel("forward_dynamics", friction=False),
         ),
         Subject("friction_force, load", with_friction, "friction_force", _arrays("v", "load"), named=("load",), out=True),
+        Subject("jacobian, at", owner, "jacobian", _arrays("q", "at"), {"frame": frame}, named=("at",), out=True),
+        Subject(
+            "acceleration, relative", owner, "acceleration", _arrays(*motion),
+            {"frame": frame, "expressed_in": "body", "kind": "classical", "relative_to": root}, out=True,
+            kernel=lambda r: r.kernel(("acceleration", frame, "body", "classical", root)),
+        ),
         Subject("inverse_dynamics, base", owner, "inverse_dynamics", _arrays(*motion, *base), named=base, out=True),
         Subject(
             "hybrid_dynamics", owner, "hybrid_dynamics", _arrays("q", "v", "a", "tau", "prescribed"), own_check=("prescribed",),

@@ -35,6 +35,9 @@ SPECS = [
     "center_of_mass:link2", "center_of_mass::moving", "centroidal_matrix:link1",
     "gyroscope:frame2", "accelerometer:frame2", "force_torque:frame2",
     "twist:frame2:world", "acceleration:frame2:world", "acceleration:frame2:body", "acceleration:frame2:space",
+    "pose:frame2:frame1", "poses:frame2:frame1", "jacobian:frame2:world:frame1", "jacobian_rate:frame2:world:frame1",
+    "twist:frame2:space:frame1", "acceleration:frame2:body:classical:frame1", "jacobian_derivative:frame2:world",
+    "analytic_jacobian:frame2:rpy", "analytic_jacobian:frame2:quaternion", "analytic_jacobian:frame2:rotation_vector",
 ]  # fmt: skip
 BATCH = 37  # not a multiple of any vector width
 

@@ -49,7 +49,7 @@ def first_by_position(s: Subject) -> Results:
 
 def words_by_position(s: Subject) -> Results:
     by_place, by_name = s.split(s.state)
-    places = [w for w in ("frame", "measure", "rows", "expressed_in") if w in s.words]
+    places = [w for w in ("frame", "measure", "rows", "expressed_in", "rotation") if w in s.words]
     rest = {k: x for k, x in s.words.items() if k not in places}
     return getattr(s.shared, s.method)(*by_place, *(s.words[w] for w in places), **by_name, **rest), s.expected
 

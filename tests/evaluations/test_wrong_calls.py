@@ -11,6 +11,7 @@ import pytest
 import torsor as ts
 from tests.evaluations.calls import FRAMES, ROBOTS, SMALL, Subject, parts
 from tests.evaluations.forms import FORMS, assert_same, empty, in_form, named, read_only
+from torsor.kernels.quantities import QUANTITIES
 
 #: invalid values of array arguments; the error names the argument
 VALUES: dict[str, Callable[[np.ndarray], Any]] = {
@@ -201,6 +202,8 @@ def test_outputs_of_another_number_than_the_results_are_refused(mistake):
 WORDS: dict[str, tuple[Any, ...]] = {
     "frame": ("hand", "", 3, None, b"tip", ("tip",), ["tip"], {"tip": 1}, np.zeros(2)),
     "expressed_in": ("local", "", 3, None, b"world", ("world",), ["world"]),
+    "relative_to": ("hand", "", 3, b"tip", ("tip",), ["tip"], {"tip": 1}, np.zeros(2)),
+    "kind": ("angular", "", 3, b"spatial", ("spatial",), ["spatial"]),
 }
 FRAMED = [(name, word) for name, s in SMALL.items() for word in WORDS if word in s.words]
 
@@ -222,7 +225,7 @@ def test_every_unknown_frame_and_axis_is_an_unknown_name(subject, word):
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_kernel_of_an_unknown_frame_is_an_unknown_name(robot):
     made = ROBOTS[robot]()
-    for name in ("pose", "jacobian", "jacobian_rate", "twist", "acceleration"):
+    for name in [name for name, row in QUANTITIES.items() if "frame" in row.words]:
         with pytest.raises(ts.UnknownName, match="'hand'"):
             made.kernel((name, "hand"))
         if name != "pose":

@@ -6,6 +6,7 @@ May import scalar, spatial and model; no array library, no compiler.
 """
 
 from torsor.algorithms.aba import aba
+from torsor.algorithms.analytic_jacobian import ROTATIONS, analytic_jacobian
 from torsor.algorithms.centroidal import (
     capture_point,
     center_of_mass,
@@ -47,7 +48,7 @@ from torsor.algorithms.dynamics import (
 from torsor.algorithms.dynamics_derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from torsor.algorithms.energy import kinetic_energy, momentum, potential_energy
 from torsor.algorithms.hybrid import hybrid_acceleration, hybrid_force
-from torsor.algorithms.jacobian import acceleration, jacobian, jacobian_rate, twist
+from torsor.algorithms.jacobian import EXPRESSIONS, KINDS, acceleration, jacobian, jacobian_rate, twist
 from torsor.algorithms.jacobian_derivative import jacobian_derivative
 from torsor.algorithms.kinematics import pose, poses
 from torsor.algorithms.manipulability import manipulability, payload_capacity
@@ -74,9 +75,13 @@ from torsor.algorithms.terms import (
 )
 
 __all__ = [
+    "EXPRESSIONS",
+    "KINDS",
+    "ROTATIONS",
     "aba",
     "acceleration",
     "accelerometer",
+    "analytic_jacobian",
     "bias_force",
     "capture_point",
     "center_of_mass",

@@ -3,116 +3,189 @@
 ``"body"``   in the frame's own axes, at its origin (MR's body Jacobian);
 ``"space"``  in the world's axes, at the world's origin (MR's space Jacobian);
 ``"world"``  in the world's axes, at the frame's origin: (ω, ṗ), the most common choice.
+
+``relative_to`` names a frame B that takes the world's place: results are those of an observer who moves with B.
+``at`` is a point of the frame, in its axes, that takes the place of the frame's origin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from torsor.algorithms.kinematics import from_world, joints, subspace_rates, velocities
+from torsor.algorithms.kinematics import frame_at, from_world, joints, seen_from, subspace_rates, velocities
 from torsor.algorithms.rnea import outward
 from torsor.errors import UnknownName
-from torsor.model.model import Model
+from torsor.model.model import Frame, Model
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Motion, Transform
-from torsor.spatial.vector import IDENTITY, ZERO
+from torsor.spatial import Acceleration, Motion, Subspace, Transform
+from torsor.spatial.vector import ZERO
 
 EXPRESSIONS = ("world", "body", "space")
+#: an acceleration's linear part: that of a point of the body, or that of the field of velocities (F&O footnote 1)
+KINDS = ("classical", "spatial")
 
 
-def _observer(X0F: Transform, expressed_in: str) -> Transform:
-    """The transform from the world to the frame the components are taken in; X0F goes from the world to the frame."""
-    if expressed_in not in EXPRESSIONS:
-        raise UnknownName("expressed_in=", expressed_in, EXPRESSIONS)
-    return {"body": X0F, "space": Transform.identity(), "world": Transform(IDENTITY, X0F.r)}[expressed_in]
+class Sight(NamedTuple):
+    """Frame F as B sees it: B is ``relative_to``, or the world.  X0 goes from the base to each body, X0F and X0B to F and B."""
+
+    model: Model
+    F: Frame
+    B: Frame
+    X: list[Transform]
+    S: list[Subspace]
+    X0: list[Transform]
+    X0F: Transform
+    X0B: Transform
+
+    @classmethod
+    def of(cls, model: Model, q: Scalars, frame: str, relative_to: str | None, at: Scalars | None) -> Sight:
+        F = frame_at(model, frame, at)
+        model, B = seen_from(model, relative_to, [F])
+        X, S = joints(model, q)
+        X0 = from_world(model, X)
+        return cls(model, F, B, X, S, X0, F.X @ X0[F.body], B.X @ X0[B.body])
+
+    @property
+    def XBF(self) -> Transform:
+        """From B to F; its pose is T_B_F."""
+        return self.X0F @ self.X0B.inverse
+
+    def to_observer(self, expressed_in: str) -> dict[int, Transform]:
+        """The transform from each body on the way to F or to B, to the axes and the point that components are taken in."""
+        if expressed_in not in EXPRESSIONS:
+            raise UnknownName("expressed_in=", expressed_in, EXPRESSIONS)
+        XO = {"body": self.X0F, "space": self.X0B, "world": Transform(self.X0B.E, self.X0F.r)}[expressed_in]
+        ways = [*self.model.path(self.B.body), *self.model.path(self.F.body)]
+        Y = {i: XO @ self.X0[i].inverse for i in ways}
+        if expressed_in == "body":  # shorter: composed on the way down
+            to_frame = self.F.X
+            for i in self.model.path(self.F.body):
+                Y[i] = to_frame
+                to_frame = to_frame @ self.X[i]
+        return Y
+
+    def signs(self) -> dict[int, int]:
+        """1 for the bodies on the way to F, −1 for those on the way to B; no joint that moves is on both."""
+        return dict.fromkeys(self.model.path(self.B.body), -1) | dict.fromkeys(self.model.path(self.F.body), 1)
 
 
-def _observer_twist(XO: Transform, V: Motion, expressed_in: str) -> Motion:
-    """The observer's own twist, in its own axes, when the frame moves with twist V (in the observer's axes)."""
-    return {"body": V, "space": Motion.zero(), "world": Motion(ZERO, V.v)}[expressed_in]
-
-
-def _columns(model: Model, columns: Sequence[dict[int, list[Motion]]]) -> list[list[Scalar]]:
+def columns(model: Model, motions: dict[int, list[Motion]]) -> list[list[Scalar]]:
     """A 6×nv matrix from motions by body; mimic joints add to their leaders' columns."""
     out: list[list[Scalar]] = [[0] * model.nv for _ in range(6)]
-    for part in columns:
-        for i, motions in part.items():
-            c = model.coupling[i]
-            for d, m in enumerate(motions):
-                for r, x in enumerate((*m.w, *m.v)):
-                    k = model.v_start[i] + d
-                    out[r][k] = out[r][k] + (x if c is None else x * c.k)
+    for i, several in motions.items():
+        c = model.coupling[i]
+        for d, m in enumerate(several):
+            for r, x in enumerate((*m.w, *m.v)):
+                k = model.v_start[i] + d
+                out[r][k] = out[r][k] + (x if c is None else x * c.k)
     return out
 
 
-def jacobian(model: Model, q: Scalars, frame: str, expressed_in: str = "world") -> list[list[Scalar]]:
-    """J(q), 6×nv, with (ω, v) of the frame = J v (MR eqs. 5.11, 5.18)."""
-    body, XF = model.frame(frame)
-    X, S = joints(model, q)
-    X0 = from_world(model, X)
-    XO = _observer(XF @ X0[body], expressed_in)
-    columns = {}
-    if expressed_in == "body":
-        Y = XF  # from body i to the frame, composed on the way down
-        for i in model.path(body):
-            columns[i] = [Y @ s for s in S[i]]
-            Y = Y @ X[i]
-    else:
-        for i in model.path(body):
-            Y = XO @ X0[i].inverse
-            columns[i] = [Y @ s for s in S[i]]
-    return _columns(model, [columns])
+def jacobian(
+    model: Model,
+    q: Scalars,
+    frame: str,
+    expressed_in: str = "world",
+    relative_to: str | None = None,
+    at: Scalars | None = None,
+) -> list[list[Scalar]]:
+    """J(q), 6×nv, with (ω, v) of the frame = J v (MR eqs. 5.11, 5.18).
+
+    A column is the joint's motion S_i: of joints on the way to the frame, minus those on the way to ``relative_to``.
+    """
+    sight = Sight.of(model, q, frame, relative_to, at)
+    Y, sign = sight.to_observer(expressed_in), sight.signs()
+    return columns(sight.model, {i: [Y[i] @ s * sign[i] for s in sight.S[i]] for i in sign})
 
 
-def jacobian_rate(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = "world") -> list[list[Scalar]]:
+def jacobian_rate(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    frame: str,
+    expressed_in: str = "world",
+    relative_to: str | None = None,
+    at: Scalars | None = None,
+) -> list[list[Scalar]]:
     """J̇(q, v) = dJ/dt, in the same expression as J (MR Exercise 8.6).
 
     A column is a motion vector S_i carried by body i: it changes by V_i × S_i + Ṡ_i, minus the observer's own motion.
     """
-    body, XF = model.frame(frame)
-    X, S = joints(model, q)
-    V = velocities(model, X, S, v)
-    dS = subspace_rates(model, q, v)
-    X0 = from_world(model, X)
-    X0F = XF @ X0[body]
-    XO = _observer(X0F, expressed_in)
-    VO = _observer_twist(XO, XO @ (X0F.inverse @ (XF @ V[body])), expressed_in)
-    columns = {}
-    for i in model.path(body):
-        Y = XO @ X0[i].inverse
-        columns[i] = [Y @ (V[i].cross(s) + d) - VO.cross(Y @ s) for s, d in zip(S[i], dS[i], strict=True)]
-    return _columns(model, [columns])
+    sight = Sight.of(model, q, frame, relative_to, at)
+    model, Y, sign = sight.model, sight.to_observer(expressed_in), sight.signs()
+    V, dS = velocities(model, sight.X, sight.S, v), subspace_rates(model, q, v)
+    VF, VB = (_to_axes(sight.XBF, expressed_in) @ V for V in _twists(sight, V))
+    VO = {"body": VF, "space": VB, "world": Motion(VB.w, VF.v)}[expressed_in]  # the observer's own twist
+    rates = {
+        i: [(Y[i] @ (V[i].cross(s) + d) - VO.cross(Y[i] @ s)) * sign[i] for s, d in zip(sight.S[i], dS[i], strict=True)]
+        for i in sign
+    }
+    return columns(model, rates)
 
 
-def twist(model: Model, q: Scalars, v: Scalars, frame: str, expressed_in: str = "world") -> list[Scalar]:
+def twist(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    frame: str,
+    expressed_in: str = "world",
+    relative_to: str | None = None,
+    at: Scalars | None = None,
+) -> list[Scalar]:
     """(ω, v) of the frame: J(q) v, by the recursion (MR 8.51)."""
-    body, XF = model.frame(frame)
-    X, S = joints(model, q)
-    V = XF @ velocities(model, X, S, v)[body]
-    V = _express(XF @ from_world(model, X)[body], V, expressed_in)
+    sight = Sight.of(model, q, frame, relative_to, at)
+    V = _to_axes(sight.XBF, expressed_in) @ _relative_twist(sight, v)
     return [*V.w, *V.v]
 
 
-def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str, expressed_in: str = "world") -> list[Scalar]:
-    """The rate of :func:`twist` as expressed: J a + J̇ v, by the recursion (MR 8.52).
+def acceleration(
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    frame: str,
+    expressed_in: str = "world",
+    kind: str | None = None,
+    relative_to: str | None = None,
+    at: Scalars | None = None,
+) -> list[Scalar]:
+    """J a + J̇ v, the rate of :func:`twist` as expressed, by the recursion (MR 8.52).
 
-    In the world's axes at the frame's origin this is the classical (ω̇, p̈); in ``"body"`` and ``"space"`` it is the spatial
-    acceleration, whose linear part is not p̈ (F&O footnote 1).
+    ``"classical"`` is (ω̇, acceleration of the body's point that is at the origin of the axes), ``"spatial"`` is
+    (ω̇, rate of the velocity there): they differ by ω × v (F&O footnote 1).  The rate of the twist is the classical one in
+    ``"world"`` and the spatial one in ``"body"`` and ``"space"``: this is the default.
     """
-    body, XF = model.frame(frame)
-    X, S = joints(model, q)
-    V = velocities(model, X, S, v)
-    A = outward(model.weightless(), q, v, a).A  # MR 8.52
-    AF = XF @ A[body]
-    linear = AF.a if expressed_in == "world" else AF.a - AF.w.cross((XF @ V[body]).v)
-    rate = _express(XF @ from_world(model, X)[body], Motion(AF.alpha, linear), expressed_in)
+    sight = Sight.of(model, q, frame, relative_to, at)
+    to_axes, V = _to_axes(sight.XBF, expressed_in), _relative_twist(sight, v)
+    A = outward(replace(sight.model.weightless(), rotors=()), q, v, a).A  # MR 8.52; rotors spin without moving the frames
+    AF, AB = sight.F.X @ A[sight.F.body], sight.XBF @ (sight.B.X @ A[sight.B.body])
+    alpha = AF.alpha - AB.alpha - AB.w.cross(V.w)
+    linear = AF.a - AB.a - AB.w.cross(V.v) * 2  # Coriolis' theorem
+    if kind is None:
+        kind = "classical" if expressed_in == "world" else "spatial"
+    if kind not in KINDS:
+        raise UnknownName("kind=", kind, KINDS)
+    if kind == "classical":
+        C = to_axes @ Acceleration(V.w, alpha, linear)
+        return [*C.alpha, *C.a]
+    rate = to_axes @ Motion(alpha, linear - V.w.cross(V.v))
     return [*rate.w, *rate.v]
 
 
-def _express(X0F: Transform, V: Motion, expressed_in: str) -> Motion:
-    """A motion given in the frame, in the observer's axes."""
-    _observer(X0F, expressed_in)  # raises for an unknown value
-    R = X0F.E.T
-    if expressed_in == "world":
-        return Motion(R @ V.w, R @ V.v)
-    return V if expressed_in == "body" else X0F.inverse @ V
+def _twists(sight: Sight, V: list[Motion]) -> tuple[Motion, Motion]:
+    """The twists of F and of B, both in F's axes at its origin, from those of the bodies."""
+    return sight.F.X @ V[sight.F.body], sight.XBF @ (sight.B.X @ V[sight.B.body])
+
+
+def _relative_twist(sight: Sight, v: Scalars) -> Motion:
+    """The twist of F minus that of B, in F's axes at its origin."""
+    VF, VB = _twists(sight, velocities(sight.model, sight.X, sight.S, v))
+    return VF - VB
+
+
+def _to_axes(XBF: Transform, expressed_in: str) -> Transform:
+    """From the frame to the axes and the point that components are taken in."""
+    if expressed_in not in EXPRESSIONS:
+        raise UnknownName("expressed_in=", expressed_in, EXPRESSIONS)
+    return {"body": Transform.identity(), "space": XBF.inverse, "world": Transform(XBF.E.T, ZERO)}[expressed_in]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from torsor.model.model import Model
+from torsor.model.joints import Fixed
+from torsor.model.model import Frame, Model
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Inertia, Motion, Subspace, Transform
+from torsor.spatial import Inertia, Motion, Subspace, Transform, Vec
+from torsor.spatial.vector import IDENTITY
 
 
 def joints(model: Model, q: Scalars) -> tuple[list[Transform], list[Subspace]]:
@@ -44,21 +47,53 @@ def subspace_rates(model: Model, q: Scalars, v: Scalars) -> list[Subspace]:
     return [model.joint[i].subspace_rate(qs[i], vs[i]) for i in range(len(model.parent))]
 
 
-def pose(model: Model, q: Scalars, frame: str) -> list[list[Scalar]]:
-    """T_world_frame, 4×4."""
-    return poses(model, q, [frame])[0]
+def pose(model: Model, q: Scalars, frame: str, relative_to: str | None = None, at: Scalars | None = None) -> list[list[Scalar]]:
+    """T_world_frame, 4×4, or that of the frame at the point ``at`` of it; ``relative_to`` takes the world's place."""
+    return _poses(model, q, [frame_at(model, frame, at)], relative_to)[0]
 
 
-def poses(model: Model, q: Scalars, frames: Sequence[str] | str | None = None) -> list[list[list[Scalar]]]:
-    """T_world_frame, 4×4, of each frame; by default of all frames of the model."""
+def poses(
+    model: Model, q: Scalars, frames: Sequence[str] | str | None = None, relative_to: str | None = None
+) -> list[list[list[Scalar]]]:
+    """T_world_frame, 4×4, of each frame; by default of all frames of the model.  ``relative_to`` takes the world's place."""
     names = model.frames if frames is None else [frames] if isinstance(frames, str) else frames
+    return _poses(model, q, [model.frame(name) for name in names], relative_to)
+
+
+def _poses(model: Model, q: Scalars, frames: Sequence[Frame], relative_to: str | None) -> list[list[list[Scalar]]]:
+    model, B = seen_from(model, relative_to, frames)
     X, _ = joints(model, q)
     X0 = from_world(model, X)
+    to_world = (B.X @ X0[B.body]).inverse
     found: list[list[list[Scalar]]] = []
-    for body, XF in map(model.frame, names):
-        R, p = (XF @ X0[body]).pose
+    for F in frames:
+        R, p = (F.X @ X0[F.body] @ to_world).pose
         found.append([*([*row, x] for row, x in zip(R, p, strict=True)), [0, 0, 0, 1]])
     return found
+
+
+def frame_at(model: Model, name: str, at: Scalars | None = None) -> Frame:
+    """The frame of that name, with its origin at the point ``at`` of it, in its axes."""
+    F = model.frame(name)
+    return F if at is None else Frame(F.body, Transform(IDENTITY, Vec(*at)) @ F.X)
+
+
+def seen_from(model: Model, relative_to: str | None, frames: Sequence[Frame]) -> tuple[Model, Frame]:
+    """The model and its frame B in the place of the world, for the motion of ``frames`` relative to B.
+
+    Joints that carry B and all of the frames do not change this motion.  So the last body that carries them all is put at the
+    base, at rest: its joint and those before it are welded, and only the two ways on from it count.
+    """
+    if relative_to is None:
+        return model, Frame(0, Transform.identity())
+    B = model.frame(relative_to)
+    shared = B.body
+    for F in frames:
+        shared = model.common_ancestor(shared, F.body)
+    joint, offset, coupling = list(model.joint), list(model.offset), list(model.coupling)
+    for i in model.path(shared):
+        joint[i], offset[i], coupling[i] = Fixed(), Transform.identity(), None
+    return replace(model, joint=tuple(joint), offset=tuple(offset), coupling=tuple(coupling)), B
 
 
 def composite_inertias(model: Model, X: Sequence[Transform]) -> list[Inertia]:

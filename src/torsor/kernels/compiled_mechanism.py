@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from torsor.compile import Kernel, Program
 from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_wrenches
-from torsor.kernels.kernels import Kernels
+from torsor.kernels.kernels import Kernels, takes
 from torsor.kernels.losses import NO_LOSSES, Losses, losses_of, refuse_sticking
-from torsor.kernels.quantities import QUANTITIES, kernels_of
-from torsor.kernels.spec import Name, Spec, as_words, split_name
+from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
+from torsor.kernels.spec import OPTIONAL, Name, Spec, as_words, split_name, without_defaults
 from torsor.model import Description
 from torsor.model.mechanism import Mechanism
 from torsor.support.locks import new_lock
@@ -51,6 +51,7 @@ class CompiledMechanism(Mechanism):
         friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
+        extra: Sequence[str] = (),
     ) -> Kernel:
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
@@ -59,13 +60,15 @@ class CompiledMechanism(Mechanism):
         ``("pose", "tool:0")``, if a frame's name contains a colon.  ``damping`` and ``friction`` as for
         :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics, as in the methods.
         ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes of ``expressed_in``.
+        ``extra`` are optional arrays of the methods, one more input each after the state, such as ``extra=["at"]`` for
+        ``"jacobian:tool0"``.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
         >>> M, g = robot.kernel("mass_matrix", "gravity_force")([0.0, 0.5])
         """
         return self._kernels.kernel(self.spec(*names, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches,
-                                              expressed_in=expressed_in))  # fmt: skip
+                                              expressed_in=expressed_in, extra=extra))  # fmt: skip
 
     def spec(
         self,
@@ -75,13 +78,19 @@ class CompiledMechanism(Mechanism):
         friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
+        extra: Sequence[str] = (),
     ) -> Spec:
         """The Spec of the kernel that :meth:`kernel` makes from the same arguments; hashable."""
         if not names:
             raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(QUANTITIES)}")
         quantities = tuple(split_name(name, QUANTITIES) for name in names)
         losses = self._losses(quantities, damping, friction)
-        return Spec(quantities, tuple(wrenches), expressed_in, losses, dtype=float_type(dtype).name)
+        more = (extra,) if isinstance(extra, str) else tuple(extra)
+        for name in more:
+            rows = [QUANTITIES[quantity] for quantity, *_ in quantities]
+            if name not in OPTIONAL_INPUTS or not any(takes(row.function, name) for row in rows):
+                raise ArgumentError(f"{name!r} is not an optional input of {', '.join(':'.join(q) for q in quantities)}")
+        return Spec(quantities, tuple(wrenches), expressed_in, losses, more, dtype=float_type(dtype).name)
 
     def program(self, *names: Name, damping: bool = False, friction: bool | None = None) -> Program:
         """The recorded program of a kernel: operations, counts, code."""
@@ -112,10 +121,13 @@ class CompiledMechanism(Mechanism):
         kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=tuple(extra), losses=losses)
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
-    def _at_frame(self, key: tuple[str, ...], values: tuple, out: Array | None) -> Any:
-        """A kernel of one frame; ``key`` is the quantity and its options."""
+    def _at_frame(self, key: tuple[Any, ...], values: tuple, out: Array | None, at: ArrayLike | None = None) -> Any:
+        """A kernel of one frame; ``key`` is the quantity and its options, ``at`` a point of the frame or None."""
         self._model.frame(key[1])
-        return self._kernels(*key)(*values, out=out)
+        quantity = without_defaults(key, QUANTITIES)
+        if at is None:
+            return self._kernels(*quantity)(*values, out=out)
+        return self._kernels(*quantity, extra=("at",))(*values, at, out=out)
 
     def _with_words(self, name: str, values: tuple, out: Array | None, **words: Any) -> Any:
         """Call the kernel of a quantity with these options, in the order of its words."""
@@ -126,7 +138,8 @@ class CompiledMechanism(Mechanism):
     ) -> Kernel:
         """The kernel that a method runs for the given options, in their order; for ``wrenches`` the option is the frames."""
         own = () if name in PAIRS else QUANTITIES[name].words
-        quantities = PAIRS.get(name) or ((name, *as_words({word: x for word, x in words.items() if word in own})),)
+        given = {word: words.get(word) for word in own if word in words or word in OPTIONAL}
+        quantities = PAIRS.get(name) or ((name, *as_words(given)),)
         losses = self._losses(quantities, damping, friction)
         if name == "step":
             refuse_sticking(self._model, losses, "one step")

@@ -20,6 +20,7 @@ from torsor.compile.text.names import argument_names, comment, identifier
 from torsor.compile.text.python import RESERVED as PYTHON_WORDS
 from torsor.compile.text.python import python_function
 from torsor.errors import ArgumentError
+from torsor.kernels.kernels import takes
 from torsor.kernels.losses import NO_LOSSES, Losses
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import QUANTITIES
@@ -49,6 +50,7 @@ def export_c(
     fma: bool = False,
     wrenches: Sequence[str] = (),
     expressed_in: str = "body",
+    extra: Sequence[str] = (),
     damping: bool = False,
     friction: bool | None = None,
 ) -> tuple[Path, Path, Path]:
@@ -58,7 +60,8 @@ def export_c(
     ``robot_fused``, with one output per spec, that shares their work.  ``name`` replaces the robot's name in function names.
     ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
     ``wrenches`` are frames with an external wrench, one more input each, in inverse and forward dynamics, in the frame's own
-    axes or in ``expressed_in="world"``.  The robot's friction laws are included there and in hybrid dynamics, unless
+    axes or in ``expressed_in="world"``.  ``extra`` are optional inputs of the methods, such as the point ``"at"`` of a frame.
+    The robot's friction laws are included there and in hybrid dynamics, unless
     ``friction=False``; ``damping=True`` includes the damping of the model instead.  The first lines of the file list them.
     The test program calls every function and returns 0 if its results agree with torsor's.
 
@@ -73,7 +76,7 @@ def export_c(
     single = kind == np.dtype(np.float32)
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
-    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, damping=damping, friction=friction)
+    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
     kernels = _kernels(robot, prefix, spec, fused)
     functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
@@ -97,6 +100,7 @@ def export_python(
     fused: bool = False,
     wrenches: Sequence[str] = (),
     expressed_in: str = "body",
+    extra: Sequence[str] = (),
     damping: bool = False,
     friction: bool | None = None,
 ) -> Path:
@@ -115,7 +119,7 @@ def export_python(
     _check_robot(robot)
     base = _base(path, (".py",))
     prefix = _prefix(robot, name, PYTHON_WORDS)
-    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, damping=damping, friction=friction)
+    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
     lead = "\n".join(f"# {line}".rstrip() for line in _about(robot, spec.losses))
     parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
     for n, kernel in _kernels(robot, prefix, spec, fused):
@@ -176,7 +180,8 @@ def _kernels(robot: Robot, prefix: str, spec: Spec, fused: bool) -> list[tuple[s
         n = identifier(f"{prefix}_{label}", {taken for taken, _ in out})
         frames = spec.frames if quantity[0] in WITH_WRENCHES else ()
         losses = spec.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
-        out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, losses))))
+        extra = tuple(x for x in spec.extra if takes(QUANTITIES[quantity[0]].function, x))
+        out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, losses, extra))))
     return out
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.algorithms.jacobian import EXPRESSIONS
+from torsor.algorithms import EXPRESSIONS, KINDS, ROTATIONS
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shortest
 from torsor.compile.recorded import RecordedProgram
@@ -21,7 +21,7 @@ from torsor.kernels.checks import check_axes, check_configuration, check_wrenche
 from torsor.kernels.derivatives import CONFIGURATIONS, MODES, derivative_program
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.quantity import FEW, Quantity, Table
-from torsor.kernels.spec import Spec
+from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
 from torsor.model.part import part_of
 from torsor.model.refusals import refuse_loops, refuse_symbols
@@ -29,6 +29,8 @@ from torsor.support.locks import new_lock
 
 #: the fields of a spec that its program depends on
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
+#: options that are one of a few words
+CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIONS)}
 #: number of scans cached for one subject
 KEPT = 64
 
@@ -173,15 +175,16 @@ class Kernels:
     def evaluate(self, spec: Spec, *values: Sequence[Any], choice: int = 0) -> dict[str, Any]:
         """Every result by name, from one flat sequence of scalars per input; ``choice`` selects among the alternatives."""
         given = {a.name: (x if a.shape else x[0]) for a, x in zip(self.inputs(spec), values, strict=True)}
-        options: dict[str, Any] = {name: given[name] for name in spec.extra}
-        if spec.frames:
-            options["wrenches"] = {frame: given[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        wrenches = {frame: given[f"wrenches[{frame!r}]"] for frame in spec.frames}
         results: dict[str, Any] = {}
         for label, (name, *words) in zip(spec.labels, spec.quantities, strict=True):
             row = self.table[name]
             state = {a.name: given[a.name] for a in self._arguments(name, *words)}
             function = self._function(spec, row, choice)
-            result = self._result(spec, row, function, state, {**dict(zip(row.words, words, strict=False)), **options})
+            options: dict[str, Any] = dict(zip(row.words, words, strict=False))
+            options |= {x: given[x] for x in spec.extra if len(spec.quantities) == 1 or takes(function, x)}
+            options |= {"wrenches": wrenches} if wrenches else {}
+            result = self._result(spec, row, function, state, options)
             several = len(row.outputs) > 1
             results |= dict(zip(row.outputs, result, strict=True)) if several else {(*row.outputs, label)[0]: result}
         return results
@@ -199,7 +202,7 @@ class Kernels:
         if not (row.lossy and any(spec.losses)):
             return function(subject, *state.values(), **options)
         lost = partial(spec.losses.force, subject)
-        if _takes(function, "lost"):
+        if takes(function, "lost"):
             return function(subject, *state.values(), **options, lost=lost)
         v, tau = state["v"], state.get("tau", ())
         if "tau" in state:
@@ -214,11 +217,11 @@ class Kernels:
 
     def _with_wrenches(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         """The options of a function: with wrenches in frame axes, unless the function rotates them itself or takes none."""
-        if not _takes(function, "wrenches"):
+        if not takes(function, "wrenches"):
             return {word: x for word, x in options.items() if word != "wrenches"}  # M and others do not depend on wrenches
         if spec.expressed_in == "body":
             return options
-        if _takes(function, "axes"):
+        if takes(function, "axes"):
             return {**options, "axes": spec.expressed_in}
         turned = {f: in_frame_axes(self.model, state["q"], f, F) for f, F in options["wrenches"].items()}
         return {**options, "wrenches": turned}
@@ -289,24 +292,28 @@ class Kernels:
                 if not words:
                     raise ArgumentError(f"{name} needs a link, frame or joint: write '{name}:frame_name'")
                 self.model.cut(given["at"])
+            given = {word: x for word, x in given.items() if not (word in OPTIONAL and x is None)}
             several = given.get("frames", ())
             for frame in (several,) if isinstance(several, str) else several:
                 self.model.frame(frame)
-            if given.get("expressed_in", "world") not in EXPRESSIONS:
-                raise UnknownName("expressed_in=", given["expressed_in"], EXPRESSIONS)
+            if "relative_to" in given:
+                self.model.frame(given["relative_to"])
+            for word, choices in CHOICES.items():
+                if word in given and given[word] not in choices:
+                    raise UnknownName(f"{word}=", given[word], choices)
         if spec.derivative and spec.derivative[0] not in MODES:
             raise UnknownName("derivative mode", spec.derivative[0], MODES)
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)
-        if spec.frames and not any(_takes(self.table[name].function, "wrenches") for name, *_ in spec.quantities):
-            forced = ", ".join(name for name, row in self.table.items() if _takes(row.function, "wrenches"))
+        if spec.frames and not any(takes(self.table[name].function, "wrenches") for name, *_ in spec.quantities):
+            forced = ", ".join(name for name, row in self.table.items() if takes(row.function, "wrenches"))
             raise ArgumentError(f"wrenches act on {forced}, not on {', '.join(spec.labels)}")
         if len(set(spec.labels)) < len(spec.labels):
             raise ArgumentError(f"a kernel computes each quantity once; {spec.labels} names one twice")
 
 
-def _takes(function: Callable[..., Any], word: str) -> bool:
+def takes(function: Callable[..., Any], word: str) -> bool:
     """Whether a function has a parameter of that name."""
     return word in _parameters(function)
 

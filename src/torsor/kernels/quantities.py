@@ -24,7 +24,9 @@ from torsor.model.refusals import (
 )
 from torsor.model.regrouping import with_fewest_parameters
 
-FRAME = ("frame", "expressed_in")
+FRAME = ("frame", "expressed_in", "relative_to")
+#: inputs that methods have as options: a kernel has them if its spec says so (extra)
+OPTIONAL_INPUTS = ("at", "base_velocity", "base_acceleration", "load")
 HYBRID = ("q", "v", "a", "tau", "prescribed")
 
 
@@ -135,8 +137,8 @@ QUANTITIES = Table(
         "composite_inertia": _of_part(alg.composite_inertia, "q"),
         "zero_moment_point": _of_part(alg.zero_moment_point, "q", "v", "a", "height"),
         "capture_point": _of_part(alg.capture_point, "q", "v", "height"),
-        "pose": Quantity(("q",), alg.pose, ("frame",)),
-        "poses": Quantity(("q",), alg.poses, ("frames",)),
+        "pose": Quantity(("q",), alg.pose, ("frame", "relative_to")),
+        "poses": Quantity(("q",), alg.poses, ("frames", "relative_to")),
         "jacobian": Quantity(("q",), alg.jacobian, FRAME),
         "jacobian_rate": Quantity(("q", "v"), alg.jacobian_rate, FRAME),
         "manipulability": Quantity(
@@ -146,7 +148,9 @@ QUANTITIES = Table(
             ("q",), alg.payload_capacity, ("frame",), lenient=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS
         ),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),
-        "acceleration": Quantity(("q", "v", "a"), alg.acceleration, FRAME),
+        "acceleration": Quantity(("q", "v", "a"), alg.acceleration, ("frame", "expressed_in", "kind", "relative_to")),
+        "jacobian_derivative": Quantity(("q",), alg.jacobian_derivative, FRAME),
+        "analytic_jacobian": Quantity(("q",), alg.analytic_jacobian, ("frame", "rotation", "relative_to")),
         "step": Quantity(
             ("q", "v", "tau", "dt"),
             steps.step,
@@ -179,7 +183,7 @@ def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     q, v = (model.nq,), (model.nv,)
     coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(("v", "a", "tau", "prescribed", "load", "x"), v)
     wrenches = dict.fromkeys(("base_velocity", "base_acceleration", "wrench"), (6,))
-    return coordinates | wrenches | dict.fromkeys(("dt", "s", "height"), ())
+    return {"at": (3,)} | coordinates | wrenches | dict.fromkeys(("dt", "s", "height"), ())
 
 
 def labels(model: Model) -> dict[str, tuple[str, ...]]:

@@ -13,6 +13,8 @@ from torsor.kernels.quantity import PART, Quantity
 #: a quantity and its options as users write them: "jacobian:tool0:body", or a tuple if a name contains a colon or an option is
 #: a tuple of names
 Name: TypeAlias = str | tuple[str | tuple[str, ...] | None, ...]
+#: options of quantities that may be None
+OPTIONAL = (*PART, "frames", "kind", "relative_to")
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def as_words(options: Mapping[str, Any]) -> tuple[Any, ...]:
     (None, 'moving')
     """
     words = {name: name if x is True else None if x is False else _hashable(x) for name, x in options.items()}
-    while words and words[last := next(reversed(words))] is None and last in PART:
+    while words and words[last := next(reversed(words))] is None and last in OPTIONAL:
         del words[last]
     return tuple(words.values())
 
@@ -92,3 +94,14 @@ def split_name(name: Name, table: Mapping[str, Quantity]) -> tuple[Any, ...]:
         form = ":".join((quantity, *takes)) if takes else f"{quantity}, without options"
         raise ArgumentError(f"{name!r} has too many parts; the form is {form}")
     return quantity, *words
+
+
+def without_defaults(quantity: tuple[Any, ...], table: Mapping[str, Quantity]) -> tuple[Any, ...]:
+    """A quantity and its options, without options at the end that are optional and None: one kernel with those that omit them.
+
+    >>> from torsor.kernels.quantities import QUANTITIES
+    >>> without_defaults(("jacobian", "tool0", "body", None), QUANTITIES)
+    ('jacobian', 'tool0', 'body')
+    """
+    name, *options = quantity
+    return name, *as_words(dict(zip(table[name].words, options, strict=False)))

@@ -98,6 +98,12 @@ class Model:
             yield i
             i = self.parent[i]
 
+    def common_ancestor(self, i: int, j: int) -> int:
+        """The last body that the paths from the base to i and to j share; 0, the base, if there is no other."""
+        while i != j:
+            i, j = min(i, j), self.parent[max(i, j)]
+        return i
+
     @property
     def local(self) -> bool:
         """Whether joints couple a body to its parent only: no mimic joints, and each rotor on the joint's parent or the base.

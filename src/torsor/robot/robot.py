@@ -332,6 +332,7 @@ class Robot(Computed):
         fma: bool = False,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
+        extra: Sequence[str] = (),
         damping: bool = False,
         friction: bool | None = None,
     ) -> tuple[Path, Path, Path]:
@@ -340,7 +341,7 @@ class Robot(Computed):
 
         return export_c(
             self, path, *names, dtype=dtype, name=name, fused=fused, fma=fma, wrenches=wrenches, expressed_in=expressed_in,
-            damping=damping, friction=friction,
+            extra=extra, damping=damping, friction=friction,
         )  # fmt: skip
 
     def export_python(
@@ -351,6 +352,7 @@ class Robot(Computed):
         fused: bool = False,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
+        extra: Sequence[str] = (),
         damping: bool = False,
         friction: bool | None = None,
     ) -> Path:
@@ -358,8 +360,8 @@ class Robot(Computed):
         from torsor.kernels.export import export_python
 
         return export_python(
-            self, path, *names, name=name, fused=fused, wrenches=wrenches, expressed_in=expressed_in, damping=damping,
-            friction=friction,
+            self, path, *names, name=name, fused=fused, wrenches=wrenches, expressed_in=expressed_in, extra=extra,
+            damping=damping, friction=friction,
         )  # fmt: skip
 
     def _through_loops(

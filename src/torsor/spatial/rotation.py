@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from torsor.scalar import Scalar, atan2, cos, ray, sin, sqrt, tidy, where
-from torsor.spatial.vector import Mat, Vec
+from torsor.spatial.vector import AXES, Mat, Vec
 
 #: below this squared angle [rad²] a series replaces sin θ/θ: its error is then under one rounding
 _SMALL = 1e-3
@@ -138,9 +138,14 @@ class Quaternion(NamedTuple):
 
 def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat:
     """R = Rz(yaw) Ry(pitch) Rx(roll): URDF's fixed-axis roll, pitch, yaw [rad]."""
-    x, y, z = Vec(1, 0, 0), Vec(0, 1, 0), Vec(0, 0, 1)
-    R = about(z, yaw) @ about(y, pitch) @ about(x, roll)
+    R = fixed_axis_rotation(roll, pitch, yaw)
     return Mat(*(Vec(*(tidy(a) for a in row)) for row in R))
+
+
+def fixed_axis_rotation(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat:
+    """R = Rz(yaw) Ry(pitch) Rx(roll), as computed: :func:`from_rpy` puts right angles in order, which arrays cannot be."""
+    x, y, z = AXES
+    return about(z, yaw) @ about(y, pitch) @ about(x, roll)
 
 
 def to_rpy(R: Mat) -> tuple[Scalar, Scalar, Scalar]:

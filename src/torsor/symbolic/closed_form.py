@@ -181,7 +181,7 @@ class ClosedForm(EquationsOfMotion):
 
     def _formula(self, key: tuple[str, ...]) -> Formula:
         part = JACOBIAN if key[0] == "J" else PARTS[key[0]]
-        function = (lambda m, q, v, a: alg.jacobian(m, q, *key[1:])) if key[0] == "J" else ALGORITHMS[key[0]]
+        function = (lambda m, q, v, a: alg.jacobian(m, q, key[1], key[2])) if key[0] == "J" else ALGORITHMS[key[0]]
         make = self._expand if self.form == "expanded" else self._name_terms
         return make(part, function, f"{':'.join(key)} of {self.name}, written by torsor.")
 

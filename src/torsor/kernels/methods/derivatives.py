@@ -110,6 +110,7 @@ class Differentiation(CompiledMechanism):
         friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
+        extra: Sequence[str] = (),
     ) -> Kernel:
         """∂y/∂x of a quantity by one of its inputs, ``(..., *shape of y, n)``, or by several: one result each.
 
@@ -121,7 +122,8 @@ class Differentiation(CompiledMechanism):
         >>> slope([0.0, 0.0]).round(2).tolist()
         [[-0.0, -0.0], [-0.0, -0.0]]
         """
-        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in)
+        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in,
+                         extra=extra)  # fmt: skip
         return self._derivative("jacobian", spec, by)
 
     def jvp(
@@ -134,6 +136,7 @@ class Differentiation(CompiledMechanism):
         friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
+        extra: Sequence[str] = (),
     ) -> Kernel:
         """(∂y/∂x) ẋ, the change of a quantity in given directions of its inputs, without a matrix (forward mode).
 
@@ -146,7 +149,8 @@ class Differentiation(CompiledMechanism):
         >>> bool(abs(da - robot.mass_matrix_inverse([0.0, 0.5])[:, 0]).max() < 1e-14)
         True
         """
-        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in)
+        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in,
+                         extra=extra)  # fmt: skip
         return self._derivative("jvp", spec, by)
 
     def vjp(
@@ -159,6 +163,7 @@ class Differentiation(CompiledMechanism):
         friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
+        extra: Sequence[str] = (),
     ) -> Kernel:
         """wᵀ(∂y/∂x), the gradient of w·y by the inputs of a quantity, without a matrix (reverse mode).
 
@@ -171,7 +176,8 @@ class Differentiation(CompiledMechanism):
         >>> bool(abs(gtau - robot.mass_matrix_inverse([0.0, 0.5])[0]).max() < 1e-14)
         True
         """
-        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in)
+        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in,
+                         extra=extra)  # fmt: skip
         return self._derivative("vjp", spec, by)
 
     def second_derivatives(

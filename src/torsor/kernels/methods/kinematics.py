@@ -9,54 +9,165 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
 from torsor.kernels.kernel_method import kernel_method
+from torsor.kernels.quantities import QUANTITIES
+from torsor.kernels.spec import without_defaults
 
 
 class Kinematics(CompiledMechanism):
-    """Poses, Jacobians, twists and accelerations of the frames of a mechanism."""
+    """Poses, Jacobians, twists and accelerations of the frames of a mechanism.
+
+    ``expressed_in`` names axes and a point: ``"world"``, world axes at the frame's origin; ``"body"``, the frame's axes at its
+    origin; ``"space"``, world axes at the world's origin.  ``at=(x, y, z)`` is a point of the frame, in its axes [m], in
+    place of its origin: an input of the kernel, ``(3,)`` or one for each state.  ``relative_to`` names a frame B of the robot
+    in place of the world: results are those of an observer who moves with B.
+    """
 
     @kernel_method
-    def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
-        """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world."""
-        return self._at_frame(("pose", frame), (q,), out)
+    def pose(
+        self,
+        q: ArrayLike,
+        frame: str,
+        *,
+        relative_to: str | None = None,
+        at: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world.
+
+        With ``relative_to="B"`` it is T_B_frame, and takes them to frame B.  ``at=(x, y, z)`` is a point of the frame, in its
+        axes [m], at which the origin is put; ``(3,)`` or one for each state.
+        """
+        return self._at_frame(("pose", frame, relative_to), (q,), out, at)
 
     @kernel_method
-    def poses(self, q: ArrayLike, frames: Sequence[str] | None = None, *, out: Array | None = None) -> Array:
-        """T_world_frame = (R, p; 0, 1), ``(F, 4, 4)`` [m], of each name in ``frames``, by default all of ``robot.frames``."""
-        if frames is None:
-            return self._run("poses", (q,), out=out)
-        names = tuple(frames) if isinstance(frames, (list, tuple)) else (frames,)
-        if not names:
+    def poses(
+        self,
+        q: ArrayLike,
+        frames: Sequence[str] | None = None,
+        *,
+        relative_to: str | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """T_world_frame = (R, p; 0, 1), ``(F, 4, 4)`` [m], of each name in ``frames``, by default all of ``robot.frames``.
+
+        With ``relative_to="B"``: T_B_frame.
+        """
+        names = None if frames is None else tuple(frames) if isinstance(frames, (list, tuple)) else (frames,)
+        if names == ():
             raise ArgumentError("frames must name at least one frame; omit it for all of robot.frames")
-        for name in names:
+        for name in names or ():
             self._model.frame(name)
-        return self._kernels("poses", names)(q, out=out)
+        return self._kernels(*without_defaults(("poses", names, relative_to), QUANTITIES))(q, out=out)
 
     @kernel_method
-    def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
+    def jacobian(
+        self,
+        q: ArrayLike,
+        frame: str,
+        expressed_in: str = "world",
+        *,
+        relative_to: str | None = None,
+        at: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """J(q), ``(6, nv)``: the frame's twist is (ω, v) = J v [rad/s, m/s] (MR 5.11, 5.18).
 
         ``expressed_in``: ``"world"`` (world axes, at the frame's origin), ``"body"`` or ``"space"`` (MR's two Jacobians).
+        ``at=(x, y, z)`` is a point of the frame, in its axes [m], in place of its origin; ``(3,)`` or one for each state.
+        ``relative_to="B"``: the motion relative to frame B, which takes the place of the world: ``"world"`` is then B's axes at
+        the frame's origin, ``"space"`` B's axes at B's origin.
         """
-        return self._at_frame(("jacobian", frame, expressed_in), (q,), out)
+        return self._at_frame(("jacobian", frame, expressed_in, relative_to), (q,), out, at)
 
     @kernel_method
     def jacobian_rate(
-        self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frame: str,
+        expressed_in: str = "world",
+        *,
+        relative_to: str | None = None,
+        at: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
-        """J̇(q, v) = dJ/dt, ``(6, nv)``, expressed as J is; J a + J̇ v is :meth:`acceleration` (MR 8.84)."""
-        return self._at_frame(("jacobian_rate", frame, expressed_in), (q, v), out)
+        """J̇(q, v) = dJ/dt, ``(6, nv)``, expressed as J is; J a + J̇ v is :meth:`acceleration` (MR 8.84).
+
+        Options as for :meth:`jacobian`.
+        """
+        return self._at_frame(("jacobian_rate", frame, expressed_in, relative_to), (q, v), out, at)
 
     @kernel_method
-    def twist(self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None) -> Array:
-        """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; ``expressed_in`` as for :meth:`jacobian` (MR 8.83)."""
-        return self._at_frame(("twist", frame, expressed_in), (q, v), out)
+    def jacobian_derivative(
+        self,
+        q: ArrayLike,
+        frame: str,
+        expressed_in: str = "world",
+        *,
+        relative_to: str | None = None,
+        at: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """∂J/∂q, ``(6, nv, nv)``, at [row, i, j] the derivative of column J_i by q_j: the kinematic Hessian (MR Exercise 8.6).
+
+        J̇ = (∂J/∂q) v; in the units of J per radian or metre.  Where v is not a rate of coordinates (floating base, spherical
+        joint), the derivative is along v_j.  Options as for :meth:`jacobian`.
+        """
+        return self._at_frame(("jacobian_derivative", frame, expressed_in, relative_to), (q,), out, at)
+
+    @kernel_method
+    def analytic_jacobian(
+        self,
+        q: ArrayLike,
+        frame: str,
+        rotation: str = "rpy",
+        *,
+        relative_to: str | None = None,
+        at: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """J_a(q), with (ẋ, ṗ) = J_a v: rates of coordinates x of the frame's rotation, and ṗ [m/s] in world axes (MR §5.1.5).
+
+        ``rotation="rpy"``, ``(6, nv)``: x = (roll, pitch, yaw) [rad], R = Rz(yaw) Ry(pitch) Rx(roll); at gimbal lock, a pitch
+        of ±90°, it raises :class:`SingularError`.  ``"quaternion"``, ``(7, nv)``: x = (x, y, z, w) with w ≥ 0.
+        ``"rotation_vector"``, ``(6, nv)``: the exponential coordinates x, R = e^[x], |x| ≤ π [rad].  R and p are those of
+        :meth:`pose` with the same options.
+        """
+        return self._at_frame(("analytic_jacobian", frame, rotation, relative_to), (q,), out, at)
+
+    @kernel_method
+    def twist(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frame: str,
+        expressed_in: str = "world",
+        *,
+        relative_to: str | None = None,
+        at: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; options as for :meth:`jacobian` (MR 8.83)."""
+        return self._at_frame(("twist", frame, expressed_in, relative_to), (q, v), out, at)
 
     @kernel_method
     def acceleration(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        frame: str,
+        expressed_in: str = "world",
+        *,
+        kind: str | None = None,
+        relative_to: str | None = None,
+        at: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
-        """V̇ = J a + J̇ v, ``(6,)``, the rate of :meth:`twist` [rad/s², m/s²] (MR 8.84).
+        """V̇ = J a + J̇ v, ``(6,)``, the rate of :meth:`twist` [rad/s², m/s²] (MR 8.84); options as for :meth:`jacobian`.
 
-        Classical (ω̇, p̈) in ``"world"``, spatial in ``"body"`` and ``"space"``.
+        That is the classical acceleration (ω̇, p̈) in ``"world"``, the spatial one in ``"body"`` and ``"space"``.
+        ``kind="classical"`` is the acceleration of the point of the body at the origin of the axes, in any axes;
+        ``kind="spatial"`` is the same minus (0, ω × v).
         """
-        return self._at_frame(("acceleration", frame, expressed_in), (q, v, a), out)
+        return self._at_frame(("acceleration", frame, expressed_in, kind, relative_to), (q, v, a), out, at)

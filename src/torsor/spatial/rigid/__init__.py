@@ -38,7 +38,9 @@ from torsor.spatial.rigid.frames import (
     transform_inertia,
 )
 from torsor.spatial.rigid.meshes import from_mesh, mesh, read_mesh
-from torsor.spatial.rigid.motions import exp3, exp6, from_quaternion, log3, log6, to_quaternion
+from torsor.spatial.rigid.motion_jacobians import exp3_jacobian, exp6_jacobian, log3_jacobian, log6_jacobian
+from torsor.spatial.rigid.motions import exp3, exp6, from_quaternion, interpolate_pose, log3, log6, slerp, to_quaternion
+from torsor.spatial.rigid.rpy import from_rpy, rpy_jacobian, rpy_jacobian_inverse, rpy_jacobian_rate, to_rpy
 from torsor.spatial.rigid.screws import ad, ad_transpose, adjoint, inverse_pose, lie_bracket, pose, skew, twist_matrix, unskew
 from torsor.spatial.shapes import Solid, box, capsule, cone, cylinder, ellipsoid, from_points, rod, sphere
 
@@ -58,7 +60,9 @@ __all__ = [
     "ellipsoid",
     "euler_principal",
     "exp3",
+    "exp3_jacobian",
     "exp6",
+    "exp6_jacobian",
     "forward_dynamics",
     "from_com",
     "from_matrix",
@@ -66,13 +70,16 @@ __all__ = [
     "from_points",
     "from_pseudo_inertia",
     "from_quaternion",
+    "from_rpy",
     "inverse_dynamics",
     "inverse_pose",
     "is_consistent",
     "kinetic_energy",
     "lie_bracket",
     "log3",
+    "log3_jacobian",
     "log6",
+    "log6_jacobian",
     "mesh",
     "momentum",
     "nearest_consistent",
@@ -82,15 +89,21 @@ __all__ = [
     "pose",
     "principal_axes",
     "inertia_problems",
+    "interpolate_pose",
     "pseudo_inertia",
     "read_mesh",
     "rod",
     "rotate_inertia",
+    "rpy_jacobian",
+    "rpy_jacobian_inverse",
+    "rpy_jacobian_rate",
     "skew",
+    "slerp",
     "sphere",
     "steiner",
     "to_matrix",
     "to_quaternion",
+    "to_rpy",
     "twist_matrix",
     "unskew",
 ]

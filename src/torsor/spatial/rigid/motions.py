@@ -1,4 +1,4 @@
-"""Finite motions as arrays: exponential and logarithm of SO(3) and SE(3), quaternions (MR chapter 3).
+"""Finite motions as arrays: exponential and logarithm of SO(3) and SE(3), quaternions, interpolation (MR chapter 3).
 
 The formulas are those of :mod:`torsor.spatial.rotation` and :mod:`torsor.spatial.exponential`; here they are applied to arrays.
 """
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.spatial import Quaternion, exponential
+from torsor.spatial import Motion, Quaternion, exponential
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.rigid import reading as read
 
@@ -22,7 +22,7 @@ def exp3(w: ArrayLike) -> np.ndarray:
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    return read.matrix(Quaternion.exp(read.vec(w, "w")).matrix)
+    return read.matrix(Quaternion.exp(read.turned(read.vec(w, "w"), "w")).matrix)
 
 
 def log3(R: ArrayLike) -> np.ndarray:
@@ -45,7 +45,8 @@ def exp6(V: ArrayLike) -> np.ndarray:
     >>> exp6([0, 0, 0, 1, 2, 3])[:3, 3]
     array([1., 2., 3.])
     """
-    R, p = exponential.exp(read.motion(V, "V"))
+    V_ = read.motion(V, "V")
+    R, p = exponential.exp(Motion(read.turned(V_.w, "V"), V_.v))
     return read.matrix([*((*row, x) for row, x in zip(R.matrix, p, strict=True)), (0, 0, 0, 1)])
 
 
@@ -81,3 +82,30 @@ def from_quaternion(q: ArrayLike) -> np.ndarray:
         raise ArgumentError("q: a quaternion of zeros (or NaN) is not a rotation")
     a = a / size  # so that no square over- or underflows
     return read.matrix(Quaternion(*(a[..., i] for i in range(4))).matrix)
+
+
+def slerp(R0: ArrayLike, R1: ArrayLike, s: ArrayLike) -> np.ndarray:
+    """R = R0 exp(s log(R0ᵀ R1)) (..., 3, 3): from R0 (s = 0) to R1 (s = 1) about one axis at constant speed, the shorter way.
+
+    Arrays broadcast: ``slerp(R0, R1, np.linspace(0, 1, 50))`` are fifty rotations.  A difference of π goes one of the two ways.
+    Elsewhere: ``Slerp`` (SciPy), ``Quaternion.slerp`` (Eigen, Pinocchio).
+
+    >>> log3(slerp(np.eye(3), exp3([0, 0, 0.4]), 0.25)).round(6)
+    array([0. , 0. , 0.1])
+    """
+    a, b = (quaternion_of(read.mat(read.rotation(R, name))) for R, name in ((R0, "R0"), (R1, "R1")))
+    return read.matrix(exponential.slerp(a, b, read.numbers(s, "s")).matrix)
+
+
+def interpolate_pose(T0: ArrayLike, T1: ArrayLike, s: ArrayLike) -> np.ndarray:
+    """T = T0 exp(s log(T0⁻¹ T1)) (..., 4, 4): from T0 (s = 0) to T1 (s = 1) along a screw, at constant twist (MR §9.2.1).
+
+    Arrays broadcast, as in :func:`slerp`.  The origin moves on a helix; for a straight line use :func:`slerp` and
+    p0 + s (p1 − p0).  Elsewhere: ``SE3.Interpolate`` (Pinocchio), ``ScrewTrajectory`` (Modern Robotics), ScLERP.
+
+    >>> interpolate_pose(np.eye(4), exp6([0, 0, 0, 2, 0, 0]), 0.25)[:3, 3]
+    array([0.5, 0. , 0. ])
+    """
+    (R0, p0), (R1, p1) = read.pose(T0, "T0"), read.pose(T1, "T1")
+    R, p = exponential.screw((quaternion_of(R0), p0), (quaternion_of(R1), p1), read.numbers(s, "s"))
+    return read.matrix([*((*row, x) for row, x in zip(R.matrix, p, strict=True)), (0, 0, 0, 1)])

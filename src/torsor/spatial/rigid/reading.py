@@ -15,11 +15,13 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError
 from torsor.scalar import Scalars, is_constant
 from torsor.spatial import Force, Inertia, Mat, Motion, Vec
-from torsor.spatial.vector import flat
+from torsor.spatial.vector import ZERO, flat
 from torsor.support.user_arrays import as_array
 
 #: allowed deviation of a rotation from RᵀR = 1: the error of six printed digits (the same as in io.screws)
 ROTATION_TOLERANCE = 1e-6
+#: angle [rad] at which doubles are a tenth of a radian apart
+LARGEST_ANGLE = 1e15
 
 
 def array(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
@@ -32,9 +34,16 @@ def array(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
         a = a.astype(float)
     except (TypeError, ValueError):
         raise ArgumentError(f"{what}: {wanted} expected, not {type(x).__name__} {x!r}") from None
-    if a.shape[-len(shape) :] != shape:
+    if shape and a.shape[-len(shape) :] != shape:
         raise ArgumentError(f"{what}: {wanted} expected; its shape is {a.shape}")
+    if not np.isfinite(a).all():
+        raise ArgumentError(f"{what}: finite numbers expected, not {a[~np.isfinite(a)][0]}")
     return a
+
+
+def numbers(x: ArrayLike, what: str) -> np.ndarray:
+    """x as floats, one number per entry of a batch."""
+    return array(x, (), what)
 
 
 def one(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
@@ -50,6 +59,16 @@ def one(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
 def vec(x: ArrayLike, what: str) -> Vec:
     a = array(x, (3,), what)
     return Vec(*(a[..., i] for i in range(3)))
+
+
+def turned(w: Vec, what: str) -> Vec:
+    """A rotation vector [rad], refused where a double does not tell the angle within a turn."""
+    size = float(np.abs(stack(w)).max(initial=0))
+    if size > LARGEST_ANGLE:
+        raise ArgumentError(
+            f"{what}: a rotation by {size:.3g} rad is lost in rounding; at most {LARGEST_ANGLE:.0e} rad allowed"
+        )
+    return w
 
 
 def motion(x: ArrayLike, what: str) -> Motion:
@@ -97,6 +116,11 @@ def matrix(rows: Sequence[Scalars]) -> np.ndarray:
     n = len(rows)
     row = stack([x for line in rows for x in line])
     return row.reshape(*row.shape[:-1], n, -1)
+
+
+def blocks(A: Mat, B: Mat) -> np.ndarray:
+    """[[A, 0], [B, A]] (..., 6, 6), the form that [ad_V], [Ad_T] and the Jacobians of SE(3) share."""
+    return matrix([*((*a, *ZERO) for a in A), *((*b, *a) for b, a in zip(B, A, strict=True))])
 
 
 def numeric(inertia: Any, what: str = "inertia") -> Inertia:

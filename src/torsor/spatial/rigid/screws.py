@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError
 from torsor.spatial import Mat, Transform, Vec
 from torsor.spatial.rigid import reading as read
-from torsor.spatial.vector import ZERO
 
 
 def skew(w: ArrayLike) -> np.ndarray:
@@ -52,7 +51,7 @@ def ad(V: ArrayLike) -> np.ndarray:
     array([0., 1., 0., 0., 0., 0.])
     """
     V_ = read.motion(V, "V")
-    return _blocks(V_.w.skew(), V_.v.skew())
+    return read.blocks(V_.w.skew(), V_.v.skew())
 
 
 def lie_bracket(V1: ArrayLike, V2: ArrayLike) -> np.ndarray:
@@ -84,7 +83,7 @@ def adjoint(T: ArrayLike) -> np.ndarray:
     array([ 0.,  0.,  1.,  0., -1.,  0.])
     """
     R, p = read.pose(T, "T")
-    return _blocks(R, p.skew() @ R)
+    return read.blocks(R, p.skew() @ R)
 
 
 def pose(R: ArrayLike | None = None, p: ArrayLike = (0, 0, 0)) -> np.ndarray:
@@ -108,8 +107,3 @@ def inverse_pose(T: ArrayLike) -> np.ndarray:
 
 def _pose(R: Mat, p: Vec) -> np.ndarray:
     return read.matrix([*((*row, x) for row, x in zip(R, p, strict=True)), (0, 0, 0, 1)])
-
-
-def _blocks(A: Mat, B: Mat) -> np.ndarray:
-    """[[A, 0], [B, A]], the form that [ad_V] and [Ad_T] share."""
-    return read.matrix([*((*a, *ZERO) for a in A), *((*b, *a) for b, a in zip(B, A, strict=True))])
