@@ -147,5 +147,5 @@ def test_invalid_descriptions_are_refused_by_name(make, message):
 
 
 def test_an_unknown_joint_type_lists_the_known():
-    with pytest.raises(UnknownName, match=r"'hinge'.*continuous, cylindrical, fixed.*universal"):
+    with pytest.raises(UnknownName, match=r"'hinge'.*continuous, cylindrical, euler, fixed.*universal"):
         one("hinge")

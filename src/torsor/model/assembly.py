@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
-from torsor.model.joints import Fixed, Floating, JointType
+from torsor.model.description import BASES, FLOATING_BASE, WORLD, Description, Joint, Loop
+from torsor.model.joints import Fixed, JointType
 from torsor.model.magnitudes import check_inertia, check_size
 from torsor.model.model import Coupling, Frame, LoopRow, Model
 from torsor.model.rotor import Rotor, RotorRow
@@ -23,14 +23,13 @@ def assemble(d: Description) -> Model:
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
     links = {link.name: link for link in d.links}
-    mount = Floating() if d.base == "floating" else Fixed()
 
     moved_by: list[Joint | None] = [None]  # the joint of each body; the base has none
     kind: list[JointType] = [Fixed()]
     parent, offset, inertia = [-1], [Transform.identity()], [Inertia.zero()]
     frames = {WORLD: Frame(0, Transform.identity())}
 
-    todo = [(0, Transform.identity(), Joint(FLOATING_BASE, mount, WORLD, d.root))]
+    todo = [(0, Transform.identity(), Joint(FLOATING_BASE, BASES[d.base], WORLD, d.root))]
     while todo:  # a stack and not a recursion: a rope has more links than Python has frames
         body, X, j = todo.pop()
         X = j.origin @ X

@@ -124,7 +124,7 @@ class _Page:
             self._fill(world, d.root)
         else:
             base = etree.SubElement(world, "body", name=self._name(d.root))
-            if d.base == "floating":
+            if d.floats:
                 if not self.tree.weighs(d.root):
                     raise ModelError(
                         f"link {d.root!r} is the free base and has no mass, which MuJoCo refuses; give it an inertia"

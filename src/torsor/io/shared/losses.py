@@ -13,14 +13,18 @@ from typing import NamedTuple
 from torsor.io.shared.notes import short_list
 from torsor.model.description import EARTH, WORLD, Description, Joint
 from torsor.model.joints import (
+    Composite,
     Continuous,
     Cylindrical,
+    EulerAngles,
     Fixed,
     Floating,
+    FloatingRPY,
     Helical,
     Planar,
     Revolute,
     Spherical,
+    Translation,
     Universal,
 )  # fmt: skip
 
@@ -63,6 +67,10 @@ def kinds(*types: type) -> Callable[[Description], list[str]]:
 
 def _plain(d: Description) -> list[str]:
     return [d.name]
+
+
+def _based(base: str) -> Callable[[Description], list[str]]:
+    return lambda d: [d.root] * (d.base == base)
 
 
 def _frames(d: Description) -> list[str]:
@@ -116,13 +124,18 @@ def _hanging(d: Description) -> list[str]:
     return [j.name for j in d.joints if isinstance(j.kind, Floating) and not (free and j.parent == WORLD)]
 
 
+_ANGLES = (Translation, EulerAngles, FloatingRPY)
 _OWN = "written as torsor's own elements, which other readers ignore"
 _ROW = "written as several hinges, slides and balls, with their names"
 _ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
 #: in the order in which they are reported
 FEATURES = (
     Feature("names of robot, links and joints", _plain, {"mr": LEFT_OUT}),
-    Feature("free base", lambda d: [d.root] * (d.base == "floating"), {"urdf": 'not in the file, load with base="floating"'}),
+    Feature("free base", _based("floating"), {"urdf": 'not in the file, load with base="floating"'}),
+    Feature("free base", _based("floating_rpy"), {
+        "urdf": 'not in the file, load with base="floating_rpy"',
+        "mjcf": 'written as a free joint, load with base="floating_rpy"',
+    }),
     Feature("not written", _gravity, dict.fromkeys(("urdf", "mr"), "give it when loading")),
     Feature("loops", _loops(True), {"urdf": "not in this file, load with loops=, the side-file", "mjcf": "held by springs"}),
     Feature("loops MuJoCo has no constraint for", _loops(False), {"mjcf": LEFT_OUT}),
@@ -140,8 +153,8 @@ FEATURES = (
     Feature("velocity limits", joints(lambda j: any(map(math.isfinite, j.velocity_limit))), {"mjcf": LEFT_OUT, "mr": LEFT_OUT}),
     Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),
     Feature("effort limits of joints without a motor", joints(_undriven), {"mjcf": LEFT_OUT}),
-    Feature("joint types", kinds(Helical, Cylindrical, Universal, Spherical), {"urdf": _OWN}),
-    Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar), {"mjcf": _ROW}),
+    Feature("joint types", kinds(Helical, Cylindrical, Universal, Spherical, *_ANGLES), {"urdf": _OWN}),
+    Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar, Composite, *_ANGLES), {"mjcf": _ROW}),
     Feature("floating joints whose parent is not the world", _hanging, {"mjcf": _ROW}),
     Feature("continuous joints", kinds(Continuous), {"mjcf": "written as hinges without a range"}),
     Feature("fixed joints", kinds(Fixed), {"mjcf": "written as bodies in bodies, without their names"}),

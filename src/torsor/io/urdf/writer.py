@@ -28,7 +28,7 @@ from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment
 from torsor.io.urdf.joints import TYPES, UNLIMITED
 from torsor.model.description import Description, Geometry, Joint, Link
-from torsor.model.joints import Continuous, Fixed, Helical, JointType, Prismatic, Revolute, Universal
+from torsor.model.joints import Continuous, EulerAngles, Fixed, Helical, JointType, Prismatic, Revolute, Universal
 from torsor.model.surgery import rotors_as_armature
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
@@ -134,6 +134,8 @@ def _joint(j: Joint) -> Element:
     if axis is not None:
         pitch = {"pitch": _numbers(who, (kind.pitch,))} if isinstance(kind, Helical) else {}
         etree.SubElement(out, "axis", xyz=_numbers(who, axis), **pitch)
+    if isinstance(kind, EulerAngles):
+        etree.SubElement(out, "axis", order=kind.order)
     if isinstance(kind, Universal):
         etree.SubElement(out, "axis2", xyz=_numbers(who, kind.second_axis))
     _add_limit(who, out, j)

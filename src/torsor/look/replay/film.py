@@ -103,7 +103,7 @@ def film_of_poses(scene: Scene, times: Array, poses: Array, *, notes: Sequence[s
     up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
     return Film(
         robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept], up,
-        robot.description.base == "floating", notes=(*scene.notes, *notes), **rest,
+        robot.description.floats, notes=(*scene.notes, *notes), **rest,
     )  # fmt: skip
 
 
