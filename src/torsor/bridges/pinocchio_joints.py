@@ -148,6 +148,8 @@ def make_joint(pin: Any, kind: JointType, who: str, plain: bool) -> tuple[Any, M
     if isinstance(kind, FloatingRPY):
         return _row(pin, (pin.JointModelTranslation(), pin.JointModelSphericalZYX())), IDENTITY
     if isinstance(kind, Composite):
+        if any(isinstance(part, FloatingRPY) for part in kind.joints):
+            raise ModelError(f"{who}: Pinocchio has no floating_rpy joint as part of a composite joint")
         made = [make_joint(pin, part, who, True) for part in kind.joints if part.nv]
         if any(R is not IDENTITY for _, R in made):
             raise ModelError(

@@ -10,7 +10,7 @@ from torsor.bridges.pinocchio_joints import JointPart, library, parts, transform
 from torsor.errors import ArgumentError
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
-from torsor.model.joints import Composite, Continuous, EulerAngles, Floating, Planar, Prismatic, Revolute, Translation
+from torsor.model.joints import Composite, Floating, Planar
 from torsor.model.physical import warn_or_refuse
 from torsor.robot import Robot
 from torsor.spatial import Inertia, Sym, Transform, Vec
@@ -147,7 +147,7 @@ class _Reading:
         q = slice(joint.idx_q + part.q.start, joint.idx_q + part.q.stop)
         v = slice(joint.idx_v + part.v.start, joint.idx_v + part.v.stop)
         rows = {"velocity_limit": m.upperVelocityLimit[v], "effort_limit": m.upperEffortLimit[v]}
-        if isinstance(kind, (Revolute, Prismatic, Translation, EulerAngles)) and not isinstance(kind, Continuous):
+        if kind.nq == kind.nv == len(part.q):  # limits of quaternions, and of (cos, sin), are none
             rows |= {"lower": m.lowerPositionLimit[q], "upper": m.upperPositionLimit[q]}
         losses = {"armature": m.armature[v], "damping": m.damping[v], "friction": m.upperDryFrictionLimit[v]}
         out: dict[str, Any] = {}

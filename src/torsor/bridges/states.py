@@ -39,6 +39,7 @@ from torsor.errors import ModelError
 from torsor.model.description import FLOATING_BASE
 
 if TYPE_CHECKING:
+    from torsor.bridges.pinocchio_joints import JointPart
     from torsor.robot import Robot
 
 
@@ -59,7 +60,7 @@ def pinocchio(robot: Robot, model: Any) -> Convention:
         if [piece.word for piece in pieces] == ["Translation", "SphericalZYX"] and found.has_rpy(name, at_root):
             found.match_base(name, YAW_FIRST, q, v)
         elif len(pieces) > 1 and found.is_composite(name):
-            found.match_parts(name, [(_kind(x.word, kinds), [q[k] for k in x.q], [v[k] for k in x.v]) for x in pieces])
+            found.match_parts(name, [(x, _kind(x.word, kinds), [q[k] for k in x.q], [v[k] for k in x.v]) for x in pieces])
         elif name not in robot.joints and len(pieces) > 1:
             for piece in pieces:
                 found.match(piece.name, _kind(piece.word, kinds), [q[k] for k in piece.q], [v[k] for k in piece.v])
@@ -172,21 +173,17 @@ class _Matching:
     def is_composite(self, name: str) -> bool:
         return name in self.robot.joints and self.robot.joint(name).type == "composite"
 
-    def match_parts(self, name: str, parts: list[tuple[Kind, Any, Any]]) -> None:
-        """A composite joint of both, part by part."""
-        from torsor.model.joints import Composite
-
+    def match_parts(self, name: str, parts: list[tuple[JointPart, Kind, Any, Any]]) -> None:
+        """A composite joint of both, part by part: one here may be composed of several there."""
         joint = self.robot.joint(name)
-        whole = self.robot.model.joint[joint.index]
-        assert isinstance(whole, Composite)
-        moving = [kind for kind in whole.joints if kind.nv]
-        if len(moving) != len(parts):
-            raise ModelError(f"joint {name!r} is composed of {len(moving)} joints here, and of {len(parts)} in {self.library}")
         self._seen.add(name)
         q, v = joint.q_slice.start, joint.v_slice.start
-        for own, (kind, their_q, their_v) in zip(moving, parts, strict=True):
+        for part, kind, their_q, their_v in parts:
+            own = part.kind
             self._rows.append(row(kind, range(q, q + own.nq), range(v, v + own.nv), their_q, their_v))
             q, v = q + own.nq, v + own.nv
+        if (q, v) != (joint.q_slice.stop, joint.v_slice.stop):
+            raise ModelError(f"joint {name!r} has {joint.v_slice.stop - v} more degrees of freedom here than in {self.library}")
 
     def match_base(self, name: str, kind: Kind, their_q: Any, their_v: Any, in_world: bool = False) -> None:
         """A free joint: the robot's joint of that name, else its floating base, under any name."""
@@ -244,7 +241,11 @@ def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]
         i = model.joint_names.index(j.name)
         leader, k, b = model.coupling[i] or (i, 1.0, 0.0)
         q, v = model.q_start[leader], model.v_start[leader]
-        for piece in pieces(j, False):
+        try:
+            made = pieces(j, False)
+        except ModelError:  # a composite joint that MJCF cannot express has no such parts
+            continue
+        for piece in made:
             n = piece.freedoms[0]
             if isinstance(j.kind, Helical) and piece.suffix:
                 pitch = float(j.kind.pitch)
