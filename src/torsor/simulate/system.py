@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError, ClosureError
 from torsor.kernels import NO_LOSSES, Kernels, Losses, Spec
-from torsor.mechanics.constraints.constrained_robot import Stabilization
+from torsor.mechanics.constraints.results import Stabilization
 from torsor.simulate import stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
 from torsor.simulate.quantities import QUANTITIES

@@ -27,8 +27,9 @@ from torsor.mechanics.constraints.makers import (
 from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from torsor.mechanics.constraints.constrained_robot import ConstrainedMotion, ConstrainedRobot, Impact, Stabilization
+    from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
     from torsor.mechanics.constraints.mobility import Mobility
+    from torsor.mechanics.constraints.results import ConstrainedMotion, Impact, Stabilization
 
 __all__ = [
     "ConstrainedRobot",
@@ -55,10 +56,10 @@ __all__ = [
 #: imported when first used: a constraint that is only described needs no kernels
 _HOMES = {
     "ConstrainedRobot": "torsor.mechanics.constraints.constrained_robot",
-    "ConstrainedMotion": "torsor.mechanics.constraints.constrained_robot",
-    "Impact": "torsor.mechanics.constraints.constrained_robot",
+    "ConstrainedMotion": "torsor.mechanics.constraints.results",
+    "Impact": "torsor.mechanics.constraints.results",
     "Mobility": "torsor.mechanics.constraints.mobility",
-    "Stabilization": "torsor.mechanics.constraints.constrained_robot",
+    "Stabilization": "torsor.mechanics.constraints.results",
 }
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
