@@ -120,11 +120,14 @@ def two_axes(rng) -> tuple[Vec, Vec]:
 
 def composite(rng) -> Composite:
     """Two or three joints in a row, whose columns are independent at every q."""
-    last = [Spherical(), Universal(*two_axes(rng)), Planar(axis(rng)), Revolute(axis(rng))][int(rng.integers(0, 4))]
-    first = [Helical(axis(rng), 0.2), Cylindrical(axis(rng))] if last.nv == 1 else [Prismatic(axis(rng))]
-    while isinstance(last, Planar) and abs(first[0].axis.dot(last.normal)) < 0.3:
-        first = [Prismatic(axis(rng))]
-    return Composite([first[int(rng.integers(0, len(first)))], last])
+    k, (a, b) = int(rng.integers(0, 5)), two_axes(rng)
+    return [
+        lambda: Composite([Prismatic(a), Spherical()]),
+        lambda: Composite([Prismatic(a), Universal(a, b)]),
+        lambda: Composite([Helical(a, 0.2), Revolute(b)]),
+        lambda: Composite([Cylindrical(a), Revolute(b)]),
+        lambda: Composite([Prismatic(a), Planar(a)]),
+    ][k]()
 
 
 def random_tree(seed: int, bodies: int = 6, base: str | None = None, couplings: bool = True, kinds=None) -> Description:

@@ -24,15 +24,19 @@ from torsor.io.urdf.writer import write_urdf
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.friction import Coulomb
 from torsor.model.joints import (
+    Composite,
     Continuous,
     Cylindrical,
+    EulerAngles,
     Fixed,
     Floating,
+    FloatingRPY,
     Helical,
     Planar,
     Prismatic,
     Revolute,
     Spherical,
+    Translation,
     Universal,
 )
 from torsor.model.rotor import Rotor
@@ -66,6 +70,10 @@ JOINTS = {
     "table": (Planar(Z), {}),
     "flying": (Floating(), {}),
     "welded": (Fixed(), {}),
+    "composed": (Composite([Prismatic(X), Universal(X, Y)]), {"damping": (0.1, 0.2, 0.3)}),
+    "slid": (Translation(), {}),
+    "gimbal": (EulerAngles("xyz"), {"lower": (-1.0, -2.0, -3.0), "upper": (1.0, 2.0, 3.0)}),
+    "craft": (FloatingRPY(), {}),
 }
 
 
@@ -90,6 +98,9 @@ def test_all_losses_of_a_robot_with_every_feature_are_listed(format):
     told = losses(everything(), format)
     for what, who, fate in FEATURES:
         names = list(who(everything()))
+        if "free base" in what and not names:
+            assert list(who(replace(everything(), base="floating_rpy")))
+            continue
         assert names, what  # the robot has all of them
         line = f"{what}, {fate.get(format)}: {short_list(names)}"
         assert (line in told) == (format in fate)
@@ -113,10 +124,10 @@ def test_every_format_that_is_written_has_its_losses():
 
 #: a field of a joint → how the lines begin that tell of its change
 TELLS = {
-    "kind": ("joint types", "continuous joints", "floating joints"),
+    "kind": ("joint types", "continuous joints", "floating joints", "composite joints"),
     "lower": ("limits",), "upper": ("limits",), "velocity_limit": ("velocity limits",), "effort_limit": ("effort limits",),
     "armature": ("armature", "rotors"), "damping": ("damping",), "friction": ("friction",), "laws": ("friction laws",),
-    "mimic": ("mimic joints",), "": ("joint types", "fixed joints", "floating joints"),
+    "mimic": ("mimic joints",), "": ("joint types", "fixed joints", "floating joints", "composite joints"),
 }  # fmt: skip
 
 
@@ -167,7 +178,8 @@ def untold(d: Description, back: Description, text: str) -> list[tuple[tuple[str
 
 
 FEW = [("bare", "limited", "lossy", "lawful", "half"), ("shut", "idle", "geared", "endless", "bare", "follower"),
-       ("screw", "tube", "cross", "ball", "table"), ("flying", "welded", "bare")]  # fmt: skip
+       ("screw", "tube", "cross", "ball", "table"), ("flying", "welded", "bare"),
+       ("composed", "slid", "gimbal", "craft")]  # fmt: skip
 
 
 @pytest.mark.parametrize("names", FEW)

@@ -10,14 +10,17 @@ from torsor.bridges.pinocchio_joints import JointPart, library, parts, transform
 from torsor.errors import ArgumentError
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
-from torsor.model.joints import Composite, Floating, Planar
+from torsor.model.joints import Composite, Floating, FloatingRPY, Planar
 from torsor.model.physical import warn_or_refuse
+from torsor.model.splitting import part_of
 from torsor.robot import Robot
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import flat
 
 #: numbers from here on mean "no limit" in Pinocchio
 _ENDLESS = 1e300
+#: the joints that compose a floating_rpy one, and the entries of their q in its order
+RPY, YAW_LAST = ("Translation", "SphericalZYX"), (0, 1, 2, 5, 4, 3)
 
 
 def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
@@ -25,9 +28,9 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
 
     A body is a link, called as the BODY frame that is in its place, else ``<joint>_body``; every other frame but those of
     joints is a named frame.  A free flyer at the root is the floating base; a Translation and a SphericalZYX composed there
-    are the base ``"floating_rpy"``.  Composed joints that are apart are several joints: ``name_0``, ``name_1``, ....
-    Pinocchio ignores ``rotorInertia`` in its algorithms, and so does torsor; ``robot.report`` lists it.  States go over with
-    :func:`torsor.bridges.states.pinocchio`.
+    are the base ``"floating_rpy"``, elsewhere a joint of that type.  Composed joints that are apart are several joints:
+    ``name_0``, ``name_1``, ....  Pinocchio ignores ``rotorInertia`` in its algorithms, and so does torsor; ``robot.report``
+    lists it.  States go over with :func:`torsor.bridges.states.pinocchio`.
 
     >>> import pinocchio
     >>> from_pinocchio(pinocchio.buildSampleModelManipulator()).nv
@@ -78,8 +81,7 @@ class _Reading:
         if m.njoints < 2 or m.parents[1] != 0:
             return "fixed"
         pieces = parts(m.joints[1], m.names[1])
-        words = {("FreeFlyer",): "floating", ("Translation", "SphericalZYX"): "floating_rpy"}
-        base = words.get(tuple(part.word for part in pieces), "fixed")
+        base = {("FreeFlyer",): "floating", RPY: "floating_rpy"}.get(_words(pieces), "fixed")
         if not all(_is_identity(part.placement) for part in pieces):
             return "fixed"
         alone = sum(int(p) == 0 for p in list(m.parents)[1:]) == 1 and m.inertias[0].mass == 0
@@ -113,7 +115,10 @@ class _Reading:
         pieces = parts(joint, name)
         if len(pieces) > 1 and all(_is_identity(part.placement) for part in pieces[1:]):
             kind, fields = Composite([part.kind for part in pieces]), self._composite_fields(joint, pieces)
-            self.joints.append(Joint(name, kind, parent, self.names[i], pieces[0].placement @ X, **fields))
+            made = Joint(name, kind, parent, self.names[i], pieces[0].placement @ X, **fields)
+            if _words(pieces) == RPY:
+                made = part_of(made, FloatingRPY(), YAW_LAST, YAW_LAST)
+            self.joints.append(made)
             return
         for n, part in enumerate(pieces):
             last = n == len(pieces) - 1
@@ -175,6 +180,10 @@ class _Reading:
             taken.add(f.name)
             out.append(NamedFrame(f.name, self.names[f.parentJoint], transform(f.placement)))
         return tuple(out)
+
+
+def _words(pieces: list[JointPart]) -> tuple[str, ...]:
+    return tuple(part.word for part in pieces)
 
 
 def _is_identity(X: Transform) -> bool:

@@ -231,25 +231,28 @@ def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]
         Translation,
         Universal,
     )
+    from torsor.model.splitting import composite_parts
 
-    split = (Helical, Planar, Universal, Cylindrical, Translation, EulerAngles, FloatingRPY, Composite)
+    several = (Helical, Planar, Universal, Cylindrical, Translation, EulerAngles, FloatingRPY)
     model = robot.model
     out: dict[str, tuple[str, Any, Any, float | None, float]] = {}
     for j in robot.description.joints:
-        if not isinstance(j.kind, split):
+        if not isinstance(j.kind, (*several, Composite)):
             continue
         i = model.joint_names.index(j.name)
         leader, k, b = model.coupling[i] or (i, 1.0, 0.0)
         q, v = model.q_start[leader], model.v_start[leader]
-        try:
-            made = pieces(j, False)
-        except ModelError:  # a composite joint that MJCF cannot express has no such parts
-            continue
-        for piece in made:
-            n = piece.freedoms[0]
-            if isinstance(j.kind, Helical) and piece.suffix:
-                pitch = float(j.kind.pitch)
-                out[j.name + piece.suffix] = (j.name, [q], [v], pitch * float(k), pitch * float(b))
-            else:
-                out[j.name + piece.suffix] = (j.name, [q + n], [v + n], None, 0.0)
+        parts = list(composite_parts(j))
+        for number, part in enumerate(parts, start=1):
+            name = f"{j.name}_{number}" if len(parts) > 1 else j.name
+            for piece in pieces(part, False) if isinstance(part.kind, several) else ():
+                n = piece.freedoms[0]
+                if isinstance(part.kind, Helical) and piece.suffix:
+                    pitch = float(part.kind.pitch)
+                    out[name + piece.suffix] = (j.name, [q], [v], pitch * float(k), pitch * float(b))
+                else:
+                    out[name + piece.suffix] = (j.name, [q + n], [v + n], None, 0.0)
+            if not isinstance(part.kind, several):
+                out[name] = (j.name, range(q, q + part.kind.nq), range(v, v + part.kind.nv), None, 0.0)
+            q, v = q + part.kind.nq, v + part.kind.nv
     return out

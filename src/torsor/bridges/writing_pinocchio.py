@@ -26,6 +26,7 @@ from torsor.model.joints import (
 )
 from torsor.model.refusals import refuse_symbols
 from torsor.model.rotor import refuse_rotors
+from torsor.model.splitting import composite_parts, part_of
 from torsor.spatial import Inertia, Transform
 from torsor.spatial.vector import ZERO
 
@@ -170,23 +171,8 @@ def _first_leader(d: Description, j: Joint) -> str:
 def _parts(j: Joint) -> list[Joint]:
     """The joint, or the joints of which Pinocchio composes it, in Pinocchio's order, each with its limits and losses."""
     if isinstance(j.kind, FloatingRPY):
-        first, second = Translation(), EulerAngles("zyx")
-        return [_part(j, first, (0, 1, 2), (0, 1, 2)), _part(j, second, (5, 4, 3), (5, 4, 3))]
-    if not isinstance(j.kind, Composite):
-        return [j]
-    out, q, v = list[Joint](), 0, 0
-    for kind in j.kind.joints:
-        out.append(_part(j, kind, range(q, q + kind.nq), range(v, v + kind.nv)))
-        q, v = q + kind.nq, v + kind.nv
-    return out
-
-
-def _part(j: Joint, kind: JointType, q: Sequence[int], v: Sequence[int]) -> Joint:
-    words = {"lower": q, "upper": q} | dict.fromkeys(("velocity_limit", "effort_limit", "armature", "damping", "friction"), v)
-    fields: dict[str, Any] = {
-        word: tuple(getattr(j, word)[k] for k in at) if getattr(j, word) else () for word, at in words.items()
-    }
-    return Joint(j.name, kind, j.parent, j.child, **fields)
+        return [part_of(j, Translation(), range(3), range(3)), part_of(j, EulerAngles("zyx"), (5, 4, 3), (5, 4, 3))]
+    return list(composite_parts(j))
 
 
 def _bounds(j: Joint, plain: bool) -> list[np.ndarray]:

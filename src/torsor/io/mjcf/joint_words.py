@@ -11,7 +11,6 @@ from torsor.errors import ModelError
 from torsor.io.mjcf.words import numbers
 from torsor.model.description import Joint
 from torsor.model.joints import (
-    Composite,
     Continuous,
     Cylindrical,
     EulerAngles,
@@ -81,22 +80,6 @@ def _euler(kind: EulerAngles) -> tuple[Piece, ...]:
     return tuple(_hinge(axis, f"_{n + 1}", n) for n, axis in enumerate(axes))
 
 
-def _composite(kind: Composite) -> tuple[Piece, ...]:
-    """The pieces of each part in turn; a part that MuJoCo has only with an equality, or only alone, is refused."""
-    out, start = list[Piece](), 0
-    for n, part in enumerate(kind.joints):
-        make = None if isinstance(part, (Helical, Floating, Spherical)) else _PIECES.get(type(part))
-        if make is None and part.nv:
-            raise ModelError(
-                f"MJCF cannot express a composite joint with a {part.name} joint in it; use joints in a row with massless "
-                "links between"
-            )
-        pieces = () if make is None else make(part)
-        out += [Piece(p.type, p.axis, f"_{n + 1}{p.suffix}", tuple(start + k for k in p.freedoms)) for p in pieces]
-        start += part.nv
-    return tuple(out)
-
-
 def _floating(kind: Floating) -> tuple[Piece, ...]:
     """Three sliders and a ball, where a free joint is not allowed.  v is then their rates, and not a twist."""
     sliders = (_slide(axis, f"_{letter}", 3 + n) for n, (letter, axis) in enumerate(zip("xyz", AXES, strict=True)))
@@ -116,7 +99,6 @@ _PIECES: dict[type[JointType], Any] = {
     Translation: _slides,
     EulerAngles: _euler,
     FloatingRPY: _rpy,
-    Composite: _composite,
 }
 
 

@@ -39,6 +39,7 @@ from torsor.io.mjcf.words import fresh, massless, numbers, pose_attributes
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment, short_list
 from torsor.model.description import FLOATING_BASE, WORLD, Description
+from torsor.model.splitting import split_composites
 from torsor.model.surgery import rotors_as_armature
 from torsor.spatial import Transform
 from torsor.support.files import write_text
@@ -63,7 +64,7 @@ def write_mjcf(
     True
     """
     d, moved = possible(rotors_as_armature(description))
-    page = _Page(Tree(d), Assets(d.source, path, roots), meshes, motors, moved)
+    page = _Page(Tree(split_composites(d)), Assets(d.source, path, roots), meshes, motors, moved)
     try:
         root = page.written(description)
     except ModelError:

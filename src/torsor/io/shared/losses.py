@@ -127,6 +127,7 @@ def _hanging(d: Description) -> list[str]:
 _ANGLES = (Translation, EulerAngles, FloatingRPY)
 _OWN = "written as torsor's own elements, which other readers ignore"
 _ROW = "written as several hinges, slides and balls, with their names"
+_PARTS = "written as their parts in a row, with massless links between, name_1, name_2, ..."
 _ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
 #: in the order in which they are reported
 FEATURES = (
@@ -154,7 +155,8 @@ FEATURES = (
     Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),
     Feature("effort limits of joints without a motor", joints(_undriven), {"mjcf": LEFT_OUT}),
     Feature("joint types", kinds(Helical, Cylindrical, Universal, Spherical, *_ANGLES), {"urdf": _OWN}),
-    Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar, Composite, *_ANGLES), {"mjcf": _ROW}),
+    Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar, *_ANGLES), {"mjcf": _ROW}),
+    Feature("composite joints", kinds(Composite), dict.fromkeys(("urdf", "mjcf"), _PARTS)),
     Feature("floating joints whose parent is not the world", _hanging, {"mjcf": _ROW}),
     Feature("continuous joints", kinds(Continuous), {"mjcf": "written as hinges without a range"}),
     Feature("fixed joints", kinds(Fixed), {"mjcf": "written as bodies in bodies, without their names"}),
