@@ -105,7 +105,7 @@ ROBOTS: dict[str, Callable[[], Robot]] = {
     "two_link": ts.robots.two_link,
     "ur5": ts.robots.ur5,
     "tree": lambda: Robot(random_tree(3, bodies=3, base="fixed")),
-    "coupled": lambda: Robot(random_tree(30, bodies=5, base="fixed")),
+    "coupled": lambda: Robot(random_tree(50, bodies=5, base="fixed")),
     "quadruped": ts.robots.quadruped,
 }
 #: the quantities of the larger robots: each kind of input and result once
