@@ -8,18 +8,26 @@ import numpy as np
 
 from torsor.model import Description, Joint, Link, Mimic, NamedFrame
 from torsor.model.joints import (
+    Composite,
     Continuous,
     Cylindrical,
+    EulerAngles,
     Fixed,
     Floating,
+    FloatingRPY,
+    FunctionJoint,
     Helical,
     JointType,
     Planar,
     Prismatic,
     Revolute,
     Spherical,
+    Spline,
+    Translation,
     Universal,
 )
+from torsor.model.joints.euler_angles import ORDERS
+from torsor.scalar import sin
 from torsor.spatial import Inertia, Mat, Motion, Quaternion, Subspace, Sym, Transform, Vec, about
 from torsor.spatial.vector import ZERO
 
@@ -78,25 +86,47 @@ def inertia(rng) -> Inertia:
     return Inertia.of(float(total), Vec(*map(float, com)), Sym.of(about_com.tolist()))
 
 
+#: a rolling knee, and a pose of two coordinates
+KNEE = FunctionJoint((0.1, 0, lambda q: q, Spline((-2, -1, 0, 1, 2), (0, 0.1, 0.4, 0.1, 0.3)), lambda q: 0.2 * sin(q), 0))
+SADDLE = FunctionJoint(lambda q: (q[0], 0.3 * q[0] * q[1], q[1], 0.2 * q[0] * q[0], 0.1 * sin(q[1]), 0.05), dof=2)
+
+
 def joint_type(rng) -> JointType:
-    k = int(rng.integers(0, 10))
+    """Every type; those of the same motion share a place, so that trees do not grow with the number of types."""
+    k, other = int(rng.integers(0, 10)), rng.random() < 0.5
     if k == 7:
-        first = axis(rng)
-        second = axis(rng)
-        while abs(first.dot(second)) > 0.9:  # parallel axes would be a duplicate degree of freedom
-            second = axis(rng)
-        return Universal(first, second)
+        return Universal(*two_axes(rng))
     return [
         lambda: Revolute(axis(rng)),
         lambda: Continuous(axis(rng)),
-        lambda: Prismatic(axis(rng)),
+        lambda: Translation() if other else Prismatic(axis(rng)),
         lambda: Helical(axis(rng), float(rng.normal(scale=0.1))),
-        lambda: Cylindrical(axis(rng)),
-        lambda: Spherical(),
+        lambda: composite(rng) if other else Cylindrical(axis(rng)),
+        lambda: EulerAngles(str(rng.choice(ORDERS))) if other else Spherical(),
         lambda: Planar(axis(rng)),
         lambda: None,
-        lambda: Cam(),
-        lambda: Fixed() if rng.random() < 0.5 else Floating(),
+        lambda: [KNEE, SADDLE][int(rng.integers(0, 2))] if other else Cam(),
+        lambda: Fixed() if other else [Floating(), FloatingRPY()][int(rng.integers(0, 2))],
+    ][k]()
+
+
+def two_axes(rng) -> tuple[Vec, Vec]:
+    """Parallel ones would be one degree of freedom counted twice."""
+    first, second = axis(rng), axis(rng)
+    while abs(first.dot(second)) > 0.9:
+        second = axis(rng)
+    return first, second
+
+
+def composite(rng) -> Composite:
+    """Two or three joints in a row, whose columns are independent at every q."""
+    k, (a, b) = int(rng.integers(0, 5)), two_axes(rng)
+    return [
+        lambda: Composite([Prismatic(a), Spherical()]),
+        lambda: Composite([Prismatic(a), Universal(a, b)]),
+        lambda: Composite([Helical(a, 0.2), Revolute(b)]),
+        lambda: Composite([Cylindrical(a), Revolute(b)]),
+        lambda: Composite([Prismatic(a), Planar(a)]),
     ][k]()
 
 

@@ -217,7 +217,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "type unknown": (
         joint(kind="hinge"),
         ":3: <joint>: joint 'j': type 'hinge' is unknown; the types are fixed, revolute, continuous, prismatic, floating, "
-        "planar, helical, cylindrical, universal, spherical",
+        "planar, helical, cylindrical, universal, spherical, translation, euler, floating_rpy",
     ),
     "type empty": (joint(kind=""), ":3: <joint>: joint 'j': type=\"\" is empty"),
     "no parent": (joint(ends='<child link="b"/>'), ":3: <joint>: joint 'j': has no <parent link=\"...\">"),
@@ -636,7 +636,7 @@ def test_read_urdf_rejects_sources_of_the_wrong_type(source):
 
 def test_read_urdf_rejects_unknown_base():
     assert read_urdf(robot('<link name="a"/>'), base="floating").base == "floating"
-    with pytest.raises(ArgumentError, match=r"^base must be 'fixed' or 'floating', not 'free'$"):
+    with pytest.raises(ArgumentError, match=r"^base must be 'fixed', 'floating' or 'floating_rpy', not 'free'$"):
         read_urdf(robot('<link name="a"/>'), base="free")
 
 

@@ -12,12 +12,12 @@ import pytest
 import torsor as ts
 from tests.references.pinocchio_states import ROBOTS
 from tests.tolerance import assert_close
-from tests.trees import joint_type, random_tree
+from tests.trees import KNEE, Cam, joint_type, random_tree
 from torsor import algorithms as alg
 from torsor.bridges import from_pinocchio, states, to_pinocchio
 from torsor.errors import ArgumentError, MissingExtra, ModelError
 from torsor.model.description import Description
-from torsor.model.joints import Cylindrical, Helical, Revolute, Spherical
+from torsor.model.joints import Composite, Cylindrical, EulerAngles, Helical, Planar, Revolute, Spherical, Universal
 from torsor.robot import Robot
 from torsor.spatial import Vec
 
@@ -61,18 +61,28 @@ def agree(robot: Robot, model, seed: int = 0, forward: bool = True) -> None:
         assert_close(there.tau(q, tau), TAU, LIMIT, floor=1e-9)
 
 
+def _has_planar(kind) -> bool:
+    return isinstance(kind, Planar) or (isinstance(kind, Composite) and any(map(_has_planar, kind.joints)))
+
+
+def _skew_planar_part(kind) -> bool:
+    """Whether a composite joint has a part that Pinocchio's cannot have."""
+    return isinstance(kind, Composite) and any(isinstance(k, Planar) and k.normal != Vec(0, 0, 1) for k in kind.joints)
+
+
 def random_description(seed: int) -> Description:
     """A random tree of joints that Pinocchio supports; planar joints have no armature and damping."""
     rng, kinds = np.random.default_rng(seed), []
     while len(kinds) < 6:
         kind = joint_type(rng)
-        if kind.name != "cam":
+        if kind.name not in ("cam", "function") and not _skew_planar_part(kind):
             kinds.append(kind)
     d = random_tree(seed, kinds=kinds)
-    tables = tuple(replace(j, armature=(), damping=()) if j.kind.name == "planar" else j for j in d.joints)
+    tables = tuple(replace(j, armature=(), damping=()) if _has_planar(j.kind) else j for j in d.joints)
     follows = any(j.mimic for j in d.joints)
     loose = tuple(replace(j, mimic=None) for j in tables)
-    odd = follows and any(j.kind.name == "cylindrical" or (j.mimic and j.kind.name == "helical") for j in d.joints)
+    composed = ("cylindrical", "composite", "euler", "floating_rpy")
+    odd = follows and any(j.kind.name in composed or (j.mimic and j.kind.name == "helical") for j in d.joints)
     return replace(d, joints=loose if odd else tables)
 
 
@@ -163,17 +173,45 @@ def test_to_pinocchio_and_from_pinocchio_keep_limits_friction_damping_and_armatu
     agree(robot, model)
 
 
-def test_composite_joints_of_pinocchio_become_several_joints():
-    composite = pin.JointModelComposite(2)
-    composite.addJoint(pin.JointModelRX(), pin.SE3.Random())
-    composite.addJoint(pin.JointModelSpherical(), pin.SE3.Random())
+def test_composite_joints_of_pinocchio_that_are_apart_become_several_joints():
+    apart = pin.JointModelComposite(2)
+    apart.addJoint(pin.JointModelRX(), pin.SE3.Random())
+    apart.addJoint(pin.JointModelSpherical(), pin.SE3.Random())
+    together = pin.JointModelComposite(3)
+    together.addJoint(pin.JointModelRX(), pin.SE3.Random())  # before the first, it is the place of the joint
+    together.addJoint(pin.JointModelPlanar(), pin.SE3.Identity())
+    together.addJoint(pin.JointModelTranslation(), pin.SE3.Identity())
     model = pin.Model()
-    for n, kind in enumerate((pin.JointModelTranslation(), pin.JointModelSphericalZYX(), composite, pin.JointModelRUBY())):
+    kinds = (pin.JointModelTranslation(), pin.JointModelSphericalZYX(), apart, together, pin.JointModelRUBY())
+    for n, kind in enumerate(kinds):
         i = model.addJoint(n, kind, pin.SE3.Random(), f"j{n}")
         model.appendBodyToJoint(i, pin.Inertia.FromBox(1.0 + n, 0.1, 0.2, 0.3), pin.SE3.Random())
     robot = from_pinocchio(model)
-    assert robot.joints == ("j0_0", "j0_1", "j0_2", "j1_0", "j1_1", "j1_2", "j2_0", "j2_1", "j3")
+    assert robot.joints == ("j0", "j1", "j2_0", "j2_1", "j3", "j4")
+    assert [robot.joint(name).type for name in robot.joints] == (
+        ["translation", "euler", "revolute", "spherical", "composite", "continuous"]
+    )
+    agree(robot, model, forward=False)  # two of its joints slide along the same axes
+
+
+def test_composite_joints_go_over_and_come_back():
+    rows = {"lower": (-1, -2, -3), "upper": (1, 2, 3), "damping": (4, 5, 6), "armature": (7, 8, 9), "effort_limit": (1, 2, 3)}
+    kind = Composite([Revolute(Vec(1, 0, 0)), Universal(Vec(0, 1, 0), Vec(0, 0, 1))])
+    robot = (
+        ts.Builder("arm").link("base").link("a", mass=1, inertia=(1, 1, 1)).link("b", mass=1, inertia=(1, 1, 1))
+        .joint("j", kind, "base", "a", **rows)
+        .joint("k", EulerAngles("xzy"), "a", "b", xyz=(0.1, 0.2, 0.3)).build("floating_rpy")
+    )  # fmt: skip
+    model = to_pinocchio(robot)
+    assert [joint.shortname() for joint in model.joints][1:] == ["JointModelComposite"] * 3
     agree(robot, model)
+    again = from_pinocchio(model)
+    assert (again.description.base, again.joints) == ("floating_rpy", robot.joints)
+    agree(again, model)
+    for word in rows:
+        assert getattr(again.joint("j"), word) == getattr(robot.joint("j"), word), word
+    with pytest.raises(ModelError, match="no joint for FunctionJoint"):
+        to_pinocchio(ts.Builder("f").link("a").link("b", mass=1).joint("j", KNEE, "a", "b").build())
 
 
 def test_from_pinocchio_reports_unused_rotor_inertia():
@@ -213,7 +251,7 @@ def test_robots_that_pinocchio_does_not_support_are_refused():
     with pytest.raises(ModelError, match="rotors_as_armature"):
         to_pinocchio(rotors)
     with pytest.raises(ModelError, match="Pinocchio has no joint for Cam"):
-        to_pinocchio(Robot(next(d for d in map(random_tree, range(9)) if any(j.kind.name == "cam" for j in d.joints))))
+        to_pinocchio(Robot(random_tree(0, kinds=[Cam()])))
     table = ts.Builder("t").link("a").link("b", mass=1).joint("j", "planar", "a", "b", armature=(1, 1, 0)).description()
     with pytest.raises(ModelError, match="fixed axes of the plane"):
         to_pinocchio(Robot(table))

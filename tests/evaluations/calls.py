@@ -104,8 +104,8 @@ FRAMES = {"two_link": "tip", "ur5": "tool0", "tree": "frame2", "coupled": "frame
 ROBOTS: dict[str, Callable[[], Robot]] = {
     "two_link": ts.robots.two_link,
     "ur5": ts.robots.ur5,
-    "tree": lambda: Robot(random_tree(3, bodies=3, base="fixed")),
-    "coupled": lambda: Robot(random_tree(30, bodies=5, base="fixed")),
+    "tree": lambda: Robot(random_tree(18, bodies=3, base="fixed")),
+    "coupled": lambda: Robot(random_tree(50, bodies=5, base="fixed")),
     "quadruped": ts.robots.quadruped,
 }
 #: quantities tested with larger robots: each kind of input and result once

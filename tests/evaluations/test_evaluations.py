@@ -22,7 +22,7 @@ from torsor.robot import Robot
 ROBOTS = {
     "fixed tree": Robot(random_tree(3, bodies=4, base="fixed")),
     "floating tree": Robot(random_tree(11, bodies=2, base="floating", couplings=False)),
-    "coupled tree": Robot(random_tree(30, bodies=5, base="fixed")),
+    "coupled tree": Robot(random_tree(16, bodies=5, base="fixed")),
 }
 assert any(ROBOTS["coupled tree"].model.coupling)
 SPECS = [

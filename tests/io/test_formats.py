@@ -62,7 +62,7 @@ def test_name_of_a_bundled_robot_gives_a_hint(tmp_path, monkeypatch):
 def test_options_that_do_not_apply_are_refused():
     with pytest.raises(UnknownName, match="no format named 'vrml'; valid names: dh, mjcf"):
         load("x.wrl", format="vrml")
-    with pytest.raises(ArgumentError, match="base must be 'fixed' or 'floating', not 'free'"):
+    with pytest.raises(ArgumentError, match="base must be 'fixed', 'floating' or 'floating_rpy', not 'free'"):
         load(URDF, base="free")
     with pytest.raises(ArgumentError, match="xacro_args are for a xacro file, and this is urdf"):
         load(URDF, xacro_args={})

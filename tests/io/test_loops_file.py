@@ -13,7 +13,7 @@ from tests.trees import Cam
 from torsor.errors import FileError
 from torsor.io.loops_file import read_loops, with_loops, write_loops
 from torsor.model import Loop
-from torsor.model.joints import Helical, Universal
+from torsor.model.joints import EulerAngles, Helical, Universal
 from torsor.robot.loading import load, save_loops, save_urdf
 from torsor.spatial import Vec
 from torsor.spatial.vector import flat
@@ -36,6 +36,9 @@ def same(a: Loop, b: Loop) -> None:
     for x, y in ((a.origin, b.origin), (a.child_origin, b.child_origin)):
         # three angles are written, each rounded by up to 2.2e-16, then six sines and cosines: 2.6e-15 in 20,000 rotations
         np.testing.assert_allclose(np.array([*flat(x)], float), np.array([*flat(y)], float), atol=5e-15, rtol=0)
+    if isinstance(a.kind, EulerAngles):
+        assert a.kind == b.kind
+        return
     for x, y in zip(vars(a.kind).values(), vars(b.kind).values(), strict=True):
         np.testing.assert_allclose(np.array(x, float), np.array(y, float), rtol=1e-14, atol=1e-15)
 

@@ -25,15 +25,19 @@ from torsor.model.description import Description, Geometry, Joint, Link, Loop, M
 from torsor.model.forces import Buoyancy, GravityCompensation
 from torsor.model.friction import Coulomb
 from torsor.model.joints import (
+    Composite,
     Continuous,
     Cylindrical,
+    EulerAngles,
     Fixed,
     Floating,
+    FloatingRPY,
     Helical,
     Planar,
     Prismatic,
     Revolute,
     Spherical,
+    Translation,
     Universal,
 )
 from torsor.model.named_configurations import Configuration
@@ -69,6 +73,10 @@ JOINTS = {
     "table": (Planar(Z), {}),
     "flying": (Floating(), {}),
     "welded": (Fixed(), {}),
+    "composed": (Composite([Prismatic(X), Universal(X, Y)]), {"damping": (0.1, 0.2, 0.3)}),
+    "slid": (Translation(), {}),
+    "gimbal": (EulerAngles("xyz"), {"lower": (-1.0, -2.0, -3.0), "upper": (1.0, 2.0, 3.0)}),
+    "craft": (FloatingRPY(), {}),
 }
 
 
@@ -97,6 +105,9 @@ def test_all_losses_of_a_robot_with_every_feature_are_listed(format):
     told = losses(robot_with_joints(), format)
     for what, who, fate in FEATURES:
         names = list(who(robot_with_joints()))
+        if "free base" in what and not names:
+            assert list(who(replace(robot_with_joints(), base="floating_rpy")))
+            continue
         assert names, what  # the robot has all of them
         line = f"{what}, {fate.get(format)}: {short_list(names)}"
         assert (line in told) == (format in fate)
@@ -120,10 +131,10 @@ def test_every_format_with_a_writer_has_a_list_of_losses():
 
 #: field of a joint → possible first words of the line that reports its change
 TELLS = {
-    "kind": ("joint types", "continuous joints", "floating joints"),
+    "kind": ("joint types", "continuous joints", "floating joints", "composite joints"),
     "lower": ("limits",), "upper": ("limits",), "velocity_limit": ("velocity limits",), "effort_limit": ("effort limits",),
     "armature": ("armature", "rotors"), "damping": ("damping",), "friction": ("friction",), "laws": ("friction laws",),
-    "mimic": ("mimic joints",), "": ("joint types", "fixed joints", "floating joints"),
+    "mimic": ("mimic joints",), "": ("joint types", "fixed joints", "floating joints", "composite joints"),
 }  # fmt: skip
 
 
@@ -174,7 +185,8 @@ def unreported_changes(d: Description, back: Description, text: str) -> list[tup
 
 
 FEW = [("bare", "limited", "lossy", "lawful", "half"), ("shut", "idle", "geared", "endless", "bare", "follower"),
-       ("screw", "tube", "cross", "ball", "table"), ("flying", "welded", "bare")]  # fmt: skip
+       ("screw", "tube", "cross", "ball", "table"), ("flying", "welded", "bare"),
+       ("composed", "slid", "gimbal", "craft")]  # fmt: skip
 
 
 @pytest.mark.parametrize("names", FEW)

@@ -14,6 +14,8 @@ from torsor.model import Model
 from torsor.spatial import Quaternion
 
 Array = np.ndarray
+#: x, y, z, yaw, pitch, roll: the order of MuJoCo's hinges
+YAW_FIRST = [0, 1, 2, 5, 4, 3]
 #: all effects except rigid-body dynamics: constraints, contacts, springs and dampers, actuators
 OFF = mujoco.mjtDisableBit
 PASSIVE = OFF.mjDSBL_CONSTRAINT | OFF.mjDSBL_SPRING | OFF.mjDSBL_DAMPER | OFF.mjDSBL_ACTUATION
@@ -64,6 +66,8 @@ class Twin:
                 own = np.r_[p, quaternion]
             elif kind.name in ("spherical", "floating"):
                 own = np.r_[own[:-4], np.roll(own[-4:], 1)]
+            elif kind.name == "floating_rpy":
+                own = own[YAW_FIRST]
             elif kind.name == "helical":
                 own = np.r_[own, own * kind.pitch]
             rows.append(own)
@@ -91,6 +95,8 @@ class Twin:
             G[:, at : at + n] = np.eye(n) * (1 if c is None else c.k)
             if model.joint[i].name == "floating":
                 G[:, at : at + 6] = np.block([[np.zeros((3, 3)), self._velocity_rotation(q, i)], [np.eye(3), np.zeros((3, 3))]])
+            if model.joint[i].name == "floating_rpy":
+                G = G[YAW_FIRST]
             if model.joint[i].name == "helical":
                 G = np.concatenate([G, G * model.joint[i].pitch])
             rows.append(G)

@@ -147,5 +147,5 @@ def test_builder_refuses_invalid_descriptions_by_name(make, message):
 
 
 def test_builder_error_of_an_unknown_joint_type_lists_the_known_types():
-    with pytest.raises(UnknownName, match=r"'hinge'.*continuous, cylindrical, fixed.*universal"):
+    with pytest.raises(UnknownName, match=r"'hinge'.*continuous, cylindrical, euler, fixed.*universal"):
         one("hinge")

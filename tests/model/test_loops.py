@@ -55,7 +55,7 @@ def closed_graph(seed: int, loops: int = 3, kinds=None) -> tuple[Description, di
     names = [link.name for link in d.links]
     for n in range(loops):
         kind = kinds[n % len(kinds)] if kinds else joint_type(rng)
-        while isinstance(kind, (Cam, Floating)):
+        while not kind.closes_loops or isinstance(kind, Floating):
             kind = joint_type(rng)
         parent, child = map(str, rng.choice(names, size=2, replace=False))
         q[f"loop{n}"] = qJ = [float(x) for x in kind.random(rng, [-1.0] * kind.nq, [1.0] * kind.nq)]
@@ -189,10 +189,10 @@ def test_rebase_keeps_loops_closed(seed):
 
 
 def random_cut(d: Description, rng) -> list[str]:
-    """Joints outside a random spanning tree; Cam and floating joints stay in the tree, as they cannot close a loop."""
+    """Joints outside a random spanning tree; some types stay in the tree, as they cannot close a loop."""
     edges = list(d.edges)
     rng.shuffle(edges)
-    edges.sort(key=lambda e: isinstance(e.kind, (Cam, Floating)), reverse=True)
+    edges.sort(key=lambda e: isinstance(e.kind, Floating) or not e.kind.closes_loops, reverse=True)
     group = {link.name: link.name for link in d.links}
     cut = []
     for e in edges:

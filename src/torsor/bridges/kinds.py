@@ -138,6 +138,13 @@ def _from_rpy(Q: Array) -> Array:
 BALL_RPY = Kind(_to_rpy, _from_rpy, from_quaternion)
 
 
+#: x, y, z, roll, pitch, yaw in Pinocchio: a translation and a SphericalZYX, so yaw first
+YAW_FIRST = Kind(
+    lambda q: q[..., [0, 1, 2, 5, 4, 3]], lambda Q: Q[..., [0, 1, 2, 5, 4, 3]],
+    lambda q: np.broadcast_to(np.eye(6)[[0, 1, 2, 5, 4, 3]], (*q.shape[:-1], 6, 6)),
+)  # fmt: skip
+
+
 def _to_body_axes(q: Array) -> Array:
     """Rᵀ(θ) on (x, y), 1 on θ."""
     c, s = np.cos(q[..., 2]), np.sin(q[..., 2])

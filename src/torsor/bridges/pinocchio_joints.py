@@ -10,15 +10,19 @@ import numpy as np
 from torsor.errors import MissingExtra, ModelError
 from torsor.io.shared.poses import transform_to, unit
 from torsor.model.joints import (
+    Composite,
     Continuous,
     Cylindrical,
+    EulerAngles,
     Floating,
+    FloatingRPY,
     Helical,
     JointType,
     Planar,
     Prismatic,
     Revolute,
     Spherical,
+    Translation,
     Universal,
 )  # fmt: skip
 from torsor.model.joints.base import axes_about
@@ -45,11 +49,6 @@ class JointPart(NamedTuple):
     v: range
 
 
-#: of Pinocchio's joints that torsor writes as several in a row, the axes
-_ROWS: dict[str, list[JointType]] = {
-    "Translation": [Prismatic(a) for a in AXES],
-    "SphericalZYX": [Revolute(AXES[2]), Revolute(AXES[1]), Revolute(AXES[0])],
-}
 _JOINTS_WITHOUT_AXIS: dict[str, JointType] = {
     **{f"R{x}": Revolute(a) for x, a in zip("XYZ", AXES, strict=True)},
     **{f"RUB{x}": Continuous(a) for x, a in zip("XYZ", AXES, strict=True)},
@@ -57,17 +56,14 @@ _JOINTS_WITHOUT_AXIS: dict[str, JointType] = {
     "FreeFlyer": Floating(),
     "Spherical": Spherical(),
     "Planar": Planar(AXES[2]),
+    "Translation": Translation(),
+    "SphericalZYX": EulerAngles("zyx"),
 }
 
 
 def parts(joint: Any, name: str) -> list[JointPart]:
     """The elementary joints of one of Pinocchio's joints."""
     word = joint.shortname().removeprefix("JointModel")
-    if word in _ROWS:
-        return [
-            JointPart(f"{name}_{n}", word, kind, Transform.identity(), range(n, n + 1), range(n, n + 1))
-            for n, kind in enumerate(_ROWS[word])
-        ]
     inner = joint.extract()
     if word != "Composite":
         kind = _kind(joint, inner, word, name)
@@ -146,6 +142,23 @@ def make_joint(pin: Any, kind: JointType, who: str, plain: bool) -> tuple[Any, M
         return pin.JointModelSpherical(), IDENTITY
     if isinstance(kind, Floating):
         return pin.JointModelFreeFlyer(), IDENTITY
+    if isinstance(kind, Translation):
+        return pin.JointModelTranslation(), IDENTITY
+    if isinstance(kind, EulerAngles):
+        if kind.order == "zyx":
+            return pin.JointModelSphericalZYX(), IDENTITY
+        return _row(pin, [make_joint(pin, part, who, True)[0] for part in kind.sequence()]), IDENTITY
+    if isinstance(kind, FloatingRPY):
+        return _row(pin, (pin.JointModelTranslation(), pin.JointModelSphericalZYX())), IDENTITY
+    if isinstance(kind, Composite):
+        if any(isinstance(part, FloatingRPY) for part in kind.joints):
+            raise ModelError(f"{who}: Pinocchio has no floating_rpy joint as part of a composite joint")
+        made = [make_joint(pin, part, who, True) for part in kind.joints if part.nv]
+        if any(R is not IDENTITY for _, R in made):
+            raise ModelError(
+                f"{who}: Pinocchio's composite joint has its planar joints in the x-y plane of the joint frame only"
+            )
+        return _row(pin, [joint for joint, _ in made]), IDENTITY
     raise ModelError(f"{who}: Pinocchio has no joint for {type(kind).__name__}")
 
 
@@ -169,7 +182,8 @@ def _axis_letter(axis: Vec) -> str:
 
 def _axes(z: Vec) -> Mat:
     """Axes R with R ẑ = z and torsor's own x and y across it."""
-    return Mat(*axes_about(z)).T
+    R = Mat(*axes_about(z)).T
+    return IDENTITY if R == IDENTITY else R
 
 
 # -- numbers -------------------------------------------------------------------------------------------------------------

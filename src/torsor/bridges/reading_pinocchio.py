@@ -11,14 +11,17 @@ from torsor.bridges.states import pinocchio
 from torsor.errors import ArgumentError
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
-from torsor.model.joints import Continuous, Floating, Planar, Prismatic, Revolute
+from torsor.model.joints import Composite, Floating, FloatingRPY, Planar
 from torsor.model.physical import warn_or_refuse
+from torsor.model.splitting import part_of
 from torsor.robot import Robot
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import flat
 
 #: numbers from here on mean "no limit" in Pinocchio
 _NO_LIMIT = 1e300
+#: the joints that compose a floating_rpy one, and the entries of their q in its order
+RPY, YAW_LAST = ("Translation", "SphericalZYX"), (0, 1, 2, 5, 4, 3)
 
 
 def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
@@ -27,9 +30,10 @@ def from_pinocchio(model: Any, *, strict: bool = False) -> Robot:
     Its ``referenceConfigurations`` are ``robot.configurations``.
 
     A body is a link, called as the BODY frame that is in its place, else ``<joint>_body``; every other frame but those of
-    joints is a named frame.  A free flyer at the root is the floating base.  Joints that Pinocchio composes, or has as three
-    prismatic or revolute joints, are several joints: ``name_0``, ``name_1``, ....  Pinocchio ignores ``rotorInertia`` in its
-    algorithms, and so does torsor; ``robot.report`` lists it.  States go over with :func:`torsor.bridges.states.pinocchio`.
+    joints is a named frame.  A free flyer at the root is the floating base; a Translation and a SphericalZYX composed there
+    are the base ``"floating_rpy"``, elsewhere a joint of that type.  Composed joints that are apart are several joints:
+    ``name_0``, ``name_1``, ....  Pinocchio ignores ``rotorInertia`` in its algorithms, and so does torsor; ``robot.report``
+    lists it.  States go over with :func:`torsor.bridges.states.pinocchio`.
 
     >>> import pinocchio
     >>> from_pinocchio(pinocchio.buildSampleModelManipulator()).nv
@@ -55,7 +59,8 @@ class _PinocchioReader:
 
     def __init__(self, pin: Any, model: Any):
         self.pin, self.model, self.notes = pin, model, Notes()
-        self.floating = self._floats()
+        self.base = self._base()
+        self.floating = self.base != "fixed"
         self.names = self._link_names()
         self.links: list[Link] = []
         self.joints: list[Joint] = []
@@ -73,23 +78,26 @@ class _PinocchioReader:
             self.notes.note("rotorInertia is not used, as in Pinocchio's own algorithms", "give it as armature")
         if np.any(np.asarray(m.gravity.angular) != 0):
             self.notes.note("gravity has an angular part, which is left out", "gravity")
-        base = "floating" if self.floating else "fixed"
         gravity = Vec(*(float(x) for x in m.gravity.linear))
         return Description(
-            m.name or "robot", tuple(self.links), tuple(self.joints), self._frames(), base=base, gravity=gravity,
+            m.name or "robot", tuple(self.links), tuple(self.joints), self._frames(), base=self.base, gravity=gravity,
             report=self.notes.lines(),
         )  # fmt: skip
 
-    def _floats(self) -> bool:
-        """Whether joint 1 is a free flyer and the root of all other joints."""
+    def _base(self) -> str:
+        """The kind of base: that of joint 1, where it is free and the root of all other joints."""
         m = self.model
-        if m.njoints < 2 or m.joints[1].shortname() != "JointModelFreeFlyer" or m.parents[1] != 0:
-            return False
+        if m.njoints < 2 or m.parents[1] != 0:
+            return "fixed"
+        pieces = parts(m.joints[1], m.names[1])
+        base = {("FreeFlyer",): "floating", RPY: "floating_rpy"}.get(_words(pieces), "fixed")
+        if not all(_is_identity(part.placement) for part in pieces):
+            return "fixed"
         alone = sum(int(p) == 0 for p in list(m.parents)[1:]) == 1 and m.inertias[0].mass == 0
         at_origin = m.jointPlacements[1].isIdentity(1e-15)
         bare = not any(f.parentJoint == 0 for f in list(m.frames)[1:])
         still = not any(np.any(np.asarray(x)[:6]) for x in (m.armature, m.damping, m.upperDryFrictionLimit))
-        return bool(alone and at_origin and bare and still)
+        return base if alone and at_origin and bare and still else "fixed"
 
     def _link_names(self) -> dict[int, str]:
         """Joint → its link's name: the first BODY frame right there, if no other link has it."""
@@ -114,6 +122,13 @@ class _PinocchioReader:
         joint, name = m.joints[i], m.names[i]
         parent, X = self.names[int(m.parents[i])], transform(m.jointPlacements[i])
         pieces = parts(joint, name)
+        if len(pieces) > 1 and all(_is_identity(part.placement) for part in pieces[1:]):
+            kind, fields = Composite([part.kind for part in pieces]), self._composite_fields(joint, pieces)
+            made = Joint(name, kind, parent, self.names[i], pieces[0].placement @ X, **fields)
+            if _words(pieces) == RPY:
+                made = part_of(made, FloatingRPY(), YAW_LAST, YAW_LAST)
+            self.joints.append(made)
+            return
         for n, part in enumerate(pieces):
             last = n == len(pieces) - 1
             child = self.names[i] if last else f"{part.name}_link"
@@ -129,13 +144,24 @@ class _PinocchioReader:
         name = self.model.names[leader]
         return {"mimic": Mimic(name, float(inner.scaling), float(inner.offset))}
 
+    def _composite_fields(self, joint: Any, pieces: list[JointPart]) -> dict[str, Any]:
+        """Limits and losses of a composite joint, from those of its parts."""
+        rows = [self._fields(joint, part) for part in pieces]
+        absent = {"lower": -np.inf, "upper": np.inf, "velocity_limit": np.inf, "effort_limit": np.inf}
+        out: dict[str, Any] = {}
+        for word in {word for row in rows for word in row}:
+            sizes = [part.kind.nq if word in ("lower", "upper") else part.kind.nv for part in pieces]
+            filled = [row.get(word, (absent.get(word, 0.0),) * n) for row, n in zip(rows, sizes, strict=True)]
+            out[word] = tuple(x for row in filled for x in row)
+        return out
+
     def _fields(self, joint: Any, part: JointPart) -> dict[str, Any]:
         """Limits and losses of one part of a joint."""
         m, kind = self.model, part.kind
         q = slice(joint.idx_q + part.q.start, joint.idx_q + part.q.stop)
         v = slice(joint.idx_v + part.v.start, joint.idx_v + part.v.stop)
         rows = {"velocity_limit": m.upperVelocityLimit[v], "effort_limit": m.upperEffortLimit[v]}
-        if isinstance(kind, (Revolute, Prismatic)) and not isinstance(kind, Continuous):
+        if kind.nq == kind.nv == len(part.q):  # limits of quaternions, and of (cos, sin), are none
             rows |= {"lower": m.lowerPositionLimit[q], "upper": m.upperPositionLimit[q]}
         losses = {"armature": m.armature[v], "damping": m.damping[v], "friction": m.upperDryFrictionLimit[v]}
         out: dict[str, Any] = {}
@@ -163,6 +189,14 @@ class _PinocchioReader:
             taken.add(f.name)
             out.append(NamedFrame(f.name, self.names[f.parentJoint], transform(f.placement)))
         return tuple(out)
+
+
+def _words(pieces: list[JointPart]) -> tuple[str, ...]:
+    return tuple(part.word for part in pieces)
+
+
+def _is_identity(X: Transform) -> bool:
+    return all(a == b for a, b in zip(flat(X), flat(Transform.identity()), strict=True))
 
 
 def _inertia(G: Any) -> Inertia:

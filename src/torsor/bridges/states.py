@@ -31,6 +31,7 @@ from torsor.bridges.kinds import (
     PLANAR_IN_BODY_AXES,
     SAME,
     W_FIRST,
+    YAW_FIRST,
     Kind,
     free_body_in_world,
 )
@@ -38,6 +39,7 @@ from torsor.errors import ModelError
 from torsor.model.description import FLOATING_BASE
 
 if TYPE_CHECKING:
+    from torsor.bridges.pinocchio_joints import JointPart
     from torsor.robot import Robot
 
 
@@ -54,10 +56,15 @@ def pinocchio(robot: Robot, model: Any) -> Convention:
         pieces = parts(joint, name)
         q = range(joint.idx_q, joint.idx_q + joint.nq)
         v = range(joint.idx_v, joint.idx_v + joint.nv)
-        if name not in robot.joints and len(pieces) > 1:
+        at_root = model.parents[i] == 0
+        if [piece.word for piece in pieces] == ["Translation", "SphericalZYX"] and found.has_rpy(name, at_root):
+            found.match_base(name, YAW_FIRST, q, v)
+        elif len(pieces) > 1 and found.is_composite(name):
+            found.match_parts(name, [(x, _kind(x.word, kinds), [q[k] for k in x.q], [v[k] for k in x.v]) for x in pieces])
+        elif name not in robot.joints and len(pieces) > 1:
             for piece in pieces:
                 found.match(piece.name, _kind(piece.word, kinds), [q[k] for k in piece.q], [v[k] for k in piece.v])
-        elif pieces[0].word == "FreeFlyer" and model.parents[i] == 0:
+        elif pieces[0].word == "FreeFlyer" and at_root:
             found.match_base(name, FREE_LINEAR_FIRST, q, v)
         else:
             found.match(name, _kind(pieces[0].word, kinds) if len(pieces) == 1 else SAME, q, v)
@@ -158,6 +165,26 @@ class _Matching:
             )
         self._rows.append(row(kind, q, v, their_q, their_v))
 
+    def has_rpy(self, name: str, at_root: bool) -> bool:
+        """Whether the joint of that name, or a base that floats, has roll, pitch and yaw as coordinates."""
+        own = name if name in self.robot.joints else FLOATING_BASE if at_root else ""
+        return own in self.robot.joints and self.robot.joint(own).type == "floating_rpy"
+
+    def is_composite(self, name: str) -> bool:
+        return name in self.robot.joints and self.robot.joint(name).type == "composite"
+
+    def match_parts(self, name: str, parts: list[tuple[JointPart, Kind, Any, Any]]) -> None:
+        """A composite joint of both, part by part: one here may be composed of several there."""
+        joint = self.robot.joint(name)
+        self._seen.add(name)
+        q, v = joint.q_slice.start, joint.v_slice.start
+        for part, kind, their_q, their_v in parts:
+            own = part.kind
+            self._rows.append(row(kind, range(q, q + own.nq), range(v, v + own.nv), their_q, their_v))
+            q, v = q + own.nq, v + own.nv
+        if (q, v) != (joint.q_slice.stop, joint.v_slice.stop):
+            raise ModelError(f"joint {name!r} has {joint.v_slice.stop - v} more degrees of freedom here than in {self.library}")
+
     def match_base(self, name: str, kind: Kind, their_q: Any, their_v: Any, in_world: bool = False) -> None:
         """A free joint: the robot's joint of that name, else its floating base, under any name."""
         base = name not in self.robot.joints and FLOATING_BASE in self.robot.joints and FLOATING_BASE not in self._seen
@@ -194,22 +221,38 @@ def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]
     A helical joint advances by its pitch times its angle; that of a mimic joint is a multiple of its leader's.
     """
     from torsor.io.mjcf.joint_elements import pieces
-    from torsor.model.joints import Helical, Planar, Universal
-    from torsor.model.joints.cylindrical import Cylindrical
+    from torsor.model.joints import (
+        Composite,
+        Cylindrical,
+        EulerAngles,
+        FloatingRPY,
+        Helical,
+        Planar,
+        Translation,
+        Universal,
+    )
+    from torsor.model.splitting import composite_parts
 
+    several = (Helical, Planar, Universal, Cylindrical, Translation, EulerAngles, FloatingRPY)
     model = robot.model
     out: dict[str, tuple[str, Any, Any, float | None, float]] = {}
     for j in robot.description.joints:
-        if not isinstance(j.kind, (Helical, Planar, Universal, Cylindrical)):
+        if not isinstance(j.kind, (*several, Composite)):
             continue
         i = model.joint_names.index(j.name)
         leader, k, b = model.coupling[i] or (i, 1.0, 0.0)
         q, v = model.q_start[leader], model.v_start[leader]
-        for piece in pieces(j, False):
-            n = piece.freedoms[0]
-            if isinstance(j.kind, Helical) and piece.suffix:
-                pitch = float(j.kind.pitch)
-                out[j.name + piece.suffix] = (j.name, [q], [v], pitch * float(k), pitch * float(b))
-            else:
-                out[j.name + piece.suffix] = (j.name, [q + n], [v + n], None, 0.0)
+        parts = list(composite_parts(j))
+        for number, part in enumerate(parts, start=1):
+            name = f"{j.name}_{number}" if len(parts) > 1 else j.name
+            for piece in pieces(part, False) if isinstance(part.kind, several) else ():
+                n = piece.freedoms[0]
+                if isinstance(part.kind, Helical) and piece.suffix:
+                    pitch = float(part.kind.pitch)
+                    out[name + piece.suffix] = (j.name, [q], [v], pitch * float(k), pitch * float(b))
+                else:
+                    out[name + piece.suffix] = (j.name, [q + n], [v + n], None, 0.0)
+            if not isinstance(part.kind, several):
+                out[name] = (j.name, range(q, q + part.kind.nq), range(v, v + part.kind.nv), None, 0.0)
+            q, v = q + part.kind.nq, v + part.kind.nv
     return out

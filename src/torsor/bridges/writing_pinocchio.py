@@ -11,10 +11,23 @@ from torsor.bridges.pinocchio_joints import library, make_joint, numbers, placem
 from torsor.bridges.states import pinocchio
 from torsor.errors import ModelError
 from torsor.io.mjcf.attribute_values import unused_name
-from torsor.model.description import FLOATING_BASE, Description, Joint
-from torsor.model.joints import Continuous, Cylindrical, Fixed, Floating, Helical, JointType, Planar
+from torsor.model.description import BASES, FLOATING_BASE, Description, Joint
+from torsor.model.joints import (
+    Composite,
+    Continuous,
+    Cylindrical,
+    EulerAngles,
+    Fixed,
+    Floating,
+    FloatingRPY,
+    Helical,
+    JointType,
+    Planar,
+    Translation,
+)
 from torsor.model.refusals import refuse_forces, refuse_symbols
 from torsor.model.rotor import refuse_rotors
+from torsor.model.splitting import composite_parts, part_of
 from torsor.spatial import Inertia, Transform
 from torsor.spatial.vector import ZERO
 
@@ -30,10 +43,11 @@ def to_pinocchio(robot: Robot) -> Any:
 
     Named configurations are its ``referenceConfigurations``.
 
-    Joints are in torsor's order.  A continuous joint is unbounded, (cos θ, sin θ), unless it leads or follows another; a
-    cylindrical or universal one is composed of two; the joint of a floating base is called ``root_joint``.  Links and named
-    frames are frames.  Pinocchio's model has no place for loops, geared rotors, force elements, friction laws and custom joint
-    types: all but the friction laws are refused.  States go over with :func:`torsor.bridges.states.pinocchio`.
+    Joints are in torsor's order.  A continuous joint is unbounded, (cos θ, sin θ), unless it leads or follows another.  A
+    cylindrical joint is composed of two, a floating_rpy one of a Translation and a SphericalZYX; the joint of a floating base
+    is called ``root_joint``.  Links and named frames are frames.  Pinocchio's model has no place for loops, geared rotors,
+    force elements, friction laws, joints by functions and custom joint types: all but the laws are refused.  States go over
+    with :func:`torsor.bridges.states.pinocchio`.
 
     >>> import torsor as ts
     >>> to_pinocchio(ts.robots.panda()).nv == ts.robots.panda().nv
@@ -66,8 +80,7 @@ class _PinocchioWriter:
         leaders = {j.mimic.joint for j in d.joints if j.mimic}
         self.plain = leaders | {j.name for j in d.joints if j.mimic}  # by their angle
         self.root = unused_name(ROOT, {j.name for j in d.joints})
-        root = Floating() if d.base == "floating" else Fixed()
-        self.joint(Joint(FLOATING_BASE, root, "", d.root), 0, Transform.identity())
+        self.joint(Joint(FLOATING_BASE, BASES[d.base], "", d.root), 0, Transform.identity())
         for j in _in_order(d):
             parent, X = self.place[j.parent]
             self.joint(j, parent, j.origin @ X)
@@ -87,7 +100,7 @@ class _PinocchioWriter:
         else:
             kind, R = make_joint(pin, j.kind, f"joint {j.name!r}", j.name in self.plain)
             A = Transform.of_pose(R, ZERO)
-            parent = self.model.addJoint(parent, kind, placement(pin, A @ X), name, *_bounds(j, kind.nq, kind.nv))
+            parent = self.model.addJoint(parent, kind, placement(pin, A @ X), name, *_bounds(j, j.name in self.plain))
             self.model.addJointFrame(parent)
             _losses(self.model, parent, j)
             at = A.inverse
@@ -126,7 +139,7 @@ class _PinocchioWriter:
                 who = ours.joint_names[i]
                 raise ModelError(f"joint {who!r} is a helical mimic joint, which Pinocchio computes wrongly")
         for i, kind in enumerate(ours.joint):
-            if followers and isinstance(kind, Cylindrical):
+            if followers and isinstance(kind, (Cylindrical, Composite, FloatingRPY, EulerAngles)):
                 who = ours.joint_names[i]
                 raise ModelError(f"joint {who!r} is a composite joint in Pinocchio, which crashes in models with mimic joints")
 
@@ -164,30 +177,45 @@ def _first_leader(d: Description, j: Joint) -> str:
     return ""
 
 
-def _bounds(j: Joint, nq: int, nv: int) -> list[np.ndarray]:
+def _parts(j: Joint) -> list[Joint]:
+    """The joint, or the joints of which Pinocchio composes it, in Pinocchio's order, each with its limits and losses."""
+    if isinstance(j.kind, FloatingRPY):
+        return [part_of(j, Translation(), range(3), range(3)), part_of(j, EulerAngles("zyx"), (5, 4, 3), (5, 4, 3))]
+    return list(composite_parts(j))
+
+
+def _bounds(j: Joint, plain: bool) -> list[np.ndarray]:
     """(effort, velocity, lower, upper), infinite where there is no limit."""
-    effort = np.array(j.effort_limit or [np.inf] * nv, float)
-    velocity = np.array(j.velocity_limit or [np.inf] * nv, float)
+    parts = _parts(j)
+    return [np.concatenate(rows) for rows in zip(*(_bounds_of_part(x, plain or len(parts) > 1) for x in parts), strict=True)]
+
+
+def _bounds_of_part(j: Joint, plain: bool) -> list[np.ndarray]:
+    effort = np.array(j.effort_limit or [np.inf] * j.kind.nv, float)
+    velocity = np.array(j.velocity_limit or [np.inf] * j.kind.nv, float)
     lower, upper = (np.array(x or [s * np.inf] * j.kind.nq, float) for x, s in ((j.lower, -1), (j.upper, 1)))
-    if nq != j.kind.nq:  # angles as (cos, sin)
-        circle = np.array([1.01, 1.01])
-        keep = 0 if isinstance(j.kind, Continuous) else 2
-        lower, upper = np.concatenate([lower[:keep], -circle]), np.concatenate([upper[:keep], circle])
+    circle = np.array([1.01, 1.01])  # angles as (cos, sin)
+    if isinstance(j.kind, Continuous) and not plain:
+        lower, upper = -circle, circle
+    elif isinstance(j.kind, Planar):
+        lower, upper = np.concatenate([lower[:2], -circle]), np.concatenate([upper[:2], circle])
     return [effort, velocity, lower, upper]
 
 
-def _losses(model: Any, joint: int, j: Joint) -> None:
+def _losses(model: Any, joint: int, whole: Joint) -> None:
     at = model.joints[joint].idx_v
-    for word, values in (("armature", j.armature), ("damping", j.damping), ("upperDryFrictionLimit", j.friction)):
-        if values:
-            row = np.array(values, float)
-            _refuse_planar_values(j.name, j.kind, word, row)
-            if isinstance(j.kind, Floating):
-                row = np.roll(row, 3)
-            getattr(model, word)[at : at + len(row)] = row
-    if j.friction:
-        n = len(j.friction)
-        model.lowerDryFrictionLimit[at : at + n] = -model.upperDryFrictionLimit[at : at + n]
+    for j in _parts(whole):
+        for word, values in (("armature", j.armature), ("damping", j.damping), ("upperDryFrictionLimit", j.friction)):
+            if values:
+                row = np.array(values, float)
+                _refuse_planar_values(j.name, j.kind, word, row)
+                if isinstance(j.kind, Floating):
+                    row = np.roll(row, 3)
+                getattr(model, word)[at : at + len(row)] = row
+        if j.friction:
+            n = len(j.friction)
+            model.lowerDryFrictionLimit[at : at + n] = -model.upperDryFrictionLimit[at : at + n]
+        at += j.kind.nv
 
 
 def _refuse_planar_values(name: str, kind: JointType, word: str, row: np.ndarray) -> None:

@@ -116,7 +116,7 @@ def _summary(result: Result, says: str, files: dict[str, str]) -> list[Any]:
     info = result.info
     steps = f"{info['steps']} step{'s' if info['steps'] != 1 else ''}"
     lines = [f"{info['robot']}: {result.t[-1]:g} s, {info['integrator']}, {steps}, {says}"]
-    if result.robot is not None and result.robot.description.base == "floating":
+    if result.robot is not None and result.robot.description.floats:
         lines.append("The base is floating and there is no ground: the robot falls.")
     lines += [in_cli_terms(f"{note[0].upper()}{note[1:]}.") for note in result.notes]
     lines.append(str(result.audit()))

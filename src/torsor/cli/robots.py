@@ -36,7 +36,10 @@ Name = Annotated[
         metavar="ROBOT", help="A file, - for one on stdin, or a bundled name such as ur5 (torsor --help lists all)."
     ),
 ]
-Base = Annotated[Literal["fixed", "floating"] | None, _option("--base", help="Fixed or floating base.")]
+Base = Annotated[
+    Literal["fixed", "floating", "floating_rpy"] | None,
+    _option("--base", help="Fixed or floating base; floating_rpy has roll, pitch and yaw in place of a quaternion."),
+]
 Gravity = Annotated[str | None, _option("--gravity", metavar="X,Y,Z", help="Gravity in world axes [m/s²].")]
 Loops = Annotated[str | None, _option("--loops", metavar="FILE", help="File of loop joints; auto: the file beside ROBOT.")]
 Srdf = Annotated[str | None, _option("--srdf", metavar="FILE", help="SRDF with named configurations; auto: beside ROBOT.")]

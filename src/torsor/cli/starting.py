@@ -90,4 +90,4 @@ def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..
 
 def _base(robot: Robot) -> slice:
     """The rows of v that are a floating base."""
-    return robot.joint(FLOATING_BASE).v_slice if robot.description.base == "floating" else slice(0, 0)
+    return robot.joint(FLOATING_BASE).v_slice if robot.description.floats else slice(0, 0)

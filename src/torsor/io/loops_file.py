@@ -3,7 +3,7 @@
     loops:
       - name: close
         type: revolute                       # any of Builder.loop's types
-        axis: [0, 0, 1]                      # in the joint frame; second_axis and pitch where the type has them
+        axis: [0, 0, 1]                      # in the joint frame; second_axis, pitch and order where the type has them
         parent: {link: rocker, xyz: [0.3, 0, 0], rpy: [0, 0, 0]}
         child: {link: coupler, xyz: [0.5, 0, 0]}
 
@@ -25,7 +25,7 @@ from torsor.io.shared.decimals import notes_on_tiny_numbers
 from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown_key_message
 from torsor.model.description import Description, Loop
 from torsor.model.joint_arguments import loop_joint
-from torsor.model.joints import JOINT_TYPES
+from torsor.model.joints import JOINT_TYPES, EulerAngles, JointType
 from torsor.scalar import is_constant
 from torsor.spatial import Transform, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO, flat
@@ -33,7 +33,7 @@ from torsor.support.files import write_text
 
 #: number of values of each key; 1 is a plain number, not a list
 _NUMBERS = {"axis": 3, "second_axis": 3, "pitch": 1}
-_LOOP = ("name", "type", "axis", "second_axis", "pitch", "parent", "child")
+_LOOP = ("name", "type", "axis", "second_axis", "pitch", "order", "parent", "child")
 _END = ("link", "xyz", "rpy")
 
 
@@ -128,7 +128,12 @@ class _Reader(Nodes):
         parent, values["xyz"], values["rpy"] = self.end(parts["parent"], f"{element}.parent")
         child, values["child_xyz"], values["child_rpy"] = self.end(parts["child"], f"{element}.child")
         try:
-            return _LoopEntry(loop_joint(name, kind, parent, child, **values), node.start_mark.line + 1, element)
+            made: str | JointType = kind
+            if "order" in parts:
+                if kind != EulerAngles.name:
+                    raise ModelError(f"loop {name!r}: a {kind} joint has no order")
+                made = EulerAngles(self.word(parts["order"], f"{element}.order"))
+            return _LoopEntry(loop_joint(name, made, parent, child, **values), node.start_mark.line + 1, element)
         except TorsorError as error:
             raise self.fail(node, element, str(error)) from error
 
@@ -148,7 +153,8 @@ def _to_yaml(loop: Loop) -> dict[str, Any]:
         raise ModelError(f"{who}: the loops file cannot express {type(kind).__name__}, only {', '.join(JOINT_TYPES)}")
     geometry = {"axis" if k == "normal" else k: v for k, v in vars(kind).items()}
     out: dict[str, Any] = {"name": loop.name, "type": kind.name}
-    out |= {k: _plain(v, who) if k == "pitch" else [_plain(x, who) for x in v] for k, v in geometry.items()}
+    for k, value in geometry.items():
+        out[k] = value if k == "order" else _plain(value, who) if k == "pitch" else [_plain(x, who) for x in value]
     return out | {"parent": _end(loop.parent, loop.origin, who), "child": _end(loop.child, loop.child_origin, who)}
 
 

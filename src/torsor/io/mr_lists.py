@@ -74,7 +74,7 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
 def _chain_links(d: Description, model: Model) -> list[str]:
     """The child link of each joint, in order; an error where the lists cannot express the robot."""
     what = f"robot {d.name!r} has no Mlist, Glist, Slist"
-    if d.base == "floating":
+    if d.floats:
         raise ModelError(f'{what}: its base is floating; the lists need a fixed base (robot.with_base("fixed"))')
     if len(model.parent) == 1:
         raise ModelError(f"{what}: it has no moving joint")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Loop
+from torsor.model.description import BASES, FLOATING_BASE, WORLD, Description, Joint, Loop
 from torsor.model.forces import ForceRow
-from torsor.model.joints import Fixed, Floating, JointType
+from torsor.model.joints import Fixed, JointType
 from torsor.model.magnitudes import check_inertia, check_size
 from torsor.model.model import Coupling, Frame, LinkRow, LoopRow, Model
 from torsor.model.rotor import Rotor, RotorRow
@@ -24,7 +24,6 @@ def assemble(d: Description) -> Model:
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
     bodies, on_link = d.bodies, _frames_by_link(d)
-    mount = Floating() if d.base == "floating" else Fixed()
 
     moved_by: list[Joint | None] = [None]  # the joint of each body; the base has none
     kind: list[JointType] = [Fixed()]
@@ -32,7 +31,7 @@ def assemble(d: Description) -> Model:
     links: dict[str, LinkRow] = {}
     frames = {WORLD: Frame(0, Transform.identity())}
 
-    todo = [(0, Transform.identity(), Joint(FLOATING_BASE, mount, WORLD, d.root))]
+    todo = [(0, Transform.identity(), Joint(FLOATING_BASE, BASES[d.base], WORLD, d.root))]
     while todo:  # a stack and not a recursion: a rope has more links than Python has frames
         body, X, j = todo.pop()
         X = j.origin @ X

@@ -7,11 +7,12 @@ editing returns another one, writers write it, and :func:`torsor.model.assembly.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
-from torsor.model.joints import Floating, JointType
+from torsor.model.joints import Fixed, Floating, FloatingRPY, JointType
 from torsor.model.magnitudes import check_constants, check_inertia, check_size
 from torsor.model.named_configurations import Configuration, check_configurations
 from torsor.model.rotor import Rotor, check_rotors
@@ -26,6 +27,8 @@ INF = math.inf
 EARTH = Vec(0, 0, -9.81)
 #: the joint that carries a floating base
 FLOATING_BASE = "floating_base"
+#: the joint between the world and the root link, by the word of ``base``
+BASES: dict[str, JointType] = {"fixed": Fixed(), "floating": Floating(), "floating_rpy": FloatingRPY()}
 #: the fixed frame, which a loop may hold a link to
 WORLD = "world"
 
@@ -141,6 +144,11 @@ class Description:
         return next(link.name for link in self.links if link.name not in children)
 
     @property
+    def floats(self) -> bool:
+        """Whether the base moves: ``base`` is not "fixed"."""
+        return self.base != "fixed"
+
+    @property
     def edges(self) -> tuple[Joint | Loop, ...]:
         """Every joint, those of the tree first, then those that close loops; they share one namespace."""
         return (*self.joints, *self.loops)
@@ -161,15 +169,25 @@ class Description:
         return replace(self, report=(*self.report, note), **changes)
 
 
+def one_of(words: Iterable[str]) -> str:
+    """The allowed words of an error message.
+
+    >>> one_of(BASES)
+    "'fixed', 'floating' or 'floating_rpy'"
+    """
+    *rest, last = map(repr, words)
+    return f"{', '.join(rest)} or {last}"
+
+
 def validate(d: Description) -> None:
     """Raise for descriptions that are not a kinematic tree, with reason and names."""
-    if d.base not in ("fixed", "floating"):
-        raise ModelError(f"base must be 'fixed' or 'floating', not {d.base!r}")
+    if d.base not in BASES:
+        raise ModelError(f"base must be {one_of(BASES)}, not {d.base!r}")
     if not d.links:
         raise ModelError(f"robot {d.name!r} has no links")
     _unique("link", [link.name for link in d.links])
     _unique("joint", [j.name for j in d.edges])
-    if d.base == "floating" and any(j.name == FLOATING_BASE and j.kind.nv for j in d.edges):
+    if d.floats and any(j.name == FLOATING_BASE and j.kind.nv for j in d.edges):
         raise ModelError(f"joint {FLOATING_BASE!r} has the reserved name of the floating base's joint; rename it")
     _unique("rotor", [r.name for r in d.rotors])
     _unique("frame", [f.name for f in d.frames] + [link.name for link in d.links])

@@ -208,7 +208,11 @@ class Mechanism(ConfigurationSpace):
         return type(self)(surgery.rebase(self._description, link))
 
     def with_base(self, base: str) -> Self:
-        """The same robot with a ``"fixed"`` or a ``"floating"`` base; the latter has 7 more entries in q and 6 more in v."""
+        """The same robot with another base: ``"fixed"``, ``"floating"`` or ``"floating_rpy"``.
+
+        A floating base has 7 more entries in q (position, quaternion) and 6 more in v (twist in the body); ``"floating_rpy"``
+        has 6 in both, x, y, z, roll, pitch, yaw and their rates (:class:`torsor.joints.FloatingRPY`).
+        """
         return type(self)(surgery.with_base(self._description, base))
 
     def with_gravity(self, gravity: Scalars | np.ndarray) -> Self:

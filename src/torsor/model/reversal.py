@@ -17,7 +17,7 @@ class ReversedJoint(JointType):
     """X_J'(q) = X_J(q)⁻¹: any joint with its two sides exchanged.  q and v keep their meaning.
 
     The new body frame is the old joint frame, so S' = −X_J⁻¹ S; and as d/dt(X_J⁻¹ m) = X_J⁻¹(ṁ + V_J × m) with
-    V_J = S v, the rate is Ṡ' v = −X_J⁻¹ (Ṡ v + V_J × V_J) = −X_J⁻¹ Ṡ v.
+    V_J = S v, the rate is Ṡ' = −X_J⁻¹ (Ṡ + V_J × S), and Ṡ' v = −X_J⁻¹ Ṡ v.
     """
 
     kind: JointType
@@ -45,6 +45,12 @@ class ReversedJoint(JointType):
     def subspace(self, q: Scalars) -> Subspace:
         X = self.transform(q)
         return Subspace(tuple(-(X @ column) for column in self.kind.subspace(q)))
+
+    def subspace_rate(self, q: Scalars, v: Scalars) -> Subspace:
+        X, S = self.transform(q), self.kind.subspace(q)
+        V = S @ v
+        rates = zip(self.kind.subspace_rate(q, v), S, strict=True)
+        return Subspace([-(X @ (rate + V.cross(column))) for rate, column in rates])
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         return -(self.transform(q) @ self.kind.bias(q, v))

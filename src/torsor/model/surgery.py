@@ -159,7 +159,7 @@ def attach(
 
     mount = Joint(weld, Fixed(), link, names[other.root], snap_rounding(read.pose(xyz, rpy, "attach") @ X))
     note = f"attached {other.name!r} to {at!r}" + (f" with prefix {prefix!r}" if prefix else "")
-    if other.base == "floating":
+    if other.floats:
         note += "; its floating base is welded"
     return replace(d, report=(*d.report, *(f"{other.name}: {line}" for line in other.report))).with_note(
         note,
@@ -276,10 +276,10 @@ def rebase(d: Description, link: str) -> Description:
 
 
 def with_base(d: Description, base: str) -> Description:
-    """The robot with its root fixed to the world, or floating in it."""
+    """The robot with its root fixed to the world, or floating in it: ``BASES`` has the words."""
     if base == d.base:
         return d
-    if base == "floating" and any(j.name == FLOATING_BASE for j in d.edges):
+    if base != "fixed" and any(j.name == FLOATING_BASE for j in d.edges):
         raise ModelError(f"a joint is named {FLOATING_BASE!r} already, the name of a floating base's own joint")
     return d.with_note(f"base: {d.base} → {base}", base=base)
 

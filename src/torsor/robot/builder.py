@@ -88,10 +88,12 @@ class Builder:
         """A joint between ``parent`` and ``child``; at the neutral configuration its frame is at (xyz [m], rpy [rad]).
 
         ``type`` is a name (revolute, continuous, prismatic, helical, cylindrical, universal, spherical, planar, floating,
-        fixed) or a custom :class:`JointType`.  ``axis`` (for planar joints the normal) is in the joint frame, default ẑ;
-        ``second_axis`` is the universal joint's; ``pitch`` [m/rad] the screw's.  Limits [rad, m, rad/s, m/s, N·m, N], reflected
-        rotor inertia ``armature`` [kg·m², kg], viscous ``damping`` [N·m·s/rad, N·s/m] and dry ``friction`` [N·m, N] are a
-        number, or one per degree of freedom.  ``mimic=(joint, multiplier, offset)``: q = multiplier · q(joint) + offset.
+        translation, euler, floating_rpy, fixed) or an object of ``torsor.joints``: ``EulerAngles("xyz")``,
+        ``Composite([...])``, ``FunctionJoint(...)``, or a custom :class:`JointType`.  ``axis`` (planar: the normal) is
+        in the joint frame, default ẑ; ``second_axis`` is the universal joint's; ``pitch`` [m/rad] the screw's.  Limits [rad, m,
+        rad/s, m/s, N·m, N], reflected rotor inertia ``armature`` [kg·m², kg], viscous ``damping`` [N·m·s/rad, N·s/m] and dry
+        ``friction`` [N·m, N] are a number, or one per degree of freedom.  ``mimic=(joint, multiplier, offset)``:
+        q = multiplier · q(joint) + offset.
         """
         what = f"joint {name!r}"
         kind = joint_type(type, axis, second_axis, pitch, what)
@@ -184,7 +186,7 @@ class Builder:
         return self
 
     def description(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Description:
-        """The robot as data, checked to be a tree.  ``base`` is "fixed" or "floating"; ``gravity`` [m/s²] in world axes."""
+        """The robot as data, checked to be a tree.  ``base`` as in :meth:`Robot.with_base`; ``gravity`` [m/s²], world axes."""
         return Description(
             self.name,
             tuple(self._links),

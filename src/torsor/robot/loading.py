@@ -7,7 +7,7 @@ from os import PathLike, fsdecode
 from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ArgumentError, FileError
-from torsor.model.description import EARTH
+from torsor.model.description import BASES, EARTH, one_of
 from torsor.robot import Robot
 from torsor.scalar import Scalars
 
@@ -31,8 +31,9 @@ def load(
     """The robot of a file, or of its text: URDF, MJCF, xacro, a DH table, or a name of ``robot_descriptions``.
 
     ``format=`` gives the format; by default it follows from the file name (``.urdf``, ``.dh.csv``, ...), else the XML root.
-    ``base="floating"`` gives a floating base; ``mimic=False`` gives mimic joints their own coordinates; ``strict=True`` turns
-    warnings into errors, for example for a physically impossible inertia.  ``loops`` is the file of the joints that close
+    ``base="floating"`` gives a floating base, ``"floating_rpy"`` one with roll, pitch and yaw as coordinates; ``mimic=False``
+    gives mimic joints their own coordinates; ``strict=True`` turns warnings into errors, for example for a physically
+    impossible inertia.  ``loops`` is the file of the joints that close
     kinematic loops (:mod:`torsor.io.loops_file`), ``loops=True`` the file ``robot.loops.yaml`` beside ``robot.urdf``;
     by default no loops file is read.  ``srdf`` is an SRDF, whose group states become ``robot.configurations``
     (:mod:`torsor.io.srdf`); ``srdf=True`` is the file ``robot.srdf`` beside ``robot.urdf``.  ``xacro_args`` (a dict, may be
@@ -46,8 +47,8 @@ def load(
     """
     from torsor.io.formats import Options, format_by_name, recognise_format
 
-    if base not in (None, "fixed", "floating"):
-        raise ArgumentError(f"base must be 'fixed' or 'floating', not {base!r}")
+    if base is not None and base not in BASES:
+        raise ArgumentError(f"base must be {one_of(BASES)}, not {base!r}")
     options = Options(base, mimic, strict, tuple(roots), xacro_args)
     try:
         chosen = recognise_format(source, options) if format is None else format_by_name(format)

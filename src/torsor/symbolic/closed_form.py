@@ -52,6 +52,8 @@ JACOBIAN = Part("J", "jacobian", "q", 2, "J", "Jacobian")
 _COORDINATES: dict[str, Sequence[str]] = {
     "revolute": ("theta",), "continuous": ("theta",), "helical": ("theta",), "prismatic": ("d",),
     "cylindrical": ("theta", "d"), "universal": ("theta", "theta"), "planar": ("x", "y", "theta"),
+    "translation": ("x", "y", "z"), "euler": ("theta", "theta", "theta"),
+    "floating_rpy": ("x", "y", "z", "phi", "theta", "psi"),
     "floating": ("x", "y", "z", "e", "e", "e", "e"), "spherical": ("e", "e", "e", "e"),
 }  # fmt: skip
 

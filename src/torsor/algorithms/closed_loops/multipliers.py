@@ -27,22 +27,32 @@ class Saddle(NamedTuple):
     pivots: list[Scalar]
 
 
-def solve_by_multipliers(M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = ()) -> Saddle:
+def solve_by_multipliers(
+    M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = (), off: Scalars = ()
+) -> Saddle:
     """λ from A M⁻¹Aᵀ λ = g − A M⁻¹ f, then x = M⁻¹ (f + Aᵀλ).  F&O 21, MR 8.98 and 8.96.
 
-    M⁻¹ is never formed: each row of A goes through the inward pass once, O(n n_c² + n_c³) in all.
+    M⁻¹ is never formed: each row of A goes through the inward pass once, O(n n_c² + n_c³) in all.  ``off`` is 1 for rows that
+    are zero, with g = 0, and 0 for the others: on the diagonal of A M⁻¹Aᵀ it makes λ = 0 the solution of those rows.
     """
     (_, uf), rows = M.inward(f), [M.inward(row) for row in A]
     E, U = [e for e, _ in rows], [u for _, u in rows]
     G = [[dot(E[j], U[i]) if j <= i else 0 for j in range(len(E))] for i in range(len(E))]  # A M⁻¹ Aᵀ, its lower half
+    lengths = [G[i][i] for i in range(len(G))]
+    for i, s in enumerate(off):
+        G[i][i] = G[i][i] + s
     factors = factor(G, names, DEPENDENT)
     lam = solve(factors, [gi - dot(e, uf) for gi, e in zip(g, E, strict=True)])  # F&O 21
     u = [uj + dot(column, lam) for uj, column in zip(uf, zip(*U, strict=True), strict=True)] if U else uf
-    pivots = shares(factors[1], [G[i][i] for i in range(len(G))])
+    pivots = shares(factors[1], lengths, off)
     return Saddle(M.outward(u), lam, pivots)  # F&O 15
 
 
-def shares(inverse: Scalars, lengths: Scalars) -> list[Scalar]:
-    """Independent part of each row (1/``inverse``) relative to its length or, if that is about zero, to the longest row's."""
+def shares(inverse: Scalars, lengths: Scalars, off: Scalars = ()) -> list[Scalar]:
+    """Independent part of each row (1/``inverse``) relative to its length or, if that is about zero, to the longest row's.
+
+    That of a row that is ``off`` is 1.
+    """
     longest = reduce(maximum, lengths) if lengths else 0
-    return [1 / (d * maximum(x, longest * SHORT)) for d, x in zip(inverse, lengths, strict=True)]
+    least = [longest * SHORT * (1 - s) + s for s in off] or [longest * SHORT] * len(lengths)
+    return [1 / (d * maximum(x, low)) for d, x, low in zip(inverse, lengths, least, strict=True)]

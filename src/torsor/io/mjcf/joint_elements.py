@@ -13,13 +13,16 @@ from torsor.model.description import Joint
 from torsor.model.joints import (
     Continuous,
     Cylindrical,
+    EulerAngles,
     Floating,
+    FloatingRPY,
     Helical,
     JointType,
     Planar,
     Prismatic,
     Revolute,
     Spherical,
+    Translation,
     Universal,
 )  # fmt: skip
 from torsor.model.joints.base import axes_about
@@ -63,6 +66,20 @@ def _planar(kind: Planar) -> tuple[Piece, ...]:
     return _slide(x, "_x", 0), _slide(y, "_y", 1), _hinge(normal, "_turn", 2)
 
 
+def _slides(kind: JointType) -> tuple[Piece, ...]:
+    return tuple(_slide(axis, f"_{letter}", n) for n, (letter, axis) in enumerate(zip("xyz", AXES, strict=True)))
+
+
+def _rpy(kind: FloatingRPY) -> tuple[Piece, ...]:
+    angles = zip(reversed(AXES), ("_yaw", "_pitch", "_roll"), (5, 4, 3), strict=True)
+    return (*_slides(kind), *(_hinge(axis, suffix, n) for axis, suffix, n in angles))
+
+
+def _euler(kind: EulerAngles) -> tuple[Piece, ...]:
+    axes = (AXES["xyz".index(letter)] for letter in kind.order)
+    return tuple(_hinge(axis, f"_{n + 1}", n) for n, axis in enumerate(axes))
+
+
 def _floating(kind: Floating) -> tuple[Piece, ...]:
     """Three sliders and a ball, where a free joint is not allowed.  v is then their rates, and not a twist."""
     sliders = (_slide(axis, f"_{letter}", 3 + n) for n, (letter, axis) in enumerate(zip("xyz", AXES, strict=True)))
@@ -79,6 +96,9 @@ _PIECES: dict[type[JointType], Any] = {
     Planar: _planar,
     Helical: lambda k: (_hinge(k.axis), _slide(k.axis, "_advance", 1)),  # the second is tied to the first by an equality
     Floating: _floating,
+    Translation: _slides,
+    EulerAngles: _euler,
+    FloatingRPY: _rpy,
 }
 
 

@@ -41,6 +41,7 @@ from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment, short_list
 from torsor.model.description import FLOATING_BASE, WORLD, Description
 from torsor.model.forces import GravityCompensation
+from torsor.model.splitting import split_composites
 from torsor.model.surgery import rotors_as_armature
 from torsor.spatial import Transform
 from torsor.support.files import write_text
@@ -65,7 +66,7 @@ def write_mjcf(
     True
     """
     d, moved = exchange_inertias(rotors_as_armature(description))
-    page = _DocumentWriter(Tree(d), Assets(d.source, path, roots), meshes, motors, moved)
+    page = _DocumentWriter(Tree(split_composites(d)), Assets(d.source, path, roots), meshes, motors, moved)
     try:
         root = page.written(description)
     except ModelError:
@@ -127,7 +128,7 @@ class _DocumentWriter:
             self._fill(world, d.root)
         else:
             base = etree.SubElement(world, "body", name=self._name(d.root))
-            if d.base == "floating":
+            if d.floats:
                 if not self.tree.weighs(d.root):
                     raise ModelError(
                         f"link {d.root!r} is the free base and has no mass, which MuJoCo refuses; give it an inertia"

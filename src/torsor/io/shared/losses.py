@@ -14,14 +14,18 @@ from torsor.io.shared.notes import short_list
 from torsor.model.description import EARTH, WORLD, Description, Joint
 from torsor.model.forces import GravityCompensation
 from torsor.model.joints import (
+    Composite,
     Continuous,
     Cylindrical,
+    EulerAngles,
     Fixed,
     Floating,
+    FloatingRPY,
     Helical,
     Planar,
     Revolute,
     Spherical,
+    Translation,
     Universal,
 )  # fmt: skip
 
@@ -64,6 +68,10 @@ def kinds(*types: type) -> Callable[[Description], list[str]]:
 
 def _plain(d: Description) -> list[str]:
     return [d.name]
+
+
+def _based(base: str) -> Callable[[Description], list[str]]:
+    return lambda d: [d.root] * (d.base == base)
 
 
 def _frames(d: Description) -> list[str]:
@@ -121,13 +129,19 @@ def _floating_inside_tree(d: Description) -> list[str]:
     return [j.name for j in d.joints if isinstance(j.kind, Floating) and not (free and j.parent == WORLD)]
 
 
+_ANGLES = (Translation, EulerAngles, FloatingRPY)
 _AS_TORSOR_ELEMENTS = "written as torsor's own elements, which other readers ignore"
 _AS_SEVERAL_JOINTS = "written as several hinges, slides and balls, with their names"
+_PARTS = "written as their parts in a row, with massless links between, name_1, name_2, ..."
 _ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
 #: in the order in which they are reported
 FEATURES = (
     Feature("names of robot, links and joints", _plain, {"mr": LEFT_OUT}),
-    Feature("free base", lambda d: [d.root] * (d.base == "floating"), {"urdf": 'not in the file, load with base="floating"'}),
+    Feature("free base", _based("floating"), {"urdf": 'not in the file, load with base="floating"'}),
+    Feature("free base", _based("floating_rpy"), {
+        "urdf": 'not in the file, load with base="floating_rpy"',
+        "mjcf": 'written as a free joint, load with base="floating_rpy"',
+    }),
     Feature("not written", _gravity, dict.fromkeys(("urdf", "mr"), "give it when loading")),
     Feature("loops", _loops(True), {"urdf": "not in this file, load with loops=, the side-file", "mjcf": "held by springs"}),
     Feature("loops MuJoCo has no constraint for", _loops(False), {"mjcf": LEFT_OUT}),
@@ -152,8 +166,9 @@ FEATURES = (
     Feature("velocity limits", joints(lambda j: any(map(math.isfinite, j.velocity_limit))), {"mjcf": LEFT_OUT, "mr": LEFT_OUT}),
     Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),
     Feature("effort limits of joints without a motor", joints(_has_no_motor), {"mjcf": LEFT_OUT}),
-    Feature("joint types", kinds(Helical, Cylindrical, Universal, Spherical), {"urdf": _AS_TORSOR_ELEMENTS}),
-    Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar), {"mjcf": _AS_SEVERAL_JOINTS}),
+    Feature("joint types", kinds(Helical, Cylindrical, Universal, Spherical, *_ANGLES), {"urdf": _AS_TORSOR_ELEMENTS}),
+    Feature("joint types", kinds(Helical, Cylindrical, Universal, Planar, *_ANGLES), {"mjcf": _AS_SEVERAL_JOINTS}),
+    Feature("composite joints", kinds(Composite), dict.fromkeys(("urdf", "mjcf"), _PARTS)),
     Feature("floating joints whose parent is not the world", _floating_inside_tree, {"mjcf": _AS_SEVERAL_JOINTS}),
     Feature("continuous joints", kinds(Continuous), {"mjcf": "written as hinges without a range"}),
     Feature("fixed joints", kinds(Fixed), {"mjcf": "written as bodies in bodies, without their names"}),

@@ -1,4 +1,4 @@
-"""URDF's <joint>, and the four types torsor adds to URDF's six."""
+"""URDF's <joint>, and the seven types torsor adds to URDF's six."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ import math
 import sys
 from typing import Any
 
+from torsor.errors import ModelError
 from torsor.io.shared.document import Document, Element
 from torsor.io.urdf.links import read_pose
 from torsor.model.description import INF, Joint, Mimic
 from torsor.model.joints import (
     Continuous,
     Cylindrical,
+    EulerAngles,
     Fixed,
     Floating,
+    FloatingRPY,
     Helical,
     JointType,
     Planar,
     Prismatic,
     Revolute,
     Spherical,
+    Translation,
     Universal,
 )  # fmt: skip
 from torsor.scalar import tidy
@@ -29,11 +33,12 @@ from torsor.spatial import Transform, Vec
 TYPES: dict[str, type[JointType]] = {
     "fixed": Fixed, "revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic, "floating": Floating,
     "planar": Planar, "helical": Helical, "cylindrical": Cylindrical, "universal": Universal, "spherical": Spherical,
+    "translation": Translation, "euler": EulerAngles, "floating_rpy": FloatingRPY,
 }  # fmt: skip
 #: URDF has no word for infinity and other readers insist on the attributes: the largest double means no limit
 UNLIMITED = sys.float_info.max
 
-_AXISLESS = (Fixed, Floating, Spherical)
+_AXISLESS = (Fixed, Floating, Spherical, Translation, FloatingRPY)
 _BOUNDED = (Revolute, Prismatic, Helical)  # URDF: without lower or upper, that limit is zero
 _WELDED = "a fixed joint does not move"
 _CONTROL = "controllers are not part of a rigid-body description"
@@ -79,6 +84,8 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
         if axis is not None:
             doc.notes.note_ignored("<axis> element", f"a {word} joint has no axis")
         return cls()
+    if cls is EulerAngles:
+        return _euler(doc, element, axis)
     if axis is not None:
         doc.look(axis, {"xyz", "pitch"} if cls is Helical else {"xyz"}, ())
     if cls is Helical:
@@ -92,6 +99,17 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
         doc.look(second, {"xyz"}, ())
         return Universal(_unit(doc, axis, name), _unit(doc, second, name))
     return cls(_unit(doc, axis, name))  # type: ignore[call-arg]
+
+
+def _euler(doc: Document, element: Element, axis: Element | None) -> EulerAngles:
+    """The order of the axes, zyx where the file has none."""
+    if axis is None:
+        return EulerAngles()
+    doc.look(axis, {"order"}, ())
+    try:
+        return EulerAngles(axis.get("order", "zyx"))
+    except ModelError as error:
+        raise doc.fail(element, str(error)) from error
 
 
 def _unit(doc: Document, axis: Element | None, name: str) -> Vec:

@@ -30,7 +30,7 @@ from torsor.io.shared.notes import short_list
 from torsor.io.urdf.joints import read_joint
 from torsor.io.urdf.links import read_link
 from torsor.io.urdf.looks import note_materials, read_palette
-from torsor.model.description import Description
+from torsor.model.description import BASES, Description, one_of
 from torsor.model.physical import warn_or_refuse
 
 _SIMULATOR = "settings of a simulator or controller are not part of a rigid-body description"
@@ -53,8 +53,8 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
     >>> read_urdf('<robot name="ball"><link name="ball"/></robot>').root
     'ball'
     """
-    if base not in ("fixed", "floating"):
-        raise ArgumentError(f"base must be 'fixed' or 'floating', not {base!r}")
+    if base not in BASES:
+        raise ArgumentError(f"base must be {one_of(BASES)}, not {base!r}")
     doc = parse(source)
     if doc.tag(doc.root) != "robot":
         found = _OTHERS.get(etree.QName(doc.root).localname)

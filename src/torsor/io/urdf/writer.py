@@ -7,9 +7,10 @@ Comments at the top list features that URDF cannot express (:mod:`torsor.io.shar
 * ``base`` and ``gravity`` must be given when the file is loaded.
 * A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature: its rotation with the
   mount is lost.  Friction laws and ellipsoids are omitted.
+* A composite joint is written as its parts, with massless links between.
 * Loops go to a side-file (:mod:`torsor.io.loops_file`).
-* Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf.reader`; a joint type of
-  your own cannot be written and is refused.
+* Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf.reader`; a joint by
+  functions and a joint type of your own cannot be written and are refused.
 * No limit is left out, or, where other readers insist on one, written as the largest double.
 """
 
@@ -28,7 +29,8 @@ from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment
 from torsor.io.urdf.joints import TYPES, UNLIMITED
 from torsor.model.description import Description, Geometry, Joint, Link
-from torsor.model.joints import Continuous, Fixed, Helical, JointType, Prismatic, Revolute, Universal
+from torsor.model.joints import Continuous, EulerAngles, Fixed, Helical, JointType, Prismatic, Revolute, Universal
+from torsor.model.splitting import split_composites
 from torsor.model.surgery import rotors_as_armature
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
@@ -42,7 +44,7 @@ _SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radiu
 
 def write_urdf(description: Description, path: str | os.PathLike[str] | None = None) -> str:
     """The URDF text of a description; with a path, also written there, atomically."""
-    d = rotors_as_armature(description)
+    d = split_composites(rotors_as_armature(description))
     try:
         robot = etree.Element("robot", name=d.name)
         robot.extend(etree.Comment(as_comment(line)) for line in losses(description, "urdf"))
@@ -136,6 +138,8 @@ def _joint(j: Joint) -> Element:
     if axis is not None:
         pitch = {"pitch": _numbers(who, (kind.pitch,))} if isinstance(kind, Helical) else {}
         etree.SubElement(out, "axis", xyz=_numbers(who, axis), **pitch)
+    if isinstance(kind, EulerAngles):
+        etree.SubElement(out, "axis", order=kind.order)
     if isinstance(kind, Universal):
         etree.SubElement(out, "axis2", xyz=_numbers(who, kind.second_axis))
     _add_limit(who, out, j)

@@ -101,7 +101,7 @@ def tips(robot: Robot) -> list[str]:
 def _configurations(robot: Robot, samples: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     q = robot.random_configuration(rng, samples if not robot.loops else min(samples, LOOP_SAMPLES))
-    if robot.description.base == "floating":
+    if robot.description.floats:
         base = robot.joint(FLOATING_BASE).q_slice
         q[:, base] = robot.neutral()[base]
     return q if not robot.loops else _close(robot, q)

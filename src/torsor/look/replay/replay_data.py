@@ -105,7 +105,7 @@ def replay_data_of_poses(scene: Scene, times: Array, poses: Array, *, notes: Seq
     up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
     return ReplayData(
         robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept], up,
-        robot.description.base == "floating", notes=(*scene.notes, *notes), **rest,
+        robot.description.floats, notes=(*scene.notes, *notes), **rest,
     )  # fmt: skip
 
 

@@ -97,5 +97,8 @@ class Pull:
 
 def _units(kind: str, count: int) -> list[str]:
     """N·m or N for each degree of freedom, in the order of v."""
-    table = {"prismatic": ["N"], "cylindrical": ["N·m", "N"], "planar": ["N", "N", "N·m"], "floating": ["N·m"] * 3 + ["N"] * 3}
+    table = {
+        "prismatic": ["N"], "cylindrical": ["N·m", "N"], "planar": ["N", "N", "N·m"], "floating": ["N·m"] * 3 + ["N"] * 3,
+        "translation": ["N"] * 3, "floating_rpy": ["N"] * 3 + ["N·m"] * 3,
+    }  # fmt: skip
     return table.get(kind, ["N·m"] * count)

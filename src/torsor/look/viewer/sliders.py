@@ -24,6 +24,9 @@ _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
     "universal": (("1", "rad"), ("2", "rad")),
     "planar": (("x", "m"), ("y", "m"), ("turn", "rad")),
     "spherical": (("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")),
+    "translation": (("x", "m"), ("y", "m"), ("z", "m")),
+    "euler": (("1", "rad"), ("2", "rad"), ("3", "rad")),
+    "floating_rpy": (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")),
     "floating": (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")),
 }
 
@@ -55,7 +58,8 @@ class Sliders:
         self.joints = [joint for joint in map(robot.joint, robot.joints) if joint.mimic is None]
         self.rows: list[Slider] = []
         for joint in self.joints:
-            words = _WORDS.get(joint.type, (("", "rad"),))
+            several = joint.q_slice.stop - joint.q_slice.start > 1
+            words = _WORDS.get(joint.type) or tuple((str(k + 1) if several else "", "rad") for k in range(len(joint.lower)))
             bounded = len(words) == len(joint.lower)  # limits of a quaternion's numbers do not apply to angles
             for k, (word, unit) in enumerate(words):
                 free = pi if unit == "rad" else 2 * size

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torsor.errors import ArgumentError
+from torsor.algorithms import crba
+from torsor.errors import ArgumentError, ClosureError
 from torsor.mechanics.constraints.closure import Closure, close
+from torsor.mechanics.constraints.null_space import in_metric
+from torsor.mechanics.constraints.rank import independent_rows
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
@@ -40,6 +43,32 @@ def samples(system: ConstrainedRobot) -> tuple[np.ndarray, float | None]:
     found = np.array([end.q for end in ends if end.closed] or guesses)
     near = [robot.integrate(q, v, 1.0) for q, v in zip(found, 1e-3 * rng.normal(size=(len(found), robot.nv)), strict=True)]
     return np.array([close_loops(system, q, every, time).q for q in near]), time
+
+
+def select_rows(system: ConstrainedRobot) -> tuple[int, ...]:
+    """The independent rows where the loops are closed."""
+    if not system.constraints:
+        return ()
+    configurations, time = samples(system)
+    kernel, lean, clock = system.solver.kernel("position"), system.solver.equations.lean, system.clock(time)
+    A = np.array([kernel(q, *clock)[1] for q in configurations])
+    M = np.array([crba(lean, q.tolist()) for q in configurations])  # over floats: too few to compile for
+    return independent_rows(in_metric(M, A, system.robot.model)[1])
+
+
+def assemble(
+    system: ConstrainedRobot, q: np.ndarray, movable: np.ndarray, time: float | None, attempts: int, rng: np.random.Generator
+) -> np.ndarray:
+    """A configuration with closed loops, from q, else from random configurations of the movable joints."""
+    best = close_loops(system, q, movable, time)
+    for _ in range(attempts):
+        if best.closed:
+            break
+        start = redraw_movable(system, q, system.robot.random_configuration(rng), movable)
+        best = min(best, close_loops(system, start, movable, time), key=lambda end: float(np.linalg.norm(end.error)))
+    if not best.closed:
+        raise ClosureError(open_loop_message(system, best, movable))
+    return best.q
 
 
 def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.algorithms import crba
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.dask_blocks import FLOAT64
@@ -24,9 +23,9 @@ from torsor.mechanics.constraints.local_rank import ranks, solve_by_local_rank
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.mobility import Mobility, mobility_at
 from torsor.mechanics.constraints.motion import ConstrainedMotion, Impact, Stabilization
-from torsor.mechanics.constraints.null_space import in_mass_metric, in_metric
-from torsor.mechanics.constraints.rank import independent_rows
+from torsor.mechanics.constraints.null_space import in_mass_metric
 from torsor.mechanics.constraints.solving import Inputs, Solver
+from torsor.mechanics.constraints.switching import Active, read_flags, row_flags, solve_active
 
 if TYPE_CHECKING:
     from torsor.kernels.compiled_mechanism import Wrenches
@@ -58,8 +57,11 @@ class ConstrainedRobot:
         names = [c.name for c in self.constraints]
         if twice := {n for n in names if names.count(n) > 1}:
             raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a different name=")
-        self.solver = Solver(robot.model, self.constraints, self._independent, partial(solve_by_local_rank, self))
+        self.solver = Solver(
+            robot.model, self.constraints, partial(closing.select_rows, self), partial(solve_by_local_rank, self)
+        )
         self._labels = labels(robot.model)
+        self.parts: dict[tuple[bool, ...], ConstrainedRobot] = {}  #: under some of its constraints, made when needed
 
     # -- properties ------------------------------------------------------------------------------------------
 
@@ -124,6 +126,7 @@ class ConstrainedRobot:
         loop_forces: Mapping[str, ArrayLike] | None = None,
         stabilization: Stabilization | tuple[float, float] | None = None,
         friction: bool | None = None,
+        active: Active | None = None,
     ) -> ConstrainedMotion:
         """(a, λ) with M a + h = τ + Aᵀλ and A a = −(Ȧv − ḃ) (F&O 15–19; MR 8.96–8.98).
 
@@ -132,10 +135,13 @@ class ConstrainedRobot:
         ``loop_forces={"loop": τ_a}`` drive loop joints (eq. 19).  ``stabilization`` adds Baumgarte's terms.  Where rows are
         redundant, many λ give the same motion: "null_space" returns the smallest, the others set redundant rows to zero.
         Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
+        ``active`` switches constraints on and off: a flag each, ``(..., len(constraints))``, or ``{name: flag}``.  Inactive
+        ones do not act, and their λ is 0; one kernel serves all patterns, so that a gait is compiled once.
         """
         tau = subtract_friction(self.robot, v, tau, friction)
         inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, stabilization)
-        return ConstrainedMotion(*self.solver.solve("dynamics", method, inputs, (q, v, tau, *self.clock(time), *extra)))
+        values = (q, v, tau, *self.clock(time), *extra)
+        return ConstrainedMotion(*solve_active(self, "dynamics", method, inputs, values, active, loop_forces or ()))
 
     def inverse_dynamics(
         self,
@@ -149,17 +155,22 @@ class ConstrainedRobot:
         actuated: Sequence[str] | None = None,
         time: ArrayLike | None = None,
         friction: bool | None = None,
+        active: Active | None = None,
     ) -> np.ndarray:
         """τ = M a + h − Aᵀλ (MR 8.93) for an acceleration that satisfies the constraints and given multipliers λ.
 
         By default λ = 0; with ``actuated`` joints, λ is computed so that all other joints need no force, with the τ of
         smallest norm if it is not unique.  Raises if ``a`` breaks the constraints, if no such forces exist, or if the robot
-        has friction laws, which cannot count here yet (``friction=False`` leaves them out).
+        has friction laws, which cannot count here yet (``friction=False`` leaves them out).  ``active`` as in
+        :meth:`forward_dynamics`: inactive constraints may be broken and have no force.
         """
         refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
         tree = self.tree.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in, friction=False)
         a = np.asarray(a, float)
         _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
+        if active is not None:
+            on = row_flags(self, read_flags(self, active))
+            A, drift = A * on[..., None], drift * on
         gap = np.einsum("...kn,...n->...k", A, a) + drift
         size = np.einsum("...kn,...n->...k", abs(A), abs(a)) + abs(drift)
         if (bad := abs(gap) > 1e-6 * size + 1e-9).any():
@@ -223,13 +234,23 @@ class ConstrainedRobot:
         return np.einsum("...kn,...n->...k", np.linalg.pinv(np.swapaxes(A, -1, -2), rcond=1e-9), tau)
 
     def impact(
-        self, q: ArrayLike, v: ArrayLike, restitution: float = 0.0, *, method: str = "auto", time: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        restitution: float = 0.0,
+        *,
+        method: str = "auto",
+        time: ArrayLike | None = None,
+        active: Active | None = None,
     ) -> Impact:
-        """(v⁺, ι) with M (v⁺ − v⁻) = Aᵀι and A v⁺ − b = −e (A v⁻ − b): impact with restitution 0 ≤ e ≤ 1."""
+        """(v⁺, ι) with M (v⁺ − v⁻) = Aᵀι and A v⁺ − b = −e (A v⁻ − b): impact with restitution 0 ≤ e ≤ 1.
+
+        ``active`` as in :meth:`forward_dynamics`: the constraints that the robot hits, and those that hold meanwhile.
+        """
         e = as_rows(Argument("restitution", ()), restitution, FLOAT64)
         if not (np.all(e >= 0) and np.all(e <= 1)):
             raise ArgumentError(f"restitution must be between 0 and 1, not {restitution}")
-        change, impulses = self.solver.solve("impulse", method, Inputs(), (q, v, restitution, *self.clock(time)))
+        change, impulses = solve_active(self, "impulse", method, Inputs(), (q, v, restitution, *self.clock(time)), active)
         return Impact(self._vector("v", v, self.robot.nv) + change, impulses)
 
     def reactions(
@@ -244,6 +265,7 @@ class ConstrainedRobot:
         time: ArrayLike | None = None,
         loop_forces: Mapping[str, ArrayLike] | None = None,
         friction: bool | None = None,
+        active: Active | None = None,
     ) -> dict[str, np.ndarray]:
         """The wrench through every joint and constraint in forward dynamics, by name: ``(..., 6)``, moment first [N·m, N].
 
@@ -252,7 +274,7 @@ class ConstrainedRobot:
         the reactions are not unique: redundant rows are zero, with ``method="null_space"`` λ has the smallest norm.
         """
         options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "expressed_in": expressed_in}
-        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, **options)
+        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, active=active, **options)
         inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, None)
         kernel = self.solver.kernel("reactions", inputs=inputs)
         tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)
@@ -277,17 +299,7 @@ class ConstrainedRobot:
         is repeated from ``attempts`` random configurations of the free joints; then ClosureError names the open loop.
         """
         q0 = self.robot.neutral() if q_guess is None else self._one("q_guess", q_guess, self.robot.nq)
-        movable = closing.movable(self, fixed, free)
-        generator = np.random.default_rng(rng)
-        best = closing.close_loops(self, q0, movable, time)
-        for _ in range(attempts):
-            if best.closed:
-                break
-            start = closing.redraw_movable(self, q0, self.robot.random_configuration(generator), movable)
-            best = min(best, closing.close_loops(self, start, movable, time), key=lambda end: float(np.linalg.norm(end.error)))
-        if not best.closed:
-            raise ClosureError(closing.open_loop_message(self, best, movable))
-        return best.q
+        return closing.assemble(self, q0, closing.movable(self, fixed, free), time, attempts, np.random.default_rng(rng))
 
     def project(self, q: ArrayLike, v: ArrayLike | None = None, *, time: float | None = None) -> Any:
         """q, or (q, v), projected onto the constraints to rounding: the nearest q, and v by the least change of momentum."""
@@ -297,9 +309,11 @@ class ConstrainedRobot:
             raise ClosureError(closing.open_loop_message(self, moved, every))
         return moved.q if v is None else (moved.q, self.project_velocity(moved.q, v, time=time))
 
-    def project_velocity(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
-        """The velocity nearest to v, in kinetic energy, that keeps the constraints: A v = b."""
-        return self.impact(q, v, 0.0, time=time).v
+    def project_velocity(
+        self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None, active: Active | None = None
+    ) -> np.ndarray:
+        """The velocity nearest to v, in kinetic energy, that keeps the (``active``) constraints: A v = b."""
+        return self.impact(q, v, 0.0, time=time, active=active).v
 
     def mobility(self, q: ArrayLike | None = None, *, time: float | None = None) -> Mobility:
         """Degrees of freedom, rank and redundancy at a configuration that closes the loops (assembled if none is given)."""
@@ -308,9 +322,17 @@ class ConstrainedRobot:
 
     # -- how -----------------------------------------------------------------------------------------------------
 
-    def kernel(self, method: str = "auto") -> Kernel:
-        """(q, v, τ) → a, λ, doubt over the independent rows, without friction laws; reject the result where doubt > 1."""
-        return self.solver.kernel_of_independent_rows("dynamics", method, Inputs())
+    def kernel(self, method: str = "auto", *, switched: bool = False) -> Kernel:
+        """(q, v, τ) → a, λ, doubt over the independent rows, without friction laws; reject the result where doubt > 1.
+
+        ``switched=True``: (q, v, τ, active) over all rows, with a flag 1 or 0 for each constraint; (q, v, τ, t, active) where
+        constraints depend on time.
+        """
+        if method not in ("auto", "direct", "multipliers"):
+            raise UnknownName("method", method, ("auto", "direct", "multipliers"))
+        if not switched:
+            return self.solver.kernel_of_independent_rows("dynamics", method, Inputs())
+        return self.solver.kernel_of_rows("dynamics", method, range(len(self.rows)), Inputs(extra=("active",)))
 
     def clock(self, time: Any) -> tuple:
         """The time as an input of the kernels, where the constraints read it."""
@@ -358,16 +380,6 @@ class ConstrainedRobot:
             raise ArgumentError(f"stabilization must be (decay, stiffness), two numbers [1/s], not {stabilization}")
         extra = (*(("decay", "stiffness") if gains else ()), *(f"loop_forces[{name!r}]" for name in loop_forces))
         return Inputs(tuple(wrenches), expressed_in, extra), (*gains, *loop_forces.values(), *wrenches.values())
-
-    def _independent(self) -> tuple[int, ...]:
-        """The independent rows where the loops are closed."""
-        if not self.constraints:
-            return ()
-        configurations, time = closing.samples(self)
-        kernel, lean, clock = self.solver.kernel("position"), self.solver.equations.lean, self.clock(time)
-        A = np.array([kernel(q, *clock)[1] for q in configurations])
-        M = np.array([crba(lean, q.tolist()) for q in configurations])  # over floats: too few to compile for
-        return independent_rows(in_metric(M, A, self.robot.model)[1])
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
         """An argument that NumPy computes with, as ``(..., n)`` in C order, checked as a kernel checks its own."""

@@ -36,7 +36,7 @@ REDUNDANT = 1e-6
 #: A, f and g of M x − Aᵀλ = f, A x = g
 System: TypeAlias = tuple[list[list[Any]], list[Any], list[Any]]
 
-#: F&O's methods 1 and 2, and method 2 with M⁻¹ by the sparse factors of M: (model, q, A, f, g, names) → Saddle
+#: F&O's methods 1 and 2, and method 2 with M⁻¹ by the sparse factors of M: (model, q, A, f, g, names, off) → Saddle
 METHODS: dict[str, Callable[..., Saddle]] = {
     "direct": closed_loops.solve_direct,
     "articulated": lambda m, q, *system: closed_loops.solve_by_multipliers(by_articulated_bodies(m, q), *system),
@@ -83,6 +83,7 @@ class ConstrainedModel:
         """The kernels of these equations."""
         numbers = dict.fromkeys(("t", "restitution", "decay", "stiffness"), ())
         shapes = {**sizes(self.model), **numbers, "multipliers": (len(self.names),)}
+        shapes["active"] = (len(self.constraints),)
         shapes |= {f"loop_forces[{name!r}]": (loop.kind.nv,) for name, loop in self.loops.items()}
         return Kernels(self.model.name, self, QUANTITIES, shapes, labels(self.model))
 
@@ -182,33 +183,41 @@ def _solution(
     rows: Sequence[int],
     route: str = "",
     wrenches: Any = None,
+    active: Any = None,
     **options: Any,
 ) -> tuple[Any, ...]:
     """x, λ and doubt; doubt > 1 where the selected rows are insufficient or dependent.
 
-    The selected rows are solved; the others are checked.
+    The selected rows are solved; the others are checked.  ``active`` has a flag s for each constraint, 1 or 0: its rows are
+    s A x = s g, and A M⁻¹Aᵀ gets 1 − s on its diagonal, so that λ = 0 where s = 0 and the others do not notice.
     """
     A, f, g = system(held, q, *rest, **_wrench_options(wrenches), **options)
+    off: list[Any] = []
+    if active is not None:
+        s = [x for x, c in zip(active, held.constraints, strict=True) for _ in c.labels()]
+        A, g = [[x * sk for x in row] for row, sk in zip(A, s, strict=True)], [x * sk for x, sk in zip(g, s, strict=True)]
+        off = [1 - s[k] for k in rows]
     route = route or ("articulated" if held.model.local else "factors")
-    s = METHODS[route](held.lean, q, [A[k] for k in rows], f, [g[k] for k in rows], [held.names[k] for k in rows])
+    names = [held.names[k] for k in rows]
+    solved = METHODS[route](held.lean, q, [A[k] for k in rows], f, [g[k] for k in rows], names, off)
     lam: list[Any] = [0] * len(A)
-    for k, x in zip(rows, s.multipliers, strict=True):
+    for k, x in zip(rows, solved.multipliers, strict=True):
         lam[k] = x
     doubt: Any = 0.0
     if rows:
-        least: Scalar = s.pivots[0]
+        least: Scalar = solved.pivots[0]
         second: Scalar = 1
-        for pivot in s.pivots[1:]:
+        for pivot in solved.pivots[1:]:
             least, second = minimum(least, pivot), minimum(second, maximum(least, pivot))
         # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is less accurate
         doubt = PIVOT / maximum(least * minimum(1, second * SECOND_PIVOT), 1e-300)
     for k in sorted(set(range(len(A))) - set(rows)):
-        parts = [x * y for x, y in zip(A[k], s.x, strict=True)]
+        parts = [x * y for x, y in zip(A[k], solved.x, strict=True)]
         gap, size = -g[k], abs(g[k])
         for part in parts:
             gap, size = gap + part, size + abs(part)
         doubt = maximum(doubt, abs(gap) / (size * REDUNDANT + REDUNDANT))
-    return s.x, lam, doubt
+    return solved.x, lam, doubt
 
 
 def _reactions(

@@ -76,22 +76,31 @@ class Solver:
         return ("t",) if self.equations.depends_on_time else ()
 
     def kernel_of_independent_rows(self, what: str, method: str, inputs: Inputs) -> Kernel:
-        """The kernel over the independent rows; by itself, "auto" is F&O's method 2."""
-        return self.kernel(f"{what}.{'multipliers' if method == 'auto' else method}", self.independent_rows, inputs=inputs)
+        """The kernel over the independent rows."""
+        return self.kernel_of_rows(what, method, self.independent_rows, inputs)
 
-    def solve(self, what: str, method: str, inputs: Inputs, values: tuple) -> tuple[np.ndarray, np.ndarray]:
-        """(x, λ) of a batch: by the kernel where ``doubt`` allows it, by the null space where the rank differs."""
+    def kernel_of_rows(self, what: str, method: str, rows: Sequence[int], inputs: Inputs) -> Kernel:
+        """The kernel over some rows, by F&O's method 1 ("direct") or 2."""
+        return self.kernel(f"{what}.{'direct' if method == 'direct' else 'multipliers'}", tuple(rows), inputs=inputs)
+
+    def solve(
+        self, what: str, method: str, inputs: Inputs, values: tuple, places: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(x, λ) of a batch: by the kernel where ``doubt`` allows it, by the null space where the rank differs.
+
+        ``places`` are the positions of these states in the caller's batch, for the error message.
+        """
         if method not in METHODS:
             raise UnknownName("method", method, METHODS)
         if method == "null_space":
-            return self._by_null_space(what, inputs, values)[:2]
+            return self._by_null_space(what, inputs, values, places)[:2]
         kernel = self.kernel_of_independent_rows(what, method, inputs)
         x, lam, doubt = kernel(*values)
         doubted = ~(np.asarray(doubt) < 1)  # True where it is not a number
         if not doubted.any():
             return x, lam
-        rest = [_rows_of_states(a, value, doubted) for a, value in zip(kernel.inputs, values, strict=True)]
-        places = np.argwhere(doubted)
+        rest = [pick(a, value, doubted) for a, value in zip(kernel.inputs, values, strict=True)]
+        places = np.argwhere(doubted) if places is None else places[doubted]
         if method == "auto":
             x[doubted], lam[doubted], _ = self._by_null_space(what, inputs, tuple(rest), places)
         else:
@@ -113,7 +122,7 @@ class Solver:
         rank = np.where(clear, usual, 0)
         x, lam = solve_with_rank(w, f, g, rank)
         unsettled = np.asarray(~clear | violated_rows(A, x, g).any(axis=-1))
-        inputs_at = [_rows_of_states(a, value, unsettled) for a, value in zip(kernel.inputs, values, strict=True)]
+        inputs_at = [pick(a, value, unsettled) for a, value in zip(kernel.inputs, values, strict=True)]
         names = [a.name for a in kernel.inputs]
         for at, *state in zip(map(tuple, np.argwhere(unsettled)), *inputs_at, strict=True):
             try:
@@ -141,7 +150,7 @@ class Solver:
         return x, lam
 
 
-def _rows_of_states(argument: Argument, value: Any, at: np.ndarray) -> np.ndarray:
+def pick(argument: Argument, value: Any, at: np.ndarray) -> np.ndarray:
     """The rows of an input that belong to the states marked."""
     array = np.asarray(value, float)
     return np.broadcast_to(array, (*at.shape, *argument.shape))[at]
