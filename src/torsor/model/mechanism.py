@@ -15,11 +15,12 @@ from torsor.model.description import FLOATING_BASE
 from torsor.model.part_views import FrameView, JointView, LinkView, LoopView
 from torsor.model.printing import loop_count, tree
 from torsor.model.spanning import spanning_tree
+from torsor.model.topology import Topology
 from torsor.scalar import Scalar, Scalars
 from torsor.support.text import count, numbers, plain, short
 
 
-class Mechanism:
+class Mechanism(Topology):
     """A description and its numbered model.  Immutable and picklable; editing returns a new one."""
 
     def __init__(self, description: Description):
