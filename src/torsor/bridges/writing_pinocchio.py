@@ -12,6 +12,7 @@ from torsor.errors import ModelError
 from torsor.io.mjcf.words import fresh
 from torsor.model.description import FLOATING_BASE, Description, Joint
 from torsor.model.joints import Continuous, Cylindrical, Fixed, Floating, Helical, JointType, Planar
+from torsor.model.joints.follower import Follower
 from torsor.model.refusals import refuse_symbols
 from torsor.model.rotor import refuse_rotors
 from torsor.spatial import Inertia, Transform
@@ -113,6 +114,9 @@ class _Making:
         ours = self.robot.model
         followers = [i for i, c in enumerate(ours.coupling) if c is not None]
         for i in followers:
+            if isinstance(ours.joint[i], Follower):
+                who = ours.joint_names[i]
+                raise ModelError(f"joint {who!r} follows by a polynomial; Pinocchio's mimic joints are linear")
             if isinstance(ours.joint[i], Helical):
                 who = ours.joint_names[i]
                 raise ModelError(f"joint {who!r} is a helical mimic joint, which Pinocchio computes wrongly")

@@ -30,6 +30,11 @@ class Selection:
     notes: Notes
     taken_links: set[str] = field(default_factory=set)
     taken_joints: set[str] = field(default_factory=set)
+    not_held: dict[str, list[str]] = field(default_factory=dict)  # constraints that are not read, by kind
+
+    def leave_out(self, what: str, name: str) -> None:
+        """A constraint on the motion that is not read."""
+        self.not_held.setdefault(what, []).append(name)
 
     def fresh_link(self, word: str) -> str:
         return _fresh(word, self.taken_links)

@@ -128,6 +128,7 @@ FEATURES = (
     Feature("loops MuJoCo has no constraint for", _loops(False), {"mjcf": LEFT_OUT}),
     Feature("loops", _loops(False), {"urdf": "not in this file, load with loops=, the side-file"}),
     Feature("mimic joints", joints(lambda j: j.mimic), {"mjcf": "tied by springs"}),
+    Feature("mimic joints that follow by a polynomial", joints(lambda j: j.mimic and j.mimic.higher), {"urdf": _OWN}),
     Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
     Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _OWN, "mr": LEFT_OUT}),
