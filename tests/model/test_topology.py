@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import torsor as ts
 from tests.trees import random_tree, state
 from torsor.errors import ArgumentError, UnknownName
+from torsor.model.mechanism import Mechanism
 
 
 @settings(max_examples=15)
@@ -85,7 +86,7 @@ def test_topology_of_a_long_rope_is_fast_enough():
     rope = ts.Builder("rope").link("l0")
     for k in range(1, 3001):
         rope.link(f"l{k}", mass=1, com=(0.1, 0, 0)).joint(f"j{k}", "spherical", f"l{k - 1}", f"l{k}", xyz=(0.2, 0, 0))
-    robot = ts.model.mechanism.Mechanism(rope.description())
+    robot = Mechanism(rope.description())
     assert len(robot.path("l0", "l3000")) == 3001 and len(robot.moved_by("j1")) == 3000
     assert robot.graph().svg.count("<rect") == 3001
 
@@ -127,7 +128,7 @@ def nasty():
 def test_graph_svg_with_markup_in_names_is_well_formed():
     root = ElementTree.fromstring(nasty().graph().svg)
     texts = [x.text for x in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert '<script>&\\n' in texts and 'hinge\\" (revolute)' in texts
+    assert "<script>&\\n" in texts and 'hinge\\" (revolute)' in texts
     assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
 
 
