@@ -28,7 +28,8 @@ def test_without_a_branch_attached_again_is_the_same_robot(seed):
     robot = ts.Robot(d)
     link = robot.links[-1]
     rest, branch = robot.without(link), robot.subtree(link)
-    assert set(rest.links) | set(branch.links) == set(robot.links) and not set(rest.links) & set(branch.links)
+    assert set(rest.links) | set(branch.links) == set(robot.links)
+    assert not set(rest.links) & set(branch.links)
     assert_close(rest.mass + branch.mass, robot.mass)
     assert set(rest.frames) == {f for f in robot.frames if robot.frame(f).link not in branch.links}
     q, _, _ = state(robot, seed)
@@ -39,7 +40,8 @@ def test_without_a_branch_attached_again_is_the_same_robot(seed):
 
 def test_without_the_hand_of_panda_has_the_dynamics_of_the_arm_alone():
     robot = ts.robots.panda().without("panda_hand")
-    assert robot.nq == 7 and "panda_hand" not in robot.frames
+    assert robot.nq == 7
+    assert "panda_hand" not in robot.frames
     arm = ts.robots.panda().with_payload("panda_link8", 0.0)
     hand = ts.robots.panda().subtree("panda_hand")
     q, v, a = state(robot, 1)
@@ -49,21 +51,24 @@ def test_without_the_hand_of_panda_has_the_dynamics_of_the_arm_alone():
 
 def test_without_a_leader_frees_its_followers_and_says_so():
     robot = ts.robots.panda().without("panda_leftfinger")
-    assert robot.joint("panda_finger_joint2").mimic is None and robot.nq == 8
+    assert robot.joint("panda_finger_joint2").mimic is None
+    assert robot.nq == 8
     assert "no longer coupled, as the joint followed is removed: panda_finger_joint2" in robot.report[-1]
     assert ts.robots.panda().without("panda_rightfinger").nq == 8
 
 
 def test_without_a_link_of_a_loop_removes_the_loop_and_says_so():
     robot = ts.mechanisms.four_bar().without("rocker")
-    assert robot.loops == () and "loops removed: pin" in robot.report[-1]
+    assert robot.loops == ()
+    assert "loops removed: pin" in robot.report[-1]
     assert robot.links == ("ground", "crank", "coupler")
 
 
 def test_without_a_driven_branch_leaves_the_rotor_on_its_link():
-    motor = dict(mass=0.5, inertia=(1e-3, 1e-3, 2e-3), ratio=50)
+    motor = {"mass": 0.5, "inertia": (1e-3, 1e-3, 2e-3), "ratio": 50}
     robot = ts.robots.two_link().with_rotors({"joint2": motor}).without("link2")
-    assert robot.rotors == () and "rotor: joint2_rotor" in robot.report[-1]
+    assert robot.rotors == ()
+    assert "rotor: joint2_rotor" in robot.report[-1]
     assert robot.mass == pytest.approx(1.5)
 
 
@@ -95,13 +100,16 @@ def test_rename_exchanges_two_names_and_reaches_mimics_loops_and_rotors():
     )
     assert robot.joint("panda_finger_joint1").mimic == Mimic("panda_finger_joint2")
     bars = ts.mechanisms.four_bar().rename({"rocker": "beam", "pin": "bolt"})
-    assert bars.loop("bolt").child == "beam" and "beam" in bars.joints and "beam" in bars.links
+    assert bars.loop("bolt").child == "beam"
+    assert "beam" in bars.joints
+    assert "beam" in bars.links
     assert "renamed rocker → beam, pin → bolt" in bars.report
-    motor = dict(mass=0.5, inertia=(1e-3, 1e-3, 2e-3), ratio=50)
+    motor = {"mass": 0.5, "inertia": (1e-3, 1e-3, 2e-3), "ratio": 50}
     driven = (
         ts.robots.two_link().with_rotors({"joint2": motor}).rename({"joint2_rotor": "m", "joint2": "elbow", "link1": "arm"})
     )
-    assert driven.rotors == ("m",) and driven.description.rotors[0].joint == "elbow"
+    assert driven.rotors == ("m",)
+    assert driven.description.rotors[0].joint == "elbow"
     assert driven.description.rotors[0].link == "arm"
     assert ts.robots.ur5().rename({}) == ts.robots.ur5()
 
@@ -169,7 +177,8 @@ def test_with_joint_type_keeps_axis_and_limits_where_the_units_stay():
     q, v, a = state(robot, 0)
     assert_close(turning.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a))
     sliding = robot.with_joint_type("elbow_joint", "prismatic")
-    assert sliding.joint("elbow_joint").effort_limit == (np.inf,) and "effort_limit" in sliding.report[-1]
+    assert sliding.joint("elbow_joint").effort_limit == (np.inf,)
+    assert "effort_limit" in sliding.report[-1]
     assert next(j for j in sliding.description.joints if j.name == "elbow_joint").kind.axis == (0, 1, 0)
 
 
@@ -190,7 +199,8 @@ def test_with_joint_type_of_a_loop_and_of_a_leader():
 
 def test_with_mimic_equals_the_robot_built_so_and_none_removes_it():
     robot = ts.robots.ur5().with_mimic("wrist_2_joint", "elbow_joint", -0.5, 0.1)
-    assert robot.nq == 5 and robot.joint("wrist_2_joint").mimic == Mimic("elbow_joint", -0.5, 0.1)
+    assert robot.nq == 5
+    assert robot.joint("wrist_2_joint").mimic == Mimic("elbow_joint", -0.5, 0.1)
     q, v, a = state(robot, 0)
     full, G = np.zeros(6), np.zeros((6, 5))
     for k, name in enumerate(ts.robots.ur5().joints):

@@ -47,13 +47,17 @@ def test_path_between_two_feet_passes_their_common_ancestor():
     robot = ts.robots.humanoid()
     links = robot.path("left_ankle_roll_link", "right_ankle_roll_link")
     joints = robot.path("left_ankle_roll_link", "right_ankle_roll_link", of="joints")
-    assert links[0] == "left_ankle_roll_link" and links[-1] == "right_ankle_roll_link" and len(joints) == len(links) - 1
-    assert robot.common_ancestor(links[0], links[-1]) == "pelvis" and "pelvis" in links
+    assert links[0] == "left_ankle_roll_link"
+    assert links[-1] == "right_ankle_roll_link"
+    assert len(joints) == len(links) - 1
+    assert robot.common_ancestor(links[0], links[-1]) == "pelvis"
+    assert "pelvis" in links
     assert robot.path(links[-1], links[0]) == links[::-1]
     for a, b, joint in zip(links, links[1:], joints, strict=False):
         assert {a, b} == {robot.joint(joint).parent, robot.joint(joint).child}
         assert a == robot.parent(b) or b == robot.parent(a)
-    assert robot.path("pelvis", "pelvis") == ("pelvis",) and robot.path("pelvis", "pelvis", of="joints") == ()
+    assert robot.path("pelvis", "pelvis") == ("pelvis",)
+    assert robot.path("pelvis", "pelvis", of="joints") == ()
 
 
 def test_common_ancestor_of_a_link_and_its_descendant_is_the_link():
@@ -77,7 +81,8 @@ def test_moved_by_floating_base_and_chain_of_mimics_includes_every_follower():
         mimic = {"mimic": f"j{k - 1}"} if k else {}
         b.link(f"l{k}", mass=1, com=(1, 0, 0)).joint(f"j{k}", "revolute", "base", f"l{k}", **mimic)
     robot = b.build("floating")
-    assert robot.moved_by("j0") == ("l0", "l1", "l2") and robot.moved_by("j1") == ("l1", "l2")
+    assert robot.moved_by("j0") == ("l0", "l1", "l2")
+    assert robot.moved_by("j1") == ("l1", "l2")
     assert robot.moved_by("floating_base") == robot.links
     assert robot.moving_joints("l2") == ("floating_base", "j0", "j1", "j2")
 
@@ -87,7 +92,8 @@ def test_topology_of_a_long_rope_is_fast_enough():
     for k in range(1, 3001):
         rope.link(f"l{k}", mass=1, com=(0.1, 0, 0)).joint(f"j{k}", "spherical", f"l{k - 1}", f"l{k}", xyz=(0.2, 0, 0))
     robot = Mechanism(rope.description())
-    assert len(robot.path("l0", "l3000")) == 3001 and len(robot.moved_by("j1")) == 3000
+    assert len(robot.path("l0", "l3000")) == 3001
+    assert len(robot.moved_by("j1")) == 3000
     assert robot.graph().svg.count("<rect") == 3001
 
 
@@ -128,7 +134,8 @@ def nasty():
 def test_graph_svg_with_markup_in_names_is_well_formed():
     root = ElementTree.fromstring(nasty().graph().svg)
     texts = [x.text for x in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert "<script>&\\n" in texts and 'hinge\\" (revolute)' in texts
+    assert "<script>&\\n" in texts
+    assert 'hinge\\" (revolute)' in texts
     assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
 
 
@@ -145,7 +152,8 @@ def test_graph_draws_every_link_and_joint_with_mimics_and_loops_dashed():
         root = ElementTree.fromstring(graph.svg)
         rects = list(root.iter("{http://www.w3.org/2000/svg}rect"))
         paths = list(root.iter("{http://www.w3.org/2000/svg}path"))
-        assert len(rects) == len(robot.links) and len(paths) == len(robot.description.edges)
+        assert len(rects) == len(robot.links)
+        assert len(paths) == len(robot.description.edges)
         assert sum("stroke-dasharray" in x.attrib for x in paths) == graph.dot.count("style=dashed") == dashed
         boxes = {(x.get("x"), x.get("y")) for x in rects}
         assert len(boxes) == len(rects)  # no two links at the same place
