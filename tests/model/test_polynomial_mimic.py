@@ -206,6 +206,30 @@ def test_polynomial_follower_with_armature_or_damping_is_refused(word):
     assert robot.with_mimic("y", "x", 2.0).nq == 1
 
 
+@pytest.mark.parametrize("what", ["armature", "damping"])
+def test_rollout_with_a_varied_armature_or_damping_of_a_polynomial_follower_is_refused(what):
+    with pytest.raises(ArgumentError, match=f"'joint2' follows by a polynomial and cannot have {what}"):
+        two_link(polynomial=CURVE).rollout([0.1], [0.0], dt=1e-3, steps=2, vary={what: {"joint2": 0.1}})
+
+
+def test_polynomial_follower_before_its_leader_in_the_tree_equals_elimination():
+    robot = two_link(polynomial=CURVE).rebase("link2")
+    q, v, a = np.array([0.4]), np.array([1.1]), np.array([-0.6])
+    _, _, _, M, h, tau = eliminated(robot, q, v, a)
+    assert_close(robot.mass_matrix(q), M)
+    assert_close(robot.bias_force(q, v), h)
+    assert_close(robot.inverse_dynamics(q, v, a), tau)
+
+
+@pytest.mark.parametrize(("curve", "found"), [((0, 0, 1.0), True), ((0, 0, 0.1), False), ((0.3, 0, 0), True)])
+def test_check_of_a_curve_that_leaves_the_limits_of_its_joint_is_a_finding(curve, found):
+    b = ts.Builder("r").link("base").link("a", mass=1, com=(1, 0, 0)).link("b", mass=1, com=(1, 0, 0))
+    b.joint("x", "revolute", "base", "a", lower=-1, upper=1)
+    b.joint("y", "revolute", "a", "b", lower=-0.2, upper=0.2, mimic=Mimic.of_polynomial("x", curve))
+    codes = {finding.code for finding in ts.check(b.build()).findings}
+    assert ("mimic-limits" in codes or "mimic-zero" in codes) == found
+
+
 def test_linear_follower_of_a_polynomial_follower_with_armature_is_refused():
     b = ts.Builder("r").link("base")
     for name, extra in (("x", {}), ("y", {"mimic": Mimic.of_polynomial("x", (0, 0, 1))}), ("z", {"mimic": "y", "armature": 1})):
