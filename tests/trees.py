@@ -1,4 +1,4 @@
-"""Random robots: trees with every joint type, couplings, armatures and physically possible inertias."""
+"""Random robots: trees with every joint type and a custom joint, couplings, armatures; states of a robot."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torsor.model import Description, Joint, Link, Mimic, NamedFrame
+from torsor.model import Description
 from torsor.model.joints import (
     Composite,
     Continuous,
@@ -27,9 +27,13 @@ from torsor.model.joints import (
     Universal,
 )
 from torsor.model.joints.euler_angles import ORDERS
+from torsor.robot.library import random_robots
+from torsor.robot.library.random_robots import axis, inertia, rotation, transform, vec
 from torsor.scalar import sin
-from torsor.spatial import Inertia, Mat, Motion, Quaternion, Subspace, Sym, Transform, Vec, about
+from torsor.spatial import Motion, Subspace, Transform, Vec, about
 from torsor.spatial.vector import ZERO
+
+__all__ = ["Cam", "axis", "inertia", "joint_type", "random_tree", "rotation", "state", "transform", "vec"]
 
 
 @dataclass(frozen=True)
@@ -48,42 +52,6 @@ class Cam(JointType):
 
     def subspace_rate(self, q, v):
         return Subspace((Motion(ZERO, Vec(0, 0, v[0] * (2 * self.lift))),))
-
-
-def vec(rng, scale=1.0) -> Vec:
-    return Vec(*(float(x) for x in rng.normal(scale=scale, size=3)))
-
-
-def axis(rng) -> Vec:
-    """A coordinate axis, its negative, or a random direction, with equal probability."""
-    if rng.random() < 0.6:
-        return _unit(int(rng.integers(0, 3)), int(rng.choice([-1, 1])))
-    d = rng.normal(size=3)
-    d /= np.linalg.norm(d)
-    return Vec(*map(float, d))
-
-
-def _unit(k: int, sign: int) -> Vec:
-    return Vec(*(sign if i == k else 0 for i in range(3)))
-
-
-def rotation(rng) -> Mat:
-    if rng.random() < 0.3:
-        return about(axis(rng), float(rng.normal()))
-    return Quaternion(*(float(x) for x in rng.normal(size=4))).matrix
-
-
-def transform(rng) -> Transform:
-    return Transform.of_pose(rotation(rng), vec(rng, 0.3))
-
-
-def inertia(rng) -> Inertia:
-    """Inertia of random point masses, hence physically possible."""
-    points, masses = rng.normal(scale=0.2, size=(5, 3)), rng.uniform(0.1, 1, size=5)
-    total, com = masses.sum(), masses @ points / masses.sum()
-    d = points - com
-    about_com = sum(m * (x @ x * np.eye(3) - np.outer(x, x)) for m, x in zip(masses, d, strict=True))
-    return Inertia.of(float(total), Vec(*map(float, com)), Sym.of(about_com.tolist()))
 
 
 #: a rolling knee, and a pose of two coordinates
@@ -132,24 +100,11 @@ def composite(rng) -> Composite:
 
 def random_tree(seed: int, bodies: int = 6, base: str | None = None, couplings: bool = True, kinds=None) -> Description:
     rng = np.random.default_rng(seed)
-    links, joints, frames = [Link("link0", inertia(rng))], [], []
-    single: list[str] = []
-    for i in range(1, bodies + 1):
-        kind = joint_type(rng) if kinds is None else kinds[i % len(kinds)]
-        name = f"joint{i}"
-        mimic = None
-        if couplings and kind.nv == 1 and single and rng.random() < 0.25:
-            mimic = Mimic(str(rng.choice(single)), float(rng.normal()), float(rng.normal(scale=0.2)))
-        if kind.nv == 1:
-            single.append(name)
-        armature = tuple(float(x) for x in rng.uniform(0.01, 0.1, size=kind.nv)) if rng.random() < 0.3 else ()
-        damping = tuple(float(x) for x in rng.uniform(0, 1, size=kind.nv))
-        parent = f"link{int(rng.integers(max(0, i - 4), i))}"
-        links.append(Link(f"link{i}", inertia(rng)))
-        joints.append(Joint(name, kind, parent, f"link{i}", transform(rng), armature=armature, damping=damping, mimic=mimic))
-        frames.append(NamedFrame(f"frame{i}", f"link{i}", transform(rng)))
+    links, joints, frames = random_robots.random_tree(
+        rng, bodies, lambda i: joint_type(rng) if kinds is None else kinds[i % len(kinds)], couplings
+    )
     base = base or str(rng.choice(["fixed", "floating"]))
-    return Description(f"tree{seed}", tuple(links), tuple(joints), tuple(frames), base=base, gravity=vec(rng, 5.0))
+    return Description(f"tree{seed}", links, joints, frames, base=base, gravity=vec(rng, 5.0))
 
 
 def state(robot, seed: int):

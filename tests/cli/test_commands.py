@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import webbrowser
 from dataclasses import replace
@@ -370,3 +371,22 @@ def test_demo_writes_a_replay_page(torsor, monkeypatch):
 @pytest.mark.night
 def test_demo_prints_joint_torques(torsor):
     assert "Joint torques along a 1 s motion" in torsor("demo").out
+
+
+def test_convert_of_a_bundled_robot_writes_its_meshes_beside_the_file(torsor, tmp_path):
+    ended = torsor("convert", "ur5", "arm.urdf")
+    assert ended.code == 0
+    assert f"wrote arm.urdf, arm_meshes{os.sep} (20 mesh files)" in ended.out
+    files = torsor("convert", "ur5", "arm.mjcf", "--json").json["files"]
+    assert len(files) == 21
+    assert files[1] == os.path.join("arm_meshes", "ur5_base_1.obj")
+    assert all(os.path.isfile(file) for file in files)
+    assert torsor("convert", "ur5", "bare.urdf", "--no-meshes").code == 0
+    assert not (tmp_path / "bare_meshes").exists()
+
+
+def test_info_draws_a_graph_by_extension_and_refuses_others(torsor, tmp_path):
+    assert "wrote tree.svg" in torsor("info", "panda", "--samples", "1", "--graph", "tree.svg").out
+    assert (tmp_path / "tree.svg").read_text().startswith("<svg ")
+    ended = torsor("info", "panda", "--graph", "tree.png")
+    assert (ended.code, ended.err) == (2, "torsor: --graph tree.png: the extension must be one of .svg, .dot, .gv\n")

@@ -66,6 +66,7 @@ JOINTS = {
     "geared": (Revolute(Z), {}),
     "endless": (Continuous(Z), {}),
     "follower": (Revolute(Z), {"mimic": Mimic("bare", -2.0, 0.1)}),
+    "cam": (Revolute(Z), {"mimic": Mimic("bare", -2.0, 0.1, (0.3,))}),
     "screw": (Helical(Z, 0.1), {}),
     "tube": (Cylindrical(Z), {}),
     "cross": (Universal(X, Y), {}),

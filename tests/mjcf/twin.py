@@ -7,6 +7,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from torsor.algorithms import crba, rnea
 from torsor.io.mjcf.compiling import capture_warnings
@@ -70,6 +71,8 @@ class Twin:
                 own = own[YAW_FIRST]
             elif kind.name == "helical":
                 own = np.r_[own, own * kind.pitch]
+            elif kind.name == "follower":
+                own = Polynomial(kind.coefficients)(own)
             rows.append(own)
         return np.concatenate(rows)
 
@@ -99,16 +102,20 @@ class Twin:
                 G = G[YAW_FIRST]
             if model.joint[i].name == "helical":
                 G = np.concatenate([G, G * model.joint[i].pitch])
+            if model.joint[i].name == "follower":
+                G = G * Polynomial(model.joint[i].coefficients).deriv()(self._own(q, i))
             rows.append(G)
         return np.concatenate(rows)
 
     def drift(self, q: Array, v: Array) -> Array:
-        """Ġ v: R (ω × v) of a floating body."""
+        """Ġ v: R (ω × v) of a floating body, p″ẋ² of a joint that follows by a polynomial."""
         model, rows = self.model, [np.zeros(0)]
         for i, _ in model.outward():
             out, at = np.zeros(model.joint[i].nv + (model.joint[i].name == "helical")), model.v_start[i]
             if model.joint[i].name == "floating":
                 out[:3] = self._velocity_rotation(q, i) @ np.cross(v[at : at + 3], v[at + 3 : at + 6])
+            if model.joint[i].name == "follower":
+                out[:] = Polynomial(model.joint[i].coefficients).deriv(2)(self._own(q, i)) * v[at] ** 2
             rows.append(out)
         return np.concatenate(rows)
 

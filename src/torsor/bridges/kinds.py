@@ -6,12 +6,13 @@ Leading axes are batches.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from torsor.model.polynomials import derivative, evaluate
 from torsor.spatial import Mat, Quaternion, Transform, Vec
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.rigid import reading as read
@@ -58,6 +59,16 @@ CIRCLE = Kind(
 
 #: a quaternion (w, x, y, z)
 W_FIRST = Kind(_w_first, _w_last)
+
+
+def polynomial(p: Sequence[Any]) -> Kind:
+    """A joint that follows its leader by a polynomial: q = p(x), T = p′(x), Ṫ v = p″(x) v²."""
+    slope = derivative(p)
+    return Kind(
+        lambda x: np.asarray(evaluate(p, x)),
+        T=lambda x: np.asarray(evaluate(slope, x))[..., None],
+        drift=lambda x, v: np.asarray(evaluate(derivative(slope), x) * v * v),
+    )
 
 
 # -- floating joints: torsor has p, (x, y, z, w), body twist (ω, v) ------------------------------------------------------

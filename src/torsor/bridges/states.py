@@ -34,9 +34,11 @@ from torsor.bridges.kinds import (
     YAW_FIRST,
     Kind,
     free_body_in_world,
+    polynomial,
 )
 from torsor.errors import ModelError
 from torsor.model.description import FLOATING_BASE
+from torsor.model.joints.follower import Follower
 
 if TYPE_CHECKING:
     from torsor.bridges.pinocchio_joints import JointPart
@@ -203,7 +205,9 @@ class _Matching:
         k, b = float(coupling.k), float(coupling.b)
         if len(their_q) != 1:
             raise ModelError(f"mimic joint {name!r} has coordinates (cos, sin) in {self.library}; load it with mimic=False")
-        self._rows.append(JointRow(SAME, [q], [v], their_q, their_v, follows=True, factor=k, offset=b))
+        joint = model.joint[self.robot.joint(name).index]
+        kind = polynomial(joint.coefficients) if isinstance(joint, Follower) else SAME
+        self._rows.append(JointRow(kind, [q], [v], their_q, their_v, follows=True, factor=k, offset=b))
 
     def rows(self) -> list[JointRow]:
         """All rows; a joint of the robot without a match is an error."""
@@ -241,6 +245,8 @@ def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]
             continue
         i = model.joint_names.index(j.name)
         leader, k, b = model.coupling[i] or (i, 1.0, 0.0)
+        if isinstance(model.joint[i], Follower):
+            raise ModelError(f"joint {j.name!r} is helical and follows by a polynomial, which the bridge does not support")
         q, v = model.q_start[leader], model.v_start[leader]
         parts = list(composite_parts(j))
         for number, part in enumerate(parts, start=1):

@@ -25,6 +25,7 @@ from torsor.model.joints import (
     Planar,
     Translation,
 )
+from torsor.model.joints.follower import Follower
 from torsor.model.refusals import refuse_forces, refuse_symbols
 from torsor.model.rotor import refuse_rotors
 from torsor.model.splitting import composite_parts, part_of
@@ -135,6 +136,9 @@ class _PinocchioWriter:
         ours = self.robot.model
         followers = [i for i, c in enumerate(ours.coupling) if c is not None]
         for i in followers:
+            if isinstance(ours.joint[i], Follower):
+                who = ours.joint_names[i]
+                raise ModelError(f"joint {who!r} follows by a polynomial; Pinocchio's mimic joints are linear")
             if isinstance(ours.joint[i], Helical):
                 who = ours.joint_names[i]
                 raise ModelError(f"joint {who!r} is a helical mimic joint, which Pinocchio computes wrongly")

@@ -22,6 +22,9 @@ Samples = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random configurations.")]
+Drawing = Annotated[
+    str | None, typer.Option("--graph", metavar="FILE", help="Draw links and joints: .svg, or .dot for Graphviz.")
+]
 Joint = Annotated[str | None, typer.Option(metavar="NAME", help="List the parts of one joint's force, the largest first.")]
 Parts = Annotated[bool, typer.Option("--parts", help="Show every part; by default many parts are summed by kind.")]
 #: parts up to which a table has a row each
@@ -29,17 +32,23 @@ MANY = 12
 
 
 @on_robot
-def info(robot: Robot, samples: Samples = 1000, seed: Seed = 0, json: Json = False) -> None:
+def info(robot: Robot, samples: Samples = 1000, seed: Seed = 0, graph: Drawing = None, json: Json = False) -> None:
     """Properties of a robot: tree, joints, masses, conditioning, reach."""
     from torsor.cli.out import emit, listing
+    from torsor.cli.showing import check_file_kind
     from torsor.look.explain.survey import survey
 
+    check_file_kind("--graph", graph, (".svg", ".dot", ".gv"))
+    if graph is not None:
+        robot.graph().save(graph)
     found = survey(robot, samples, seed)
     parts = [str(robot), *([_joints(robot)] if robot.joints else []), _facts(robot, found)]
     if found.reaches:
         parts.append(_reach(found))
     if robot.report:
         parts.append(listing("While loading:", robot.report))
+    if graph is not None:
+        parts.append(f"wrote {graph}")
     emit(json, _document(robot, found), *parts)
 
 

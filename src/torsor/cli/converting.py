@@ -8,6 +8,7 @@ import typer
 
 from torsor.cli.option_values import Json
 from torsor.cli.robots import on_robot
+from torsor.support.text import count
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -25,6 +26,7 @@ Quantities = Annotated[
 ]
 Float = Annotated[Literal["float64", "float32"], typer.Option(help="Of C.")]
 Target = Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .urdf or .mjcf, or any name with --to.")]
+Meshes = Annotated[bool, typer.Option("--meshes/--no-meshes", help="Of URDF and MJCF: write meshes, or leave them out.")]
 Format = Annotated[
     Literal["urdf", "mjcf"] | None, typer.Option("--to", help="Format, if it does not follow from the extension of OUT.")
 ]
@@ -36,8 +38,9 @@ ENDINGS = {"c": ".c", "python": ".py", "urdf": ".urdf", "mjcf": ".xml", "mr": ".
 
 @on_robot
 def export(
-    robot: Robot, to: To, out: Out = None, quantity: Quantities = None, dtype: Float = "float64", json: Json = False
-) -> None:
+    robot: Robot, to: To, out: Out = None, quantity: Quantities = None, dtype: Float = "float64", meshes: Meshes = True,
+    json: Json = False,
+) -> None:  # fmt: skip
     """Code in C or Python, a URDF or MJCF, or Modern Robotics' lists."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import UsageError
@@ -62,39 +65,40 @@ def export(
     elif to == "mr":
         files, lost = [_lists(robot, path)], losses(robot.description, "mr")
     else:
-        files, lost = _save(robot, path, to)
+        files, lost = _save(robot, path, to, meshes)
     emit(json, {"robot": robot.name, "to": to, "files": files, "lost": lost}, _report_written(files, lost))
 
 
 @on_robot
-def convert(robot: Robot, out: Target, to: Format = None, json: Json = False) -> None:
+def convert(robot: Robot, out: Target, to: Format = None, meshes: Meshes = True, json: Json = False) -> None:
     """Convert a file to another format; list lost or changed data."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import UsageError
 
     if to is None and not out.lower().endswith((".urdf", ".mjcf")):
         raise UsageError(f"{out} has no known extension: use .urdf or .mjcf, or give --to")
-    files, lost = _save(robot, out, to)
+    files, lost = _save(robot, out, to, meshes)
     lost = [*robot.report, *lost]
     emit(json, {"robot": robot.name, "files": files, "lost": lost}, _report_written(files, lost))
 
 
-def _save(robot: Robot, path: str, format: str | None) -> tuple[list[str], list[str]]:
+def _save(robot: Robot, path: str, format: str | None, meshes: bool) -> tuple[list[str], list[str]]:
     """The written files, and the data they cannot express, one line each."""
+    import os
+
     from lxml import etree
 
     from torsor.cli.outcome import UsageError
-    from torsor.io.formats import writer
-    from torsor.io.loops_file import loops_path
-    from torsor.robot.loading import save
+    from torsor.robot.loading import save_files
 
     ending = next((word for word in ("urdf", "mjcf") if path.lower().endswith(f".{word}")), None)
     if ending and format and ending != format:
         raise UsageError(f"{path} has the extension of {ending.upper()}, but --to is {format}")
-    save(robot, path, format=format)
-    loops = [str(loops_path(path))] if robot.loops and writer(path, format).name == "urdf" else []
+    others = save_files(robot, path, format, meshes)
     comments = [" ".join(c.text.split()) for c in etree.parse(path).iter(etree.Comment)]
-    return [path, *loops], [line for line in comments if not line.startswith("written by torsor")]
+    if not os.path.isabs(path):
+        others = [os.path.relpath(file) for file in others]
+    return [path, *others], [line for line in comments if not line.startswith("written by torsor")]
 
 
 def _lists(robot: Robot, path: str) -> str:
@@ -121,6 +125,11 @@ def _lists(robot: Robot, path: str) -> str:
 
 
 def _report_written(files: list[str], lost: list[str]) -> Any:
+    import os
+
     from torsor.cli.out import listing
 
-    return listing(f"wrote {', '.join(files)}{'; not converted, or converted with changes:' if lost else ''}", lost)
+    meshes = [file for file in files if file.endswith(".obj")]
+    shown = [file for file in files if file not in meshes]
+    shown += [f"{os.path.dirname(meshes[0])}{os.sep} ({count(len(meshes), 'mesh file')})"] if meshes else []
+    return listing(f"wrote {', '.join(shown)}{'; not converted, or converted with changes:' if lost else ''}", lost)

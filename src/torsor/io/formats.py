@@ -108,7 +108,7 @@ def _write_urdf(d: Description, path: str | os.PathLike[str]) -> Any:
 def _write_mjcf(d: Description, path: str | os.PathLike[str]) -> Any:
     from torsor.io.mjcf import write_mjcf
 
-    return write_mjcf(d, path)
+    return write_mjcf(d, path, roots=(os.path.dirname(os.path.realpath(path)),))  # meshes beside the file
 
 
 def _adjust(d: Description, o: Options) -> Description:

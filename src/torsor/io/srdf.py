@@ -153,10 +153,10 @@ def write_srdf(d: Description, path: str | os.PathLike[str] | None = None) -> st
     return text
 
 
-def beside(path: Any) -> str:
+def srdf_path(path: Any) -> str:
     """The SRDF of ``robot.urdf``: ``robot.srdf``, in the same folder.
 
-    >>> beside("arms/robot.urdf")
+    >>> srdf_path("arms/robot.urdf")
     'arms/robot.srdf'
     """
     if not isinstance(path, (str, os.PathLike)) or str(path).lstrip().startswith("<"):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from torsor.errors import ModelError
 from torsor.model.description import BASES, FLOATING_BASE, WORLD, Description, Joint, Loop
 from torsor.model.forces import ForceRow
 from torsor.model.joints import Fixed, JointType
+from torsor.model.joints.follower import Follower
 from torsor.model.magnitudes import check_inertia, check_size
 from torsor.model.model import Coupling, Frame, LinkRow, LoopRow, Model
+from torsor.model.polynomials import compose, trim
 from torsor.model.rotor import Rotor, RotorRow
-from torsor.scalar import tidy
+from torsor.scalar import Scalar, tidy
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO
 
@@ -57,7 +60,7 @@ def assemble(d: Description) -> Model:
     names = tuple("" if j is None else j.name for j in moved_by)
     for name, G in zip(names, inertia, strict=True):
         check_inertia(f"the links that {f'joint {name!r}' if name else 'the base'} carries", G)  # welds add up
-    coupling, q_start, v_start, nq, nv = _coordinates(d, moved_by, names)
+    coupling, q_start, v_start, nq, nv = _coordinates(d, moved_by, names, kind)
     return Model(
         name=d.name,
         parent=tuple(parent),
@@ -113,15 +116,16 @@ def _rotor(r: Rotor, mount: Frame, names: tuple[str, ...]) -> RotorRow:
 
 
 Starts = tuple[int, ...]
+Polynomial = tuple[Scalar, ...]
 
 
 def _coordinates(
-    d: Description, moved_by: list[Joint | None], names: tuple[str, ...]
+    d: Description, moved_by: list[Joint | None], names: tuple[str, ...], kind: list[JointType]
 ) -> tuple[tuple[Coupling | None, ...], Starts, Starts, int, int]:
-    """Start index of each joint's coordinates; a mimic joint uses its leader's."""
+    """Start index of each joint's coordinates; a mimic joint uses its leader's.  A curved one gets its kind changed."""
     joints = {j.name: j for j in d.joints}
     number = {name: i for i, name in enumerate(names)}
-    known: dict[str, tuple[str, float, float]] = {}
+    known: dict[str, tuple[str, Polynomial]] = {}
     coupling: list[Coupling | None] = []
     q_start, v_start = [], []
     nq = nv = 0
@@ -129,8 +133,12 @@ def _coordinates(
         q_start.append(nq)
         v_start.append(nv)
         if j is not None and j.mimic is not None:
-            leader, k, b = _coupling(j, joints, known)
-            coupling.append(Coupling(number[leader], k, b))
+            leader, p = _coupling(j, joints, known)
+            b, k, *higher = p
+            if higher:  # the polynomial is a matter of the joint's kind
+                check_curved(j, leader)
+                kind[len(coupling)] = Follower(kind[len(coupling)], p)
+            coupling.append(Coupling(number[leader], 1, 0) if higher else Coupling(number[leader], k, b))
             continue
         coupling.append(None)
         if j is not None:
@@ -141,19 +149,32 @@ def _coordinates(
     return tuple(coupling), tuple(q_start), tuple(v_start), nq, nv
 
 
-def _coupling(j: Joint, joints: dict[str, Joint], known: dict[str, tuple[str, float, float]]) -> tuple[str, float, float]:
-    """(leader, k, b) relative to the joint at the end of a chain of mimic joints; resolved parts of the chain are reused."""
+def _coupling(j: Joint, joints: dict[str, Joint], known: dict[str, tuple[str, Polynomial]]) -> tuple[str, Polynomial]:
+    """(leader, polynomial) relative to the joint at the end of a chain of mimic joints; resolved parts are reused."""
     chain = []
     at = j
     while at.mimic is not None and at.name not in known:
         chain.append(at)
         at = joints[at.mimic.joint]
-    leader, k, b = known.get(at.name, (at.name, 1.0, 0.0))
+    leader, p = known.get(at.name, (at.name, (0.0, 1.0)))
     for follower in reversed(chain):
         m = follower.mimic
         assert m is not None
-        k, b = m.multiplier * k, m.multiplier * b + m.offset
+        p = trim(compose(m.coefficients, p), least=2)
+        b, k, *higher = p
         check_size(f"joint {follower.name!r}: q / q({leader}), the product of the mimic multipliers on the way,", k)
         check_size(f"joint {follower.name!r}: q where q({leader}) = 0, by its chain of mimic joints,", b)
-        known[follower.name] = leader, k, b
-    return leader, k, b
+        check_size(f"joint {follower.name!r}: its polynomial in q({leader}), by its chain of mimic joints,", higher)
+        known[follower.name] = leader, p
+    return leader, p
+
+
+def check_curved(j: Joint, leader: str) -> None:
+    """Raise for a joint that follows by a curve and has losses or an armature: on its leader they would depend on q."""
+    found = [word for word in ("armature", "damping", "laws") if any(x is not None and x != 0 for x in getattr(j, word))]
+    if found:
+        raise ModelError(
+            f"joint {j.name!r} follows {leader!r} by a polynomial of degree 2 or more, and has {' and '.join(found)}, which a "
+            "joint without its own coordinate cannot have; remove it, or use the constraint torsor.constraints.coupling(..., "
+            "polynomial=...) between independent joints (robot.without_couplings())"
+        )

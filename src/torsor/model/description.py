@@ -7,7 +7,7 @@ editing returns another one, writers write it, and :func:`torsor.model.assembly.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from torsor.errors import ModelError
 from torsor.model.joints import Fixed, Floating, FloatingRPY, JointType
 from torsor.model.magnitudes import check_constants, check_inertia, check_size
 from torsor.model.named_configurations import Configuration, check_configurations
+from torsor.model.polynomials import evaluate, trim
 from torsor.model.rotor import Rotor, check_rotors
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Transform, Vec
@@ -58,11 +59,27 @@ class Link:
 
 @dataclass(frozen=True)
 class Mimic:
-    """q = multiplier · q(joint) + offset."""
+    """q = offset + multiplier x + higher[0] x² + higher[1] x³ + …, with x = q(joint)."""
 
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
+    higher: tuple[float, ...] = ()
+
+    @classmethod
+    def of_polynomial(cls, joint: str, coefficients: Sequence[Any]) -> Mimic:
+        """By its coefficients, the constant first; zeros at the end are left out."""
+        offset, multiplier, *higher = trim((*coefficients, 0, 0), least=2)
+        return cls(joint, multiplier, offset, tuple(higher))
+
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        """offset, multiplier, and the higher ones."""
+        return (self.offset, self.multiplier, *self.higher)
+
+    def at(self, x: Any) -> Any:
+        """q where q(joint) = x."""
+        return evaluate(self.coefficients, x)
 
 
 @dataclass(frozen=True)
@@ -328,6 +345,7 @@ def _leader(j: Joint, joints: dict[str, Joint]) -> Joint:
     assert j.mimic is not None
     check_size(f"joint {j.name!r}: mimic multiplier", j.mimic.multiplier)
     check_size(f"joint {j.name!r}: mimic offset", j.mimic.offset)
+    check_size(f"joint {j.name!r}: mimic polynomial", j.mimic.higher)
     leader = joints.get(j.mimic.joint)
     if leader is None:
         raise ModelError(f"joint {j.name!r} mimics joint {j.mimic.joint!r}, which is not defined")

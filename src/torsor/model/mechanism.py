@@ -14,16 +14,20 @@ from torsor.model import Description, Model, assemble, surgery
 from torsor.model.configuration_space import ConfigurationSpace
 from torsor.model.description import FLOATING_BASE
 from torsor.model.forces import Element
+from torsor.model.joint_surgery import with_joint_type, with_mimic
+from torsor.model.joints import JointType
 from torsor.model.part import part_of
 from torsor.model.part_views import FrameView, JointView, LinkView, LoopView
 from torsor.model.printing import loop_count, tree
+from torsor.model.renaming import rename
 from torsor.model.sensor import Sensor
 from torsor.model.spanning import spanning_tree
+from torsor.model.topology import Topology
 from torsor.scalar import Scalar, Scalars
 from torsor.support.text import count, numbers, plain, short
 
 
-class Mechanism(ConfigurationSpace):
+class Mechanism(ConfigurationSpace, Topology):
     """A description and its numbered model.  Immutable and picklable; editing returns a new one."""
 
     def __init__(self, description: Description):
@@ -154,6 +158,62 @@ class Mechanism(ConfigurationSpace):
     def subtree(self, link: str) -> Self:
         """The subtree of a link as a separate robot with that link as its base."""
         return type(self)(surgery.subtree(self._description, link))
+
+    def without(self, link: str) -> Self:
+        """The robot without a link and everything that it carries; ``report`` lists loops and couplings that go with it.
+
+        >>> import torsor as ts
+        >>> ts.robots.panda().without("panda_hand").nq
+        7
+        """
+        return type(self)(surgery.without(self._description, link))
+
+    def rename(self, names: Mapping[str, str]) -> Self:
+        """The robot with new names of links, joints, frames, loops and rotors: ``{"old": "new"}``, all at once.
+
+        A name that both a link and a joint have is changed for both.
+        """
+        return type(self)(rename(self._description, names))
+
+    def with_joint_type(
+        self,
+        joint: str,
+        type: str | JointType,
+        *,
+        axis: Scalars | np.ndarray | None = None,
+        second_axis: Scalars | np.ndarray | None = None,
+        pitch: Scalar | None = None,
+    ) -> Self:
+        """The robot with a joint of another type, at the same place: ``"fixed"``, ``"revolute"``, ``"prismatic"``, ...
+
+        It keeps its axis unless one is given; arguments as for :meth:`Builder.joint <torsor.robot.builder.Builder.joint>`.
+        Limits and losses are kept where their units stay the same; ``report`` lists those dropped.
+
+        >>> import torsor as ts
+        >>> ts.robots.two_link().with_joint_type("joint2", "universal", second_axis=(1, 0, 0)).nq
+        3
+        """
+        return self.__class__(with_joint_type(self._description, joint, type, axis, second_axis, pitch))
+
+    def with_mimic(
+        self,
+        joint: str,
+        leader: str | None,
+        multiplier: float = 1.0,
+        offset: float = 0.0,
+        *,
+        polynomial: Sequence[float] | None = None,
+    ) -> Self:
+        """The robot with a joint that follows another: q(joint) = multiplier · q(leader) + offset; None ends it.
+
+        ``polynomial=(a0, a1, a2, ...)`` instead: q(joint) = a0 + a1 x + a2 x² + … with x = q(leader), as MJCF's ``polycoef``.
+        A joint that follows by a curve must not have armature, damping or friction laws.
+
+        >>> import torsor as ts
+        >>> ts.robots.two_link().with_mimic("joint2", "joint1", polynomial=(0, 0, 1)).nq
+        1
+        """
+        return type(self)(with_mimic(self._description, joint, leader, multiplier, offset, polynomial))
 
     def attach(
         self,

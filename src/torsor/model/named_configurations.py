@@ -93,16 +93,15 @@ def keep_joints(configurations: Iterable[Configuration], joints: Collection[str]
 
 
 def with_freed_joints(d: Description, freed: Collection[str]) -> tuple[Configuration, ...]:
-    """The configurations with values for mimic joints that get their own coordinate: k q(leader) + b."""
+    """The configurations with values for mimic joints that get their own coordinate."""
     if not freed or not d.configurations:
         return d.configurations
     joints = {j.name: j for j in d.joints}
 
     def followed(j: Joint, given: Mapping[str, tuple[float, ...]]) -> float:
-        k, b = 1.0, 0.0
-        while j.mimic is not None:
-            k, b, j = k * j.mimic.multiplier, k * j.mimic.offset + b, joints[j.mimic.joint]
-        return k * given.get(j.name, (0.0,))[0] + b
+        if j.mimic is None:
+            return given.get(j.name, (0.0,))[0]
+        return float(j.mimic.at(followed(joints[j.mimic.joint], given)))
 
     out = []
     for c in d.configurations:

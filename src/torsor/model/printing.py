@@ -49,7 +49,7 @@ def _motion(joint: Joint, model: Model, number: dict[str, int]) -> str:
         return joint.kind.name
     i = number[joint.name]
     if joint.mimic is not None:
-        return f"{joint.kind.name}, mimics {joint.mimic.joint}"
+        return f"{joint.kind.name}, mimics {joint.mimic.joint}{' by a polynomial' if joint.mimic.higher else ''}"
     q, n = model.q_start[i], model.joint[i].nq
     place = f"q[{q}]" if n == 1 else f"q[{q}:{q + n}]"
     return f"{joint.kind.name}, {place}"

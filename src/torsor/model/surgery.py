@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from torsor.errors import ModelError, UnknownName
-from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop, NamedFrame
+from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Mimic
 from torsor.model.forces import Buoyancy, Drag, GravityCompensation
 from torsor.model.joints import Fixed
 from torsor.model.named_configurations import Configuration, keep_joints, make_configuration, merge, with_freed_joints
+from torsor.model.renaming import names_of, rename
 from torsor.model.reversal import reverse
-from torsor.model.rotor import Rotor, make_rotor
+from torsor.model.rotor import make_rotor
 from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.model.spanning import ground_loops, joint_fields, unused_name
 from torsor.scalar import Scalar
@@ -49,13 +50,15 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
         values = read.per_coordinate(q, j.kind.nq, f"lock: joint {name!r}: q", number=False)
         held[name] = [read.scalar(x, f"lock: joint {name!r}: q") for x in values]
     for j in d.joints:  # a mimic joint may precede its leader in the file, and follow it through other mimic joints
-        k: float
-        b: float
-        k, b, at = 1, 0, j
-        while at.mimic is not None:
-            k, b, at = k * at.mimic.multiplier, k * at.mimic.offset + b, joints[at.mimic.joint]
-        if j.mimic is not None and at.name in held:
-            held[j.name] = [held[at.name][0] * k + b]
+        chain, at = list[Mimic](), j
+        while at.mimic is not None and at.name not in held:
+            chain.append(at.mimic)
+            at = joints[at.mimic.joint]
+        if chain and at.name in held:
+            (x,) = held[at.name]
+            for mimic in reversed(chain):
+                x = mimic.at(x)
+            held[j.name] = [x]
     if not held:
         return d
     still = {r.name for r in d.rotors if r.joint in held}
@@ -121,6 +124,47 @@ def subtree(d: Description, link: str) -> Description:
     )
 
 
+def without(d: Description, link: str) -> Description:
+    """The robot without a link and everything that it carries; the report lists what goes with them.
+
+    Frames on these links and loops to them are removed.  A joint that followed a removed one becomes independent; a rotor that
+    drove one and is mounted elsewhere becomes part of its link.
+
+    >>> from torsor import robots
+    >>> [x.name for x in without(robots.description("panda"), "panda_hand").links][-2:]
+    ['panda_link7', 'panda_link8']
+    """
+    _known_link(d, link)
+    if link == d.root:
+        raise ModelError(f"link {link!r} is the root: without it, nothing would be left")
+    gone = _below(d, link)
+    joints = [j for j in d.joints if j.child not in gone]
+    names = {j.name for j in joints}
+    freed = [j.name for j in joints if j.mimic is not None and j.mimic.joint not in names]
+    open_loops = [loop.name for loop in d.loops if {loop.parent, loop.child} & gone]
+    idle = [r for r in d.rotors if r.joint not in names and r.link not in gone]
+    note = f"removed link {link!r} and what it carries: {len(gone)} of {len(d.links)} links"
+    for what, found in (
+        ("loops removed", open_loops),
+        ("no longer coupled, as the joint followed is removed", freed),
+        ("part of its link, as the joint driven is removed: rotor", [r.name for r in idle]),
+    ):
+        note += f"; {what}: {', '.join(found)}" if found else ""
+    bodies = replace(d, rotors=tuple(idle)).bodies
+    lost = gone | {f.name for f in d.frames if f.link in gone} | {j.name for j in d.joints if j.name not in names}
+    return d.with_note(
+        note,
+        links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links if x.name not in gone),
+        joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
+        frames=tuple(f for f in d.frames if f.link not in gone),
+        loops=tuple(loop for loop in d.loops if loop.name not in open_loops),
+        rotors=tuple(r for r in d.rotors if r.joint in names),
+        configurations=keep_joints(with_freed_joints(d, freed), {FLOATING_BASE, *names}),
+        forces=tuple((at, element) for at, element in d.forces if _place(d, at)[0] not in gone),
+        sensors=tuple((name, s) for name, s in d.sensors if s.at not in lost),
+    )
+
+
 def attach(
     d: Description, other: Description, at: str, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), prefix: str = ""
 ) -> Description:
@@ -130,47 +174,32 @@ def attach(
     the same name become one.
     """
     link, X = _place(d, at)
-    theirs, joints, motors = _places(other), [j.name for j in other.edges], [r.name for r in other.rotors]
-    names = {name: prefix + name for name in (*theirs, *joints, *motors)}
-    weld = f"attach_{prefix}{other.root}"
+    theirs = rename(other, {name: prefix + name for name in names_of(other)}) if prefix else other
     for kind, old, new in (
-        ("link or frame", _places(d), theirs),
-        ("joint", [j.name for j in d.edges], joints),
-        ("rotor", [r.name for r in d.rotors], motors),
+        ("link or frame", _places(d), _places(theirs)),
+        ("joint", [j.name for j in d.edges], [j.name for j in theirs.edges]),
+        ("rotor", [r.name for r in d.rotors], [r.name for r in theirs.rotors]),
     ):
-        clash = [name for name in new if names[name] in old]
+        clash = [name for name in new if name in set(old)]
         if clash:
-            shown = ", ".join(repr(names[name]) for name in clash[:5]) + (", ..." if len(clash) > 5 else "")
+            shown = ", ".join(map(repr, clash[:5])) + (", ..." if len(clash) > 5 else "")
             raise ModelError(f"both robots have a {kind} named {shown}; distinguish them with attach(..., prefix='...')")
-
-    def rename(j: Joint) -> Joint:
-        mimic = None if j.mimic is None else replace(j.mimic, joint=names[j.mimic.joint])
-        return replace(j, name=names[j.name], parent=names[j.parent], child=names[j.child], mimic=mimic)
-
-    def move_loop(x: Loop) -> Loop:
-        parent, child = (names.get(end, end) for end in (x.parent, x.child))  # the world keeps its name
-        return replace(x, name=names[x.name], parent=parent, child=child)
-
-    def move_configuration(c: Configuration) -> Configuration:
-        return Configuration(prefix + c.name, tuple((names[joint], values) for joint, values in c.values))
-
-    def move_rotor(r: Rotor) -> Rotor:
-        return replace(r, name=names[r.name], joint=names[r.joint], link=names[r.link])
-
-    mount = Joint(weld, Fixed(), link, names[other.root], snap_rounding(read.pose(xyz, rpy, "attach") @ X))
+    weld = f"attach_{theirs.root}"
+    mount = Joint(weld, Fixed(), link, theirs.root, snap_rounding(read.pose(xyz, rpy, "attach") @ X))
+    named = keep_joints(theirs.configurations, [j.name for j in theirs.joints])
     note = f"attached {other.name!r} to {at!r}" + (f" with prefix {prefix!r}" if prefix else "")
     if other.floats:
         note += "; its floating base is welded"
     return replace(d, report=(*d.report, *(f"{other.name}: {line}" for line in other.report))).with_note(
         note,
-        links=(*d.links, *(replace(x, name=names[x.name]) for x in other.links)),
-        joints=(*d.joints, mount, *(rename(j) for j in other.joints)),
-        frames=(*d.frames, *(NamedFrame(names[f.name], names[f.link], f.origin) for f in other.frames)),
-        loops=(*d.loops, *(move_loop(x) for x in ground_loops(other))),
-        rotors=(*d.rotors, *(move_rotor(r) for r in other.rotors)),
-        configurations=merge(d.configurations, [move_configuration(c) for c in keep_joints(other.configurations, joints)]),
-        forces=(*d.forces, *((names[at], element) for at, element in other.forces)),
-        sensors=(*d.sensors, *((prefix + name, replace(s, at=names.get(s.at, s.at))) for name, s in other.sensors)),
+        links=(*d.links, *theirs.links),
+        joints=(*d.joints, mount, *theirs.joints),
+        frames=(*d.frames, *theirs.frames),
+        loops=(*d.loops, *ground_loops(theirs)),
+        rotors=(*d.rotors, *theirs.rotors),
+        configurations=merge(d.configurations, [replace(c, name=prefix + c.name) for c in named]),
+        forces=(*d.forces, *theirs.forces),
+        sensors=(*d.sensors, *((prefix + name, sensor) for name, sensor in theirs.sensors)),
     )
 
 

@@ -93,7 +93,8 @@ class Builder:
         in the joint frame, default ẑ; ``second_axis`` is the universal joint's; ``pitch`` [m/rad] the screw's.  Limits [rad, m,
         rad/s, m/s, N·m, N], reflected rotor inertia ``armature`` [kg·m², kg], viscous ``damping`` [N·m·s/rad, N·s/m] and dry
         ``friction`` [N·m, N] are a number, or one per degree of freedom.  ``mimic=(joint, multiplier, offset)``:
-        q = multiplier · q(joint) + offset.
+        q = multiplier · q(joint) + offset;
+        ``Mimic.of_polynomial(joint, (a0, a1, a2, ...))`` of :mod:`torsor.model`: q = a0 + a1 x + a2 x² + … with x = q(joint).
         """
         what = f"joint {name!r}"
         kind = joint_type(type, axis, second_axis, pitch, what)
@@ -207,7 +208,7 @@ class Builder:
 
 
 def _mimic(x: Any, what: str) -> Mimic | None:
-    """(joint, multiplier, offset), the last two 1 and 0 by default."""
+    """(joint, multiplier, offset), the last two 1 and 0 by default; or a Mimic."""
     if x is None or isinstance(x, Mimic):
         return x
     items = [x] if isinstance(x, str) else list(x)

@@ -66,7 +66,7 @@ def load(
     if srdf is not None and srdf is not False:
         from torsor.io import srdf as named
 
-        d = named.with_srdf(d, named.beside(source) if srdf is True else srdf)
+        d = named.with_srdf(d, named.srdf_path(source) if srdf is True else srdf)
     robot = Robot(d)
     return robot if gravity is None else robot.with_gravity(gravity)
 
@@ -79,11 +79,13 @@ def _hint(source: str | PathLike[str] | bytes) -> str | None:
     return f"torsor has a bundled robot of that name: ts.robots.{name}()" if name in names() else None
 
 
-def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None) -> None:
+def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None, meshes: bool = True) -> None:
     """Write the robot as URDF or MJCF, by its extension (``.urdf``, ``.mjcf``) or ``format=``; completely or not at all.
 
     URDF cannot express loops: they are written to ``robot.loops.yaml`` beside ``robot.urdf``, which
     ``load(path, loops=True)`` reads.  Named configurations are keyframes in MJCF, and left out of URDF: :func:`save_srdf`.
+    ``load(path, loops=True)`` reads.  Meshes that come with torsor are written to the folder ``robot_meshes`` beside it;
+    other meshes stay where they are.  ``meshes=False`` leaves out all of them.
 
     >>> import tempfile, torsor as ts
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -91,11 +93,27 @@ def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None) 
     ...     ts.load(f"{folder}/arm.urdf").nq
     6
     """
-    from torsor.io.formats import writer
+    save_files(robot, path, format, meshes)
 
-    write = writer(path, format).write
-    assert write is not None
-    write(robot.description, path)
+
+def save_files(robot: Robot, path: str | PathLike[str], format: str | None = None, meshes: bool = True) -> list[str]:
+    """:func:`save`, and the names of the files written besides ``path``."""
+    from torsor.io.formats import writer
+    from torsor.io.loops_file import loops_path
+    from torsor.robot.mesh_files import MeshFiles, without_meshes
+
+    chosen = writer(path, format)
+    assert chosen.write is not None
+    files = MeshFiles(path)
+    d = files.named_in(robot.description) if meshes else without_meshes(robot.description)
+    try:
+        written = files.write()  # first: MuJoCo's names of meshes need their files
+        chosen.write(d, path)
+    except BaseException:
+        files.remove()
+        raise
+    loops = [str(loops_path(path))] if robot.loops and chosen.name == "urdf" else []
+    return loops + [str(file) for file in written]
 
 
 def save_urdf(robot: Robot, path: str | PathLike[str]) -> None:

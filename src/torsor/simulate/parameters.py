@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torsor.compile import Argument
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Model
+from torsor.model.joints.follower import Follower
 from torsor.simulate.axes import Spread, with_axes
 from torsor.spatial import Inertia, Sym
 
@@ -125,6 +126,10 @@ def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
     if what == "friction" and not any(robot.model.friction[joint.index]):
         raise ArgumentError(
             f"{VariedConstant(what, name).label}: joint {name!r} has no friction law; robot.with_friction gives it one"
+        )
+    if isinstance(robot.model.joint[joint.index], Follower):
+        raise ArgumentError(
+            f"{VariedConstant(what, name).label}: joint {name!r} follows by a polynomial and cannot have {what}"
         )
     freedoms = robot.model.joint[joint.index].nv
     return () if freedoms == 1 else (freedoms,)

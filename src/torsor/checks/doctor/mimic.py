@@ -49,9 +49,8 @@ def _is_cyclic(j: JointRecord, joints: dict[str, JointRecord]) -> bool:
 
 def _unusual_mimics(subject: Examination, j: JointRecord, leader: JointRecord) -> Iterable[Finding]:
     assert j.mimic is not None
-    k, b = j.mimic.multiplier, j.mimic.offset
-    if k == 0:
-        says, means = "it mimics with multiplier 0", f"it stays at {b:g} and does not move"
+    if not any(j.mimic.coefficients[1:]):
+        says, means = "it mimics with multiplier 0", f"it stays at {j.mimic.offset:g} and does not move"
         yield subject.finding("mimic-zero", j, says, means, path=("mimic",))
         return
     if leader.mimic is not None and leader.type != "fixed":
@@ -60,10 +59,12 @@ def _unusual_mimics(subject: Examination, j: JointRecord, leader: JointRecord) -
             "torsor supports the chain; other readers treat the joint as independent", path=("mimic",),
         )  # fmt: skip
         return
-    ends = [k * x + b for x in (leader.lower, leader.upper) if x is not None]
-    if len(ends) < 2 or j.lower is None or j.upper is None or not leader.limited:
+    if leader.lower is None or leader.upper is None or j.lower is None or j.upper is None or not leader.limited:
         return
-    low, high = min(ends), max(ends)
+    first, last = leader.lower, leader.upper
+    between = [first + (last - first) * k / 100 for k in range(1, 100)] if j.mimic.higher else []  # a curve may turn there
+    places = [j.mimic.at(x) for x in (first, *between, last)]
+    low, high = min(places), max(places)
     slack = 0.02 * max(j.upper - j.lower, 1e-6)
     if low < j.lower - slack or high > j.upper + slack:
         yield subject.finding(

@@ -159,7 +159,8 @@ def _joint(doc: Document, element: Element, refusals: list[FileError]) -> JointR
     follows = None
     if mimic is not None:
         k, b = _number(mimic, "multiplier"), _number(mimic, "offset")
-        follows = Mimic(mimic.get("joint", ""), 1.0 if k is None else k, 0.0 if b is None else b)
+        p = _numbers(mimic, "polynomial") or (0.0 if b is None else b, 1.0 if k is None else k)
+        follows = Mimic.of_polynomial(mimic.get("joint", ""), p)
     axis = _numbers(_child(doc, element, "axis"), "xyz")
     return JointRecord(
         element.get("name", ""), element.get("type", ""), parent, child, axis, lower, upper, effort, velocity,

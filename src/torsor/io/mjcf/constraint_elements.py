@@ -7,6 +7,7 @@ import math
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from torsor.errors import ModelError
 from torsor.io.mjcf.attribute_values import numbers
 from torsor.io.mjcf.body_elements import Body, names_of_pieces, screw_pitch
 from torsor.model.description import Description, Loop
@@ -35,14 +36,16 @@ def loop_elements(loop: Loop) -> list[LoopElement]:
 
 
 def equalities(d: Description, ends: dict[str, tuple[str, str, str]]) -> Element:
-    """Loops between sites, and mimics: y = offset + multiplier x."""
+    """Loops between sites, and mimics: y = offset + multiplier x + … by ``polycoef``."""
     out = etree.Element("equality")
     for name, (word, parent, child) in ends.items():
         etree.SubElement(out, word, name=name, site1=parent, site2=child)
     for j in d.joints:
         who = f"joint {j.name!r}"
         if j.mimic is not None:
-            coefficients = numbers(who, (j.mimic.offset, j.mimic.multiplier, 0, 0, 0))
+            if len(j.mimic.coefficients) > 5:
+                raise ModelError(f"{who} follows by a polynomial of degree {len(j.mimic.higher) + 1}; MJCF has at most 4")
+            coefficients = numbers(who, (*j.mimic.coefficients, 0, 0, 0)[:5])
             etree.SubElement(out, "joint", name=f"{j.name}_mimic", joint1=j.name, joint2=j.mimic.joint, polycoef=coefficients)
         if screw_pitch(j) is not None:
             pitch = numbers(who, (0, screw_pitch(j), 0, 0, 0))

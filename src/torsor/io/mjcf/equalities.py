@@ -1,13 +1,15 @@
-"""Equality constraints: welds and connects close loops, linear joint equalities are mimic joints; others are reported."""
+"""Equality constraints: welds and connects close loops, joint equalities are mimic joints; others give a warning."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from torsor.io.mjcf.actuators import Drives
 from torsor.io.mjcf.poses import pose, rotation, translation, vector
 from torsor.io.mjcf.selection import EQUALITY, SITE, Selection, name_of
 from torsor.model.description import WORLD, Loop, Mimic
 from torsor.model.joints import Fixed, JointType, Spherical
+from torsor.model.polynomials import compose
 from torsor.spatial import Transform
 
 #: MuJoCo's mjtEq
@@ -15,34 +17,58 @@ CONNECT, WELD, JOINTS = 0, 1, 2
 _OTHERS = {3: "tendon", 4: "flex", 5: "flexvert", 6: "flexstrain", 7: "distance"}
 
 
-def read_mimics(chosen: Selection) -> dict[int, Mimic]:
-    """q₁ − q₁₀ = a₀ + a₁(q₂ − q₂₀) as q₁ = a₁ q₂ + (q₁₀ + a₀ − a₁ q₂₀)."""
+def read_mimics(chosen: Selection, drives: Drives) -> dict[int, Mimic]:
+    """q₁ − q₁₀ = a₀ + a₁(q₂ − q₂₀) + … + a₄(q₂ − q₂₀)⁴ as a polynomial in q₂.
+
+    A joint that follows by a curve has no armature or damping in torsor: with those it stays independent, with a warning.
+    """
     m, out = chosen.m, dict[int, Mimic]()
+    number = {name: k for k, name in chosen.joints.items()}
     for e in range(m.neq):
         if m.eq_type[e] != JOINTS or not m.eq_active0[e]:
             continue
         follower, leader = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
-        a0, a1, *higher = (float(x) for x in m.eq_data[e][:5])
+        a = [float(x) for x in m.eq_data[e][:5]]
         name = _name(chosen, e)
         if follower not in chosen.joints or (leader >= 0 and leader not in chosen.joints):
             chosen.notes.note("equality between joints that are not read", name)
-        elif leader < 0 or not a1:
-            chosen.notes.note("equality that fixes a joint at a constant ignored; use robot.lock(...)", name)
-        elif any(higher):
-            chosen.notes.note("equality between joints ignored, because it is not linear", name)
-        elif follower in out or _leads_to(out, chosen, leader, follower):
+            continue
+        q1, q2 = (float(m.qpos0[m.jnt_qposadr[k]]) if k >= 0 else 0.0 for k in (follower, leader))
+        b, *rest = compose(a, (-q2, 1.0))
+        mimic = Mimic.of_polynomial(chosen.joints.get(leader, ""), (q1 + b, *rest))
+        if leader < 0 or not any(a[1:]):
+            chosen.leave_out("equality that fixes a joint at a constant (use robot.lock)", name)
+        elif follower in out:
+            chosen.leave_out("equality between joints that other equalities determine", name)
+        elif leader == follower or follower in _chain(out, number, leader):
             chosen.notes.note("equality between joints ignored, because other equalities determine them", name)
         else:
-            q1, q2 = (float(m.qpos0[m.jnt_qposadr[k]]) for k in (follower, leader))
-            out[follower] = Mimic(chosen.joints[leader], a1, q1 + a0 - a1 * q2)
+            out[follower] = mimic
+    curved = set[int]()
+    for k in sorted(out, key=lambda k: len(_chain(out, number, k))):  # leaders first
+        if out[k].higher or curved.intersection(_chain(out, number, k)):
+            if _resists(chosen, k, drives):
+                x = out.pop(k)
+                call = f"torsor.constraints.coupling({chosen.joints[k]!r}, {x.joint!r}, polynomial={x.coefficients})"
+                chosen.leave_out("polynomial equality of a joint with armature or damping, to be added as", call)
+            else:
+                curved.add(k)
     return out
 
 
-def _leads_to(mimics: dict[int, Mimic], chosen: Selection, start: int, goal: int) -> bool:
-    number = {name: k for k, name in chosen.joints.items()}
-    while start in mimics and start != goal:
-        start = number[mimics[start].joint]
-    return start == goal
+def _chain(mimics: dict[int, Mimic], number: dict[str, int], k: int) -> list[int]:
+    """The joints that a joint follows, one after another."""
+    out = []
+    while k in mimics:
+        k = number[mimics[k].joint]
+        out.append(k)
+    return out
+
+
+def _resists(chosen: Selection, k: int, drives: Drives) -> bool:
+    """Whether a joint has armature or damping."""
+    m, at = chosen.m, int(chosen.m.jnt_dofadr[k])
+    return bool(m.dof_armature[at] or m.dof_damping[at] or drives.armature.get(k) or drives.damping.get(k))
 
 
 def read_loops(chosen: Selection) -> tuple[Loop, ...]:
@@ -55,7 +81,7 @@ def read_loops(chosen: Selection) -> tuple[Loop, ...]:
         if not m.eq_active0[e]:
             chosen.notes.note("equality that starts inactive ignored", name)
         elif kind not in (CONNECT, WELD):
-            chosen.notes.note(f"<{_OTHERS.get(kind, kind)}> equality ignored", name)
+            chosen.leave_out(f"<{_OTHERS.get(kind, kind)}> equality", name)
         else:
             loop = _loop(chosen, e, chosen.fresh_joint(name))
             out += [loop] if loop is not None else []

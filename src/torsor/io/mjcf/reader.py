@@ -8,10 +8,12 @@ q, v and the joint order are MuJoCo's own, except quaternions (x, y, z, w) and t
 * Joints: hinge, slide, ball, free, several on a body in series with massless links between; ``pos``, ``axis``, ``ref``.
 * One free body that is the root of all moving bodies is the floating base.  Otherwise the root is ``world``, unless the world
   has only one body welded to its origin; other free bodies are attached to ``world`` by Floating joints.
-* <connect> and <weld> are loops, a linear <equality joint> a mimic.  MuJoCo's are springs, torsor's are exact.
+* <connect> and <weld> are loops, an <equality joint> a mimic, also by a polynomial.  MuJoCo's are springs, torsor's are exact.
 * ``gravcomp`` is a force element, :class:`torsor.model.forces.GravityCompensation`.
-* Springs, polynomial damping, tendons, fluids and flexes push on the joints and are **not** read: one ModelWarning names them,
-  ``strict=True`` refuses them.  Mass matrix and bias force are those of the bodies alone.
+* Springs, polynomial damping, tendons, fluids and flexes push on the joints, other equalities hold them,
+  and are **not** read: one ModelWarning names them,
+  ``strict=True`` refuses them.  Mass matrix and bias force are those of
+  the bodies alone.
 * Actuators give effort limits (force range times gear, or a plain motor's control range), armature and damping.
 * Keyframes are named configurations, by their ``qpos``; their velocities and controls are not read.
 * Sensors that torsor has too (gyro, accelerometer, force, torque, jointpos, jointvel, jointactuatorfrc) are ``robot.sensors``.
@@ -36,7 +38,7 @@ from torsor.io.mjcf.keyframes import read_keyframes
 from torsor.io.mjcf.poses import inertia, vector
 from torsor.io.mjcf.selection import Selection, select
 from torsor.io.mjcf.sensors import read_sensors
-from torsor.io.mjcf.unused import NO_DAMPERS, NO_GRAVITY, count_unused, forces_left_out
+from torsor.io.mjcf.unused import NO_DAMPERS, NO_GRAVITY, constraints_left_out, count_unused, forces_left_out
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Link
 from torsor.model.forces import GravityCompensation
@@ -97,8 +99,8 @@ def translate(
     """The description of a compiled MjModel; arguments as for :func:`read_mjcf`."""
     notes = Notes()
     chosen = select(m, body, notes)
-    mimics = read_mimics(chosen) if mimic else {}
     drives = read_drives(chosen)
+    mimics = read_mimics(chosen, drives) if mimic else {}
     links, joints = list[Link](), []
     for i in chosen.kept:
         if i != chosen.kept[0]:
@@ -122,7 +124,8 @@ def translate(
     odd = warn_or_refuse(d, strict=strict)
     if odd:
         d = d.with_note(f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}")
-    return _warn_or_refuse(d, forces_left_out(chosen), strict)
+    d = _warn_or_refuse(d, "forces", forces_left_out(chosen), strict)
+    return _warn_or_refuse(d, "constraints", constraints_left_out(chosen), strict)
 
 
 def _inertia(m: Any, i: int) -> Inertia:
@@ -150,15 +153,21 @@ def _note_joint_differences(chosen: Selection, mimic: bool) -> None:
         chosen.notes.note("equalities between joints ignored (mimic=False), so", "independent")
 
 
-def _warn_or_refuse(d: Description, left_out: list[str], strict: bool) -> Description:
-    """Forces that are not read, as a warning and in the report, or refused."""
+#: what the dynamics are without forces or constraints that are not read, and what to do
+_WITHOUT = {
+    "forces": "mass matrix and bias force are those of the bodies alone; add other forces to tau",
+    "constraints": "the joints move as if these were not there; add them with robot.constrained(...)",
+}
+
+
+def _warn_or_refuse(d: Description, kind: str, left_out: list[str], strict: bool) -> Description:
+    """Forces and constraints that are not read, as a warning and in the report, or refused."""
     if not left_out:
         return d
-    what = f"robot {d.name!r} has forces that torsor does not support: {'; '.join(left_out)}"
+    what = f"robot {d.name!r} has {kind} that torsor does not support: {'; '.join(left_out)}"
     if strict:
         raise ModelError(f"{what}; remove them from the file, or load with strict=False")
-    message = f"{what}; mass matrix and bias force are those of the bodies alone; add other forces to tau"
-    warnings.warn(message, ModelWarning, stacklevel=callers_level())
+    warnings.warn(f"{what}; {_WITHOUT[kind]}", ModelWarning, stacklevel=callers_level())
     for line in left_out:
         d = d.with_note(f"NOT in the dynamics: {line}")
     return d

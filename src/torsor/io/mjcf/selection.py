@@ -32,6 +32,11 @@ class Selection:
     taken_joints: set[str] = field(default_factory=set)
     sliders: dict[int, list[str]] = field(default_factory=dict)  # of a free joint that is read as sliders and a ball
     sites: dict[int, str] = field(default_factory=dict)  # frames of the sites that are read
+    not_held: dict[str, list[str]] = field(default_factory=dict)  # constraints that are not read, by kind
+
+    def leave_out(self, what: str, name: str) -> None:
+        """A constraint on the motion that is not read."""
+        self.not_held.setdefault(what, []).append(name)
 
     def fresh_link(self, word: str) -> str:
         return _unused_name(word, self.taken_links)

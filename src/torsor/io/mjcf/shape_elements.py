@@ -56,7 +56,7 @@ class Assets:
 
     def _find(self, uri: str) -> Path | None:
         if uri.startswith("torsor://"):
-            self.left_out[uri] = "bundled meshes are not separate files"
+            self.left_out[uri] = "bundled meshes are not separate files; torsor.save writes them"
             return None
         try:
             path = Places(self.source, self.roots).find(uri)

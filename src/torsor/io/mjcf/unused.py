@@ -32,6 +32,11 @@ def forces_left_out(chosen: Selection) -> list[str]:
     return [line for line in found if line]
 
 
+def constraints_left_out(chosen: Selection) -> list[str]:
+    """The constraints that MuJoCo would hold and torsor does not, in words."""
+    return [f"{what}: {short_list(names)}" for what, names in chosen.not_held.items()]
+
+
 def _count_and_names(what: str, names: Iterable[str]) -> str:
     found = list(names)
     return f"{what}: {short_list(found)}" if found else ""

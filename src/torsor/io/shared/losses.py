@@ -147,6 +147,11 @@ FEATURES = (
     Feature("loops MuJoCo has no constraint for", _loops(False), {"mjcf": LEFT_OUT}),
     Feature("loops", _loops(False), {"urdf": "not in this file, load with loops=, the side-file"}),
     Feature("mimic joints", joints(lambda j: j.mimic), {"mjcf": "tied by springs"}),
+    Feature(
+        "mimic joints that follow by a polynomial",
+        joints(lambda j: j.mimic and j.mimic.higher),
+        {"urdf": _AS_TORSOR_ELEMENTS},
+    ),
     Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
     Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),

@@ -201,8 +201,10 @@ def _mimic(doc: Document, element: Element, name: str, kind: JointType, follow: 
     mimic = doc.single(element, "mimic")
     if mimic is None:
         return None
-    doc.look(mimic, {"joint", "multiplier", "offset"}, ())
-    found = Mimic(doc.text(mimic, "joint"), doc.number(mimic, "multiplier", "1"), doc.number(mimic, "offset", "0"))
+    doc.look(mimic, {"joint", "multiplier", "offset", "polynomial"}, ())
+    linear = doc.number(mimic, "offset", "0"), doc.number(mimic, "multiplier", "1")
+    curve = doc.numbers(mimic, "polynomial", None) if "polynomial" in mimic.attrib else linear
+    found = Mimic.of_polynomial(doc.text(mimic, "joint"), curve)
     if isinstance(kind, Fixed):  # left over where a mimic joint was locked, as in Talos
         doc.notes.note_ignored("<mimic> element", _WELDED)
         return None

@@ -12,7 +12,7 @@ Choices where URDF leaves one, or other readers differ:
 * planar: the axis is the normal of the plane.
 * torsor's own, which other readers do not support: types ``helical`` (``pitch`` [m/rad] on <axis>), ``cylindrical``,
   ``universal`` (second axis in <axis2 xyz>), ``spherical``; ``armature`` on <dynamics>; limits and dynamics of joints with
-  several coordinates or degrees of freedom as that many numbers.
+  several coordinates or degrees of freedom as that many numbers; ``polynomial`` on <mimic>, its coefficients, lowest first.
 * Two elements where one belongs (a second <mass>, <origin>, <limit> ...) contradict each other: an error.
 * An inertia that no body has loads with one ModelWarning, and is refused with ``strict=True``.
 """

@@ -148,6 +148,8 @@ def _joint(j: Joint) -> Element:
         etree.SubElement(out, "dynamics", {label: _numbers(who, x) for label, x in dynamics.items() if x})
     if j.mimic is not None:
         numbers = {"multiplier": _numbers(who, (j.mimic.multiplier,)), "offset": _numbers(who, (j.mimic.offset,))}
+        if j.mimic.higher:
+            numbers["polynomial"] = _numbers(who, j.mimic.coefficients)
         etree.SubElement(out, "mimic", {"joint": j.mimic.joint, **numbers})
     return out
 

@@ -10,19 +10,19 @@ from torsor.algorithms.configuration import integrate
 from torsor.errors import ArgumentError, UnknownName
 from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState
 from torsor.model.model import Model
-from torsor.scalar import Dual, Scalars, rate, value
+from torsor.model.polynomials import derivative, evaluate
+from torsor.scalar import Dual, Scalar, Scalars, rate, value
 from torsor.spatial.linear import dot
 
 
 @dataclass(frozen=True)
 class Coupled(Constraint):
-    """q_joint = k q_leader + b: a gear train or a belt as a constraint, with its own multiplier (F&O 15–19)."""
+    """q_joint = p(q_leader), a polynomial: gears, a belt or a cam as a constraint, with its own multiplier (F&O 15–19)."""
 
     name: str
     joint: str
     leader: str
-    multiplier: float = 1.0
-    offset: float = 0.0
+    coefficients: tuple[Scalar, ...] = (0, 1)
 
     def labels(self) -> tuple[str, ...]:
         return (f"{self.joint} follows {self.leader}",)
@@ -44,9 +44,10 @@ class Coupled(Constraint):
         m = state.model
         i, j = m.joint_names.index(self.joint), m.joint_names.index(self.leader)
         A: list[Any] = [0] * m.nv
-        A[m.v_start[i]], A[m.v_start[j]] = 1, -self.multiplier
-        error = state.q[m.q_start[i]] - state.q[m.q_start[j]] * self.multiplier - self.offset
-        return ConstraintRows([error], [A], [0], [0])
+        x, v, slope = state.q[m.q_start[j]], state.v[m.v_start[j]], derivative(self.coefficients)
+        A[m.v_start[i]], A[m.v_start[j]] = 1, -evaluate(slope, x)
+        error = state.q[m.q_start[i]] - evaluate(self.coefficients, x)
+        return ConstraintRows([error], [A], [0], [-evaluate(derivative(slope), x) * v * v])
 
 
 @dataclass(frozen=True)

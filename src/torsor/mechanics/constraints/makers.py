@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torsor.errors import ArgumentError
@@ -12,6 +12,7 @@ from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.points import Distance, PointAlong
 from torsor.mechanics.constraints.rolling import Rolling
 from torsor.model.joint_arguments import joint_type
+from torsor.model.joint_surgery import make_mimic
 from torsor.model.joints import Fixed, JointType
 from torsor.model.joints.base import axes_about
 from torsor.spatial import arguments as read
@@ -127,14 +128,24 @@ def rolling(
     return Rolling(what, frame, r, spin, *plane, relative_to)
 
 
-def coupling(joint: str, leader: str, multiplier: float = 1.0, *, offset: float = 0.0, name: str = "") -> Coupled:
+def coupling(
+    joint: str,
+    leader: str,
+    multiplier: float = 1.0,
+    *,
+    offset: float = 0.0,
+    polynomial: Sequence[float] | None = None,
+    name: str = "",
+) -> Coupled:
     """q(joint) = multiplier · q(leader) + offset [rad, m], as a constraint: its force is one of the multipliers [N·m, N].
+
+    ``polynomial=(a0, a1, a2, ...)`` instead: q(joint) = a0 + a1 x + a2 x² + … with x = q(leader), as MJCF's ``polycoef``.
 
     >>> coupling("finger2", "finger1", name="belt").size
     1
     """
     what = name or f"{joint} follows {leader}"
-    return Coupled(what, joint, leader, read.scalar(multiplier, what), read.scalar(offset, what))
+    return Coupled(what, joint, leader, make_mimic(what, leader, multiplier, offset, polynomial).coefficients)
 
 
 def pfaffian(

@@ -1,0 +1,119 @@
+"""Another type for a joint, and joints that follow others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.model.description import FLOATING_BASE, Description, Joint, Loop, Mimic
+from torsor.model.joint_arguments import joint_type
+from torsor.model.joints import JOINT_TYPES, Continuous, JointType
+from torsor.model.named_configurations import keep_joints, with_freed_joints
+from torsor.model.spanning import joint_fields
+from torsor.spatial import arguments as read
+
+#: joints whose coordinate is an angle, so that their limits and losses have the same units
+_ANGLES = ("revolute", "continuous", "helical")
+
+
+def with_joint_type(
+    d: Description, name: str, type: str | JointType, axis: Any = None, second_axis: Any = None, pitch: Any = None
+) -> Description:
+    """The robot with a joint, or a loop joint, of another type; it keeps its axis unless one is given.
+
+    Limits, armature, damping and friction are kept where their units stay the same; the report lists those dropped.
+
+    >>> from torsor import robots
+    >>> d = with_joint_type(robots.description("two_link"), "joint2", "prismatic", axis=(1, 0, 0))
+    >>> d.joints[1].kind
+    Prismatic(axis=Vec(x=1, y=0, z=0))
+    """
+    old = _find(d, name)
+    if axis is None and isinstance(type, str) and _has_axis(type):
+        axis = getattr(old.kind, "axis", None) or getattr(old.kind, "normal", None)
+    kind = joint_type(type, axis, second_axis, pitch, f"joint {name!r}")
+    note = f"joint {name!r}: {old.kind.name} → {kind.name}"
+    if isinstance(old, Loop):
+        return d.with_note(note, loops=tuple(replace(x, kind=kind) if x is old else x for x in d.loops))
+    kept, lost = _kept(old, kind)
+    made = Joint(old.name, kind, old.parent, old.child, old.origin, **kept)
+    note += f"; dropped: {', '.join(lost)}" if lost else ""
+    same = old.kind.nq == kind.nq
+    named = d.configurations if same else keep_joints(d.configurations, {FLOATING_BASE, *(j.name for j in d.joints)} - {name})
+    return d.with_note(note, joints=tuple(made if j is old else j for j in d.joints), configurations=named)
+
+
+def with_mimic(
+    d: Description,
+    name: str,
+    leader: str | None,
+    multiplier: float = 1.0,
+    offset: float = 0.0,
+    polynomial: Sequence[float] | None = None,
+) -> Description:
+    """The robot with a joint that follows another: q = multiplier · x + offset, or a0 + a1 x + a2 x² + … with x = q(leader).
+
+    Without a leader, the joint gets its own coordinate again.
+
+    >>> from torsor import robots
+    >>> d = with_mimic(robots.description("two_link"), "joint2", "joint1", polynomial=(0, -1, 0.5))
+    >>> d.joints[1].mimic.at(2.0)
+    0.0
+    """
+    old = _find(d, name)
+    if isinstance(old, Loop):
+        raise ModelError(f"joint {name!r} closes a loop and has no coordinate; use with_spanning_tree(...) to give it one")
+    if leader is None:
+        if (multiplier, offset, polynomial) != (1.0, 0.0, None):
+            raise ArgumentError(f"with_mimic: joint {name!r} needs a leader to follow; None makes it independent")
+        mimic, note = None, f"no longer coupled: {name}"
+        named = with_freed_joints(d, [name])
+    else:
+        if not isinstance(leader, str) or leader not in {j.name for j in d.joints}:
+            raise UnknownName("joint", leader, [j.name for j in d.joints])
+        mimic = make_mimic(f"joint {name!r}: mimic", leader, multiplier, offset, polynomial)
+        note = f"joint {name!r} follows {leader!r}"
+        named = keep_joints(d.configurations, {FLOATING_BASE, *(j.name for j in d.joints)} - {name})
+    joints = tuple(replace(j, mimic=mimic) if j is old else j for j in d.joints)
+    return d.with_note(note, joints=joints, configurations=named)
+
+
+def make_mimic(what: str, leader: str, multiplier: Any, offset: Any, polynomial: Sequence[Any] | None) -> Mimic:
+    """A mimic from numbers; ``polynomial`` in place of the other two."""
+    if polynomial is None:
+        return Mimic(leader, read.scalar(multiplier, what), read.scalar(offset, what))
+    if (multiplier, offset) != (1.0, 0.0):
+        raise ArgumentError(f"{what}: give either polynomial or multiplier and offset, not both")
+    coefficients = read.plain(polynomial)
+    if isinstance(coefficients, str) or not hasattr(coefficients, "__iter__"):
+        raise ArgumentError(f"{what}: polynomial must be a list of coefficients, the constant first, not {polynomial!r}")
+    return Mimic.of_polynomial(leader, [read.scalar(c, what) for c in coefficients])
+
+
+def _find(d: Description, name: str) -> Joint | Loop:
+    for j in d.edges:
+        if j.name == name:
+            return j
+    raise UnknownName("joint", name, [j.name for j in d.edges])
+
+
+def _has_axis(type: str) -> bool:
+    return any(word in getattr(JOINT_TYPES.get(type), "__dataclass_fields__", {}) for word in ("axis", "normal"))
+
+
+def _kept(old: Joint, kind: JointType) -> tuple[dict[str, Any], list[str]]:
+    """The fields that stay valid, and the names of those dropped."""
+    same = old.kind.name == kind.name or (old.kind.name in _ANGLES and kind.name in _ANGLES)
+    kept, lost = dict[str, Any](), list[str]()
+    for word, value in joint_fields(old).items():
+        if word == "mimic":
+            valid = kind.nv == 1
+        else:
+            valid = same and not (word in ("lower", "upper") and isinstance(kind, Continuous))
+        if valid:
+            kept[word] = value
+        elif value:
+            lost.append(word)
+    return kept, lost
