@@ -48,7 +48,7 @@ BAD = {
     "simulate two_link --seed -1": (
         2, "invalid value for '--seed': it must be 0 or more; see torsor simulate --help"),
     "torque two_link --base flying": (
-        2, "invalid value for '--base': 'flying' is not one of 'fixed', 'floating'; see torsor torque --help"),
+        2, "invalid value for '--base': 'flying' is not one of 'fixed', 'floating', 'floating_rpy'; see torsor torque --help"),
     "torque two_link --gravity 1,2": (2, "--gravity takes 3 numbers, 2 given"),
     "torque two_link --loops auto": (2, "--loops needs a file; two_link is a bundled robot"),
     "torque two_link --q 1,2,3": (2, "--q takes 2 numbers, 3 given: joint1, joint2"),

@@ -39,7 +39,7 @@ class FunctionJoint(JointType):
     >>> from torsor.scalar import cos
     >>> knee = FunctionJoint((0, 0, lambda q: q, lambda q: 0.1 * cos(q), 0, 0))
     >>> knee.transform([0.0]).r, knee.nv
-    (Vec(x=0.1, y=0, z=0), 1)
+    (Vec(x=0.1, y=0.0, z=0.0), 1)
     """
 
     functions: Any
