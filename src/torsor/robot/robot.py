@@ -142,6 +142,8 @@ class Robot(Computed):
         limits: Any = None,
         damping: bool = False,
         friction: bool | None = None,
+        actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
+        actuator_memory: ArrayLike | None = None,
         drives: Mapping[str, Drive] | None = None,
         command: str = "torque",
         springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
@@ -160,8 +162,8 @@ class Robot(Computed):
         return simulate(
             self, q, v, duration, control, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
             tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, damping=damping, friction=friction,
-            drives=drives, command=command, springs=springs, motors=motors, constraints=constraints,
-            stabilization=stabilization, record=record, progress=progress,
+            actuators=actuators, actuator_memory=actuator_memory, drives=drives, command=command, springs=springs,
+            motors=motors, constraints=constraints, stabilization=stabilization, record=record, progress=progress,
         )  # fmt: skip
 
     def rollout(
