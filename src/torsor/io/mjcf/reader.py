@@ -11,7 +11,8 @@ q, v and the joint order are MuJoCo's own, except quaternions (x, y, z, w) and t
 * <connect> and <weld> are loops, a linear <equality joint> a mimic.  MuJoCo's are springs, torsor's are exact.
 * Springs, gravity compensation, polynomial damping, tendons, fluids and flexes push on the joints and are **not** read: one
   ModelWarning names them, ``strict=True`` refuses them.  Mass matrix and bias force are those of the bodies alone.
-* Actuators give effort limits (force range times gear, or a plain motor's control range), armature and damping.
+* Actuators give effort limits (force range times gear, or a plain motor's control range), armature and damping.  Motors,
+  position and velocity servos and PIDs give the joint's ``actuator`` (``robot.actuators``) too.
 * Contacts, sensors, keyframes, cameras and plugins are counted in the report.
 """
 
@@ -92,7 +93,7 @@ def translate(
     notes = Notes()
     chosen = select(m, body, notes)
     mimics = read_mimics(chosen) if mimic else {}
-    drives = read_drives(chosen)
+    drives = read_drives(chosen, mimics)
     links, joints = list[Link](), []
     for i in chosen.kept:
         if i != chosen.kept[0]:
