@@ -338,7 +338,7 @@ def test_simulate_samples_a_slower_controller_at_its_own_rate(arm):
     def law(t, q, v, k):
         return [0.1 * k, -0.1 * k], k + 1
 
-    servo = dict.fromkeys(arm.joints, [PositionServo(40.0, 3.0), Lag(0.03)])
+    servo = {joint: [PositionServo(40.0, 3.0), Lag(0.03)] for joint in arm.joints}
     s = simulate(arm, [0.1, 0.2], np.zeros(2), 20 * DT, SampledController(law, rate=25, state=0), dt=DT, actuators=servo,
                  integrator="semi_implicit")  # fmt: skip
     u = np.repeat(np.arange(5)[:, None] * [0.1, -0.1], 4, axis=0)
@@ -422,8 +422,8 @@ def test_numbers_that_a_law_refuses(make, words):
     ({"actuator_memory": [0.0]}, "actuator_memory is given, but no actuators"),
     ({"actuators": {"joint1": Gain(1.0)}, "actuator_memory": [0.0]}, "these actuators have no memory"),
     ({"actuators": {"joint1": Lag(1.0)}, "actuator_memory": [0.0, 0.0]}, r"actuator_memory has shape \(2,\)"),
-    ({"actuators": {"joint1": Lag(1.0)}, "actuator_memory": [math.nan]}, r"memory\[0\] is nan"),
-    ({"actuators": {"joint1": Lag(1.0)}, "memory": [0.0]}, "no controller to take it; the memory of actuators is actuator_memory"),
+    ({"actuators": {"joint1": Lag(1.0)}, "actuator_memory": [math.nan]}, r"actuator_memory\[0\] is nan"),
+    ({"actuators": {"joint1": Lag(1.0)}, "memory": [0.0]}, "no controller to take it; .* is actuator_memory"),
     ({"actuators": {"joint1": Lag(1.0)}, "controls": np.zeros((10, 1))}, r"controls has shape \(10, 1\)"),
 ])  # fmt: skip
 def test_memories_of_actuators_that_are_refused(arm, options, words):

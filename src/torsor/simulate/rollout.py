@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.steps import step_named
 from torsor.compile import Argument, Scan
-from torsor.compile.arrays import as_rows, batch_shape
+from torsor.compile.arrays import as_rows, batch_shape, check_finite
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
@@ -204,6 +204,7 @@ def _side_by_side(memory: np.ndarray, actuator_memory: np.ndarray) -> np.ndarray
     """Arrays (..., n) and (..., m) as one, (..., n + m)."""
     parts = [memory, actuator_memory]
     names = [Argument("memory", memory.shape[-1:]), Argument("actuator_memory", actuator_memory.shape[-1:])]
+    check_finite(names, parts)
     batch = batch_shape(names, parts)
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)
 

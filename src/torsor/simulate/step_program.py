@@ -236,7 +236,8 @@ class StepProgram:
         """Repeat the step over floats, which raises an error that names the joint of a zero pivot."""
         values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (*state, *fed))
         try:
-            next_state(self.robot.model, *values, plan=self.plan)
+            with np.errstate(all="ignore"):
+                next_state(self.robot.model, *values, plan=self.plan)
         except SingularError:
             raise
         except (ArithmeticError, ValueError):  # the floats overflow too
