@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import torsor as ts
 from tests.tolerance import assert_close
 from torsor.actuators import PID, Gain, Lag, Latency, Limit, PositionServo, RateLimit, VelocityServo
 from torsor.bridges import from_mujoco
+from torsor.io.mjcf import write_mjcf
 
 DT = 0.004
 MODEL = """<mujoco><option timestep="0.004" integrator="Euler"/><default><joint armature="0.01"/></default>
@@ -144,3 +147,39 @@ def test_actuators_stay_with_their_joints_when_a_robot_is_edited():
     two = robot.attach(robot, at="fore", prefix="b_")
     assert list(two.actuators) == ["shoulder", "extend", "b_shoulder", "b_extend"]
     assert ts.robots.two_link().actuators == {}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SHOULDER if kind != "delayed motor"])
+def test_written_actuator_is_read_back(kind):
+    robot = from_mujoco(model_of(SHOULDER[kind][0]))
+    text = write_mjcf(robot.description)
+    back = ts.load(text)
+    assert "written as motors" not in text
+    assert back.actuators == robot.actuators
+    assert back.joint("shoulder").effort_limit == robot.joint("shoulder").effort_limit
+
+
+@pytest.mark.parametrize(("laws", "words"), [
+    ((Limit(-1, 1), Lag(0.1), PositionServo(20.0, 1.0), Limit(-9.0, 5.0), Limit(-3.0, 8.0)), ("general", (-3.0, 5.0))),
+    ((PID(5.0, 2.0, 1.0, integral_limit=3.0),), ("pid", None)),
+    ((RateLimit(2.0), Gain(-0.5), PositionServo(20.0, 1.0)), ("pid", None)),
+    ((VelocityServo(3.0),), ("general", None)),
+    ((Latency(0.01), Gain(2.0)), None),
+    ((Limit(-1.0, float("inf")),), None),
+    ((Gain(2.0), Gain(3.0)), None),
+    ((RateLimit(2.0),), None),
+    ((Lag(0.1), PID(1.0, 1.0)), None),
+    ((PositionServo(20.0, 1.0), Lag(0.1)), None),
+])  # fmt: skip
+def test_laws_are_written_as_an_element_or_as_a_motor(laws, words):
+    d = from_mujoco(model_of("")).description
+    d = replace(d, joints=tuple(replace(j, actuator=laws) if j.name == "shoulder" else j for j in d.joints))
+    text = write_mjcf(d)
+    assert ("written as motors: shoulder" in text) == (words is None)
+    back = ts.load(text)
+    if words is None:
+        assert back.actuators == {}
+        return
+    assert f"<{words[0]} " in text
+    last = (*laws[:-2], Limit(*words[1])) if words[1] else laws
+    assert back.actuators == {"shoulder": last}

@@ -130,6 +130,7 @@ FEATURES = (
     Feature("mimic joints", joints(lambda j: j.mimic), {"mjcf": "tied by springs"}),
     Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
+    Feature("actuators", joints(lambda j: j.actuator), dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
     Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _OWN, "mr": LEFT_OUT}),
     Feature("damping", joints(lambda j: any(j.damping)), {"mr": LEFT_OUT}),
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),
