@@ -197,15 +197,19 @@ def _actuators(
     size = found.memory_size
     if memory is not None and not size:
         raise ArgumentError("actuator_memory is given, but these actuators have no memory; omit it")
-    return found.paths, np.zeros(size) if memory is None else as_rows(Argument("actuator_memory", (size,)), memory, FLOAT64)
+    if memory is None:
+        return found.paths, np.zeros(size)
+    start = as_rows(Argument("actuator_memory", (size,)), memory, FLOAT64)
+    check_finite([Argument("actuator_memory", (size,))], [start])  # the kernel has one memory, in which places differ
+    return found.paths, start
 
 
 def _side_by_side(memory: np.ndarray, actuator_memory: np.ndarray) -> np.ndarray:
     """Arrays (..., n) and (..., m) as one, (..., n + m)."""
+    if not (memory.shape[-1] and actuator_memory.shape[-1]):
+        return memory if memory.shape[-1] else actuator_memory
     parts = [memory, actuator_memory]
-    names = [Argument("memory", memory.shape[-1:]), Argument("actuator_memory", actuator_memory.shape[-1:])]
-    check_finite(names, parts)
-    batch = batch_shape(names, parts)
+    batch = batch_shape([Argument("memory", memory.shape[-1:]), Argument("actuator_memory", actuator_memory.shape[-1:])], parts)
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)
 
 

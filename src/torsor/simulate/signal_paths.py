@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,16 +54,11 @@ def actuation(robot: Robot, actuators: Any, dt: float, axes: int = 0) -> Actuati
         q, v = _rows(robot, name)
         kinds = []
         for law in laws_of(actuator):
-            given = list(_coefficients(f"actuators[{name!r}]", law, dt, axes))
+            given = _coefficients(name, law, dt, axes)
             kinds.append((type(law), len(given), law.memory_size(dt)))
             numbers += given
         paths.append(SignalPath(q, v, tuple(kinds)))
-    try:
-        rows = np.stack(np.broadcast_arrays(*numbers), axis=-1) if numbers else np.zeros(0)
-    except ValueError:
-        shapes = ", ".join(dict.fromkeys(str(np.shape(x)) for x in numbers if np.ndim(x)))
-        raise ArgumentError(f"the actuators have per_robot values of different shapes: {shapes}") from None
-    return Actuation(tuple(paths), np.clip(rows.astype(float), -LARGEST, LARGEST))
+    return Actuation(tuple(paths), np.clip(_side_by_side(numbers), -LARGEST, LARGEST))
 
 
 def _rows(robot: Robot, name: str) -> tuple[int, int]:
@@ -76,18 +71,31 @@ def _rows(robot: Robot, name: str) -> tuple[int, int]:
     return joint.q_slice.start, joint.v_slice.start
 
 
-def _coefficients(label: str, law: ActuatorLaw, dt: float, axes: int) -> Iterator[Any]:
+def _side_by_side(numbers: list[Any]) -> np.ndarray:
+    """Numbers and arrays (...,) as one array, (..., K)."""
+    if not any(isinstance(x, np.ndarray) for x in numbers):
+        return np.array(numbers, float)
+    try:
+        return np.stack(np.broadcast_arrays(*numbers), axis=-1).astype(float)
+    except ValueError:
+        shapes = ", ".join(dict.fromkeys(str(np.shape(x)) for x in numbers if np.ndim(x)))
+        raise ArgumentError(f"the actuators have per_robot values of different shapes: {shapes}") from None
+
+
+def _coefficients(name: str, law: ActuatorLaw, dt: float, axes: int) -> tuple[Any, ...]:
     """Numbers, and arrays (N,) where a field of the law is ``per_robot``, whose smallest and largest values are checked."""
-    spread = {f.name: x for f in fields(law) if isinstance(x := getattr(law, f.name), Spread)}
+    spread = {field: x for field, x in vars(law).items() if isinstance(x, Spread)}
+    if not spread:
+        return law.coefficients(dt)
     for field, x in spread.items():
-        where = f"{label}: {type(law).__name__}: {field}"
+        where = f"actuators[{name!r}]: {type(law).__name__}: {field}"
         if not axes:
             raise ArgumentError(f"{where} must be one number, because one robot is simulated; rollouts take per_robot(values)")
         if x.steps or not x.robots or x.shape(axes) != ():
             raise ArgumentError(f"{where} must be one number, or per_robot(values) with one number per robot")
         for extreme in (x.values.min(initial=np.inf), x.values.max(initial=-np.inf)) if x.values.size else ():
             replace(law, **{field: float(extreme)})
-    return iter(replace(law, **{field: x.values for field, x in spread.items()}).coefficients(dt))
+    return replace(law, **{field: x.values for field, x in spread.items()}).coefficients(dt)
 
 
 def joint_forces(

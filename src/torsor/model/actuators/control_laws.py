@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from torsor.errors import ArgumentError
@@ -30,7 +30,7 @@ class ActuatorLaw:
 
     def coefficients(self, dt: float) -> tuple[Any, ...]:
         """The numbers that ``respond`` reads, for steps of dt [s]: by default the fields.  Fields may be arrays."""
-        return tuple(getattr(self, f.name) for f in fields(self))
+        return tuple(vars(self).values())
 
     def memory_size(self, dt: float) -> int:
         """Numbers of memory, for steps of dt [s]."""
@@ -224,9 +224,9 @@ class PID(ActuatorLaw):
 def laws_of(actuator: ActuatorLaw | Sequence[ActuatorLaw]) -> tuple[ActuatorLaw, ...]:
     """The laws of an actuator in the order of the signal; anything else is refused."""
     laws = (actuator,) if isinstance(actuator, ActuatorLaw) else actuator
-    known = ", ".join(law.__name__ for law in ActuatorLaw.__subclasses__())
     if not isinstance(laws, (list, tuple)) or not all(isinstance(law, ActuatorLaw) for law in laws):
         bad = laws if not isinstance(laws, (list, tuple)) else next(x for x in laws if not isinstance(x, ActuatorLaw))
         name = bad.__name__ if isinstance(bad, type) else type(bad).__name__
+        known = ", ".join(law.__name__ for law in ActuatorLaw.__subclasses__())
         raise ArgumentError(f"an actuator must be one or a list of {known} (torsor.actuators), not {name}")
     return tuple(laws)
