@@ -118,14 +118,14 @@ def rollout(
     step_named(integrator)
     fed = tuple((f.argument, f.stepped) for f in feeds)
     check_axes(expressed_in)
-    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths)
-    state = (q, v, _side_by_side(m, more)) if plan.memory else (q, v)
+    own, size = m.shape[-1], m.shape[-1] + more.shape[-1]
+    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
+    state = (q, v, _side_by_side(m, more)) if size else (q, v)
     scan, step, every = _scan_of_plan(robot, plan), StepProgram(robot, plan, feeds), _every(record, T)
     try:
         qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
-    own = m.shape[-1]
     kept = (x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ()))
     return Rollout(np.arange(every, T + 1, every) * float(dt), qs, vs, *kept)
 

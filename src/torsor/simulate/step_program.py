@@ -58,16 +58,12 @@ class Plan(NamedTuple):
     expressed_in: str = "body"
     losses: Losses = NO_LOSSES
     actuators: tuple[SignalPath, ...] = ()
+    memory: int = 0  #: size of the memory
 
     @property
     def controller_memory(self) -> int:
         """Size of the controller's part of the memory."""
         return self.controller.memory if self.controller else 0
-
-    @property
-    def memory(self) -> int:
-        """Size of the memory."""
-        return self.controller_memory + sum(path.memory_size for path in self.actuators)
 
     @property
     def quantity(self) -> str:
