@@ -21,6 +21,7 @@ from torsor.io.shared.losses import FEATURES, losses
 from torsor.io.shared.notes import short_list
 from torsor.io.urdf import read_urdf
 from torsor.io.urdf.writer import write_urdf
+from torsor.model.actuators import Gain, Latency, Limit, PositionServo
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.friction import Coulomb
 from torsor.model.joints import (
@@ -53,6 +54,8 @@ JOINTS = {
     "limited": (Revolute(Z), {"lower": (-1.0,), "upper": (2.0,), "velocity_limit": (3.0,), "effort_limit": (4.0,)}),
     "lossy": (Prismatic(X), {"armature": (0.1,), "damping": (0.2,), "friction": (0.3,)}),
     "lawful": (Revolute(Y), {"laws": (Coulomb(1.0),)}),
+    "servo": (Revolute(Y), {"actuator": (PositionServo(9.0, 2.0), Limit(-4.0, 4.0)), "effort_limit": (4.0,)}),
+    "late": (Revolute(Y), {"actuator": (Latency(0.01), Gain(2.0))}),
     "half": (Prismatic(Z), {"lower": (-1.0,), "upper": (math.inf,)}),
     "shut": (Revolute(X), {"lower": (0.5,), "upper": (0.5,)}),
     "idle": (Revolute(X), {"effort_limit": (0.0,)}),
@@ -116,6 +119,7 @@ TELLS = {
     "kind": ("joint types", "continuous joints", "floating joints"),
     "lower": ("limits",), "upper": ("limits",), "velocity_limit": ("velocity limits",), "effort_limit": ("effort limits",),
     "armature": ("armature", "rotors"), "damping": ("damping",), "friction": ("friction",), "laws": ("friction laws",),
+    "actuator": ("actuators",),
     "mimic": ("mimic joints",), "": ("joint types", "fixed joints", "floating joints"),
 }  # fmt: skip
 
@@ -128,6 +132,7 @@ def changes(a: Description, b: Description) -> list[tuple[tuple[str, ...], str]]
     for j in a.joints:
         twin = theirs.get(j.name)
         fields = [f for f in TELLS if f and not same(getattr(j, f), getattr(twin, f))] if twin else [""]
+        fields = [f for f in fields if f != "actuator" or j.actuator]  # a motor of an effort limit is read as an actuator
         fields = ["kind"] if "kind" in fields else fields  # a joint of another kind has other numbers
         out += [(TELLS[f], "rotor" if f == "armature" and a.rotors else j.name) for f in fields]
     loops = {x.name: type(x.kind) for x in b.loops}
@@ -166,8 +171,8 @@ def untold(d: Description, back: Description, text: str) -> list[tuple[tuple[str
     ]
 
 
-FEW = [("bare", "limited", "lossy", "lawful", "half"), ("shut", "idle", "geared", "endless", "bare", "follower"),
-       ("screw", "tube", "cross", "ball", "table"), ("flying", "welded", "bare")]  # fmt: skip
+FEW = [("bare", "limited", "lossy", "lawful", "half"), ("servo", "late"),
+       ("shut", "idle", "geared", "endless", "bare", "follower"), ("screw", "tube", "cross", "ball", "table"), ("flying", "welded", "bare")]  # fmt: skip
 
 
 @pytest.mark.parametrize("names", FEW)

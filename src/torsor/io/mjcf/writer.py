@@ -32,7 +32,6 @@ from torsor.errors import ModelError
 from torsor.io.mjcf.borrowing import possible
 from torsor.io.mjcf.inertia_words import inertial
 from torsor.io.mjcf.joint_words import attributes
-from torsor.io.mjcf.law_words import actuator_words
 from torsor.io.mjcf.shape_words import Assets, geom
 from torsor.io.mjcf.ties import equalities, motors, ties_of
 from torsor.io.mjcf.tree_words import Body, Tree, names_of_pieces
@@ -184,17 +183,12 @@ class _Page:
             ("physically impossible inertias, moved to other links with the same motion", self.moved),
             ("massless, merged into the next body", folded),
             ("renamed, since the name is in use", self.renamed),
-            ("actuators that MuJoCo does not have, written as motors", self._other_actuators(described)),
         ):
             out += [f"{what}: {short_list(names)}"] if names else []
         missing: dict[str, list[str]] = {}
         for what, why in self.assets.left_out.items():
             missing.setdefault(why, []).append(what)
         return out + [f"left out ({why}): {short_list(names)}" for why, names in missing.items()]
-
-    def _other_actuators(self, described: Description) -> list[str]:
-        driven = [j for j in described.joints if j.actuator and self.motors]
-        return [j.name for j in driven if actuator_words(f"joint {j.name!r}", j.actuator) is None]
 
 
 def _defaults(needed: bool) -> Element:

@@ -110,6 +110,12 @@ def _undriven(j: Joint) -> bool:
     return _effort(j) and (_turning(j) or j.mimic is not None or 0 in j.effort_limit)
 
 
+def _other_actuator(j: Joint) -> bool:
+    from torsor.io.mjcf.law_words import actuator_words  # a package that imports this module
+
+    return bool(j.actuator) and actuator_words(f"joint {j.name!r}", j.actuator) is None
+
+
 def _hanging(d: Description) -> list[str]:
     """Floating joints elsewhere than on the world, where MuJoCo has no free ones."""
     free = d.base == "fixed" and d.root == WORLD
@@ -131,6 +137,7 @@ FEATURES = (
     Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
     Feature("actuators", joints(lambda j: j.actuator), dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
+    Feature("actuators that MuJoCo does not have", joints(_other_actuator), {"mjcf": "written as motors"}),
     Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _OWN, "mr": LEFT_OUT}),
     Feature("damping", joints(lambda j: any(j.damping)), {"mr": LEFT_OUT}),
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),
