@@ -172,7 +172,8 @@ def untold(d: Description, back: Description, text: str) -> list[tuple[tuple[str
 
 
 FEW = [("bare", "limited", "lossy", "lawful", "half"), ("servo", "late"),
-       ("shut", "idle", "geared", "endless", "bare", "follower"), ("screw", "tube", "cross", "ball", "table"), ("flying", "welded", "bare")]  # fmt: skip
+       ("shut", "idle", "geared", "endless", "bare", "follower"), ("screw", "tube", "cross", "ball", "table"),
+       ("flying", "welded", "bare")]  # fmt: skip
 
 
 @pytest.mark.parametrize("names", FEW)
