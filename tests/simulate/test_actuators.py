@@ -437,7 +437,7 @@ def test_actuator_of_a_mimic_joint_is_refused():
         b.link(side, mass=0.2, inertia=(0.001, 0.002, 0.001))
         b.joint(side, "prismatic", "palm", side, axis=(0, 1, 0), **({"mimic": ("left", -1.0, 0.0)} if side == "right" else {}))
     robot = b.build()
-    with pytest.raises(ArgumentError, match="joint 'right' follows 'left', which can have the actuator"):
+    with pytest.raises(ArgumentError, match="joint 'right' is a mimic joint; give the actuator to the joint it follows"):
         rollout(robot, [0.0], [0.0], dt=DT, steps=1, actuators={"right": Gain(1.0)})
 
 

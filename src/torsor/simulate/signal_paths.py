@@ -58,17 +58,19 @@ def actuation(robot: Robot, actuators: Any, dt: float, axes: int = 0) -> Actuati
             kinds.append((type(law), len(given), law.memory_size(dt)))
             numbers += given
         paths.append(SignalPath(q, v, tuple(kinds)))
-    return Actuation(tuple(paths), np.clip(_side_by_side(numbers), -LARGEST, LARGEST))
+    rows = _side_by_side(numbers)
+    return Actuation(tuple(paths), rows if np.isfinite(rows).all() else np.clip(rows, -LARGEST, LARGEST))
 
 
 def _rows(robot: Robot, name: str) -> tuple[int, int]:
     """The joint's row of q and of v."""
-    joint = robot.joint(name)
-    if joint.mimic is not None:
-        raise ArgumentError(f"actuators[{name!r}]: joint {name!r} follows {joint.mimic.joint!r}, which can have the actuator")
-    if joint.v_slice.stop - joint.v_slice.start != 1:
+    m = robot.model
+    i = m.joint_names.index(name) if name in m.joint_names[1:] else robot.joint(name).index  # which raises the error
+    if m.coupling[i] is not None:
+        raise ArgumentError(f"actuators[{name!r}]: joint {name!r} is a mimic joint; give the actuator to the joint it follows")
+    if m.joint[i].nv != 1:
         raise ArgumentError(f"actuators[{name!r}]: joint {name!r} has several degrees of freedom; an actuator moves one")
-    return joint.q_slice.start, joint.v_slice.start
+    return m.q_start[i], m.v_start[i]
 
 
 def _side_by_side(numbers: list[Any]) -> np.ndarray:
