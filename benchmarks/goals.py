@@ -26,6 +26,8 @@ CONSTRAINED = {("batch", "constrained_dynamics"): 10.0, ("one call", "constraine
 ROLLOUTS = {"ur5": 20.0, "panda": 20.0, "g1": 10.0}
 #: what a step with a controller may cost, in steps without; semi-implicit steps a second
 CONTROLLED, STEPS_PER_SECOND = 2.0, {"panda": 5e6}
+#: the same with a servo, a lag and a limit at every joint
+ACTUATED = 1.5
 
 #: group of ways of calling → the most it may cost, in calls of positional ``inverse_dynamics`` in the same run
 WAYS = {"keywords": 2.5, "short": 2.5, "frames": 1.3, "solved": 3.0, "wrenches": 9.0, "converted": 15.0, "rollout": 60.0}
@@ -114,6 +116,8 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
     for record in results.get("rollouts", []):
         word, ratio = max(record["controllers"].items(), key=lambda x: x[1])
         yield Verdict(f"rollout step with {word}", record["robot"], CONTROLLED, ratio, False, "×")
+        if "actuators" in record:
+            yield Verdict("rollout step with actuators", record["robot"], ACTUATED, record["actuators"], False, "×")
         if goal := STEPS_PER_SECOND.get(record["robot"]):
             yield Verdict("rollout, steps a second", record["robot"], goal / 1e6, record["steps_per_second"] / 1e6, True, " M")
     for record in results.get("rollout_threads", []):

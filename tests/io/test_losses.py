@@ -21,6 +21,7 @@ from torsor.io.shared.losses import FEATURES, losses
 from torsor.io.shared.notes import short_list
 from torsor.io.urdf import read_urdf
 from torsor.io.urdf.writer import write_urdf
+from torsor.model.actuators import Gain, Latency, Limit, PositionServo
 from torsor.model.description import Description, Geometry, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.forces import Buoyancy, GravityCompensation
 from torsor.model.friction import Coulomb
@@ -60,6 +61,8 @@ JOINTS = {
     "limited": (Revolute(Z), {"lower": (-1.0,), "upper": (2.0,), "velocity_limit": (3.0,), "effort_limit": (4.0,)}),
     "lossy": (Prismatic(X), {"armature": (0.1,), "damping": (0.2,), "friction": (0.3,)}),
     "lawful": (Revolute(Y), {"laws": (Coulomb(1.0),)}),
+    "servo": (Revolute(Y), {"actuator": (PositionServo(9.0, 2.0), Limit(-4.0, 4.0)), "effort_limit": (4.0,)}),
+    "late": (Revolute(Y), {"actuator": (Latency(0.01), Gain(2.0))}),
     "half": (Prismatic(Z), {"lower": (-1.0,), "upper": (math.inf,)}),
     "shut": (Revolute(X), {"lower": (0.5,), "upper": (0.5,)}),
     "idle": (Revolute(X), {"effort_limit": (0.0,)}),
@@ -135,6 +138,7 @@ TELLS = {
     "kind": ("joint types", "continuous joints", "floating joints", "composite joints"),
     "lower": ("limits",), "upper": ("limits",), "velocity_limit": ("velocity limits",), "effort_limit": ("effort limits",),
     "armature": ("armature", "rotors"), "damping": ("damping",), "friction": ("friction",), "laws": ("friction laws",),
+    "actuator": ("actuators",),
     "mimic": ("mimic joints",), "": ("joint types", "fixed joints", "floating joints", "composite joints"),
 }  # fmt: skip
 
@@ -147,6 +151,7 @@ def changes(a: Description, b: Description) -> list[tuple[tuple[str, ...], str]]
     for j in a.joints:
         twin = theirs.get(j.name)
         fields = [f for f in TELLS if f and not same(getattr(j, f), getattr(twin, f))] if twin else [""]
+        fields = [f for f in fields if f != "actuator" or j.actuator]  # a motor of an effort limit is read as an actuator
         fields = ["kind"] if "kind" in fields else fields  # with another joint type, the other fields differ too
         out += [(TELLS[f], "rotor" if f == "armature" and a.rotors else j.name) for f in fields]
     loops = {x.name: type(x.kind) for x in b.loops}
@@ -185,8 +190,9 @@ def unreported_changes(d: Description, back: Description, text: str) -> list[tup
     ]
 
 
-FEW = [("bare", "limited", "lossy", "lawful", "half"), ("shut", "idle", "geared", "endless", "bare", "follower"),
-       ("screw", "tube", "cross", "ball", "table"), ("flying", "welded", "bare"),
+FEW = [("bare", "limited", "lossy", "lawful", "half"), ("servo", "late"),
+       ("shut", "idle", "geared", "endless", "bare", "follower"), ("screw", "tube", "cross", "ball", "table"),
+       ("flying", "welded", "bare"),
        ("composed", "slid", "gimbal", "craft")]  # fmt: skip
 
 

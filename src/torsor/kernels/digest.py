@@ -133,6 +133,6 @@ def _collect_code(code: CodeType, words: list[str]) -> None:
 
 def _name_in_torsor(x: Any) -> str:
     """The full name of a class or function, if its code is torsor's."""
-    if not x.__module__.startswith("torsor."):
+    if not (x.__module__ or "").startswith("torsor."):  # None for functions made by exec without a module name
         raise _UserCode
     return f"{x.__module__}.{x.__qualname__}"

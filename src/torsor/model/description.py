@@ -88,7 +88,8 @@ class Joint:
 
     Limits, armature [kg·m² or kg], damping [N·m·s/rad or N·s/m] and friction [N·m or N] have one entry per coordinate or
     degree of freedom; an empty tuple means none.  So do ``laws``, the joint's friction in full (MR §8.9.4), where ``damping``
-    and ``friction`` are the numbers of a file: objects of :mod:`torsor.model.friction`, or None.
+    and ``friction`` are the numbers of a file: objects of :mod:`torsor.model.friction`, or None.  ``actuator`` has the laws
+    from a command to the joint force, in the order of the signal (:mod:`torsor.model.actuators`); dynamics are without it.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Joint:
     friction: tuple[Scalar, ...] = ()
     mimic: Mimic | None = None
     laws: tuple[Any, ...] = ()
+    actuator: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,9 @@ from torsor.model.spanning import spanning_tree
 from torsor.model.topology import Topology
 from torsor.scalar import Scalar, Scalars
 from torsor.support.text import count, numbers, plain, short
+
+if TYPE_CHECKING:
+    from torsor.model.actuators import ActuatorLaw
 
 
 class Mechanism(ConfigurationSpace, Topology):
@@ -80,6 +83,14 @@ class Mechanism(ConfigurationSpace, Topology):
     def rotors(self) -> tuple[str, ...]:
         """Names of the geared rotors, in the order of ``motor_torques`` (MR §8.9.3)."""
         return tuple(r.name for r in self._model.rotors)
+
+    @property
+    def actuators(self) -> dict[str, tuple[ActuatorLaw, ...]]:
+        """The actuators of the robot's file by joint, for ``rollout(actuators=robot.actuators)``; MJCF files have them.
+
+        A motor without gear, filter and limits is no law: its joint has no entry, and its command is the joint force.
+        """
+        return {j.name: j.actuator for j in self._description.joints if j.actuator and j.name in self.joints}
 
     @property
     def frames(self) -> tuple[str, ...]:

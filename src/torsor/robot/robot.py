@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torsor.mechanics.flexible import ElasticJoints, Spring, SpringLaw
     from torsor.mechanics.operators import Innovations, Operators
     from torsor.mechanics.task import Task
-    from torsor.model.actuators import Drive
+    from torsor.model.actuators import ActuatorLaw, Drive
     from torsor.model.sensor import Sensor
     from torsor.simulate import Result, Rollout
     from torsor.simulate.axes import Spread
@@ -143,6 +143,8 @@ class Robot(Computed):
         limits: Any = None,
         damping: bool = False,
         friction: bool | None = None,
+        actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
+        actuator_memory: ArrayLike | None = None,
         drives: Mapping[str, Drive] | None = None,
         command: str = "torque",
         springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
@@ -162,8 +164,9 @@ class Robot(Computed):
         return simulate(
             self, q, v, duration, control, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
             tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, damping=damping, friction=friction,
-            drives=drives, command=command, springs=springs, motors=motors, constraints=constraints,
-            stabilization=stabilization, record=record, sensors=sensors, progress=progress,
+            actuators=actuators, actuator_memory=actuator_memory, drives=drives, command=command, springs=springs,
+            motors=motors, constraints=constraints, stabilization=stabilization, record=record, sensors=sensors,
+            progress=progress,
         )  # fmt: skip
 
     def rollout(
@@ -179,6 +182,9 @@ class Robot(Computed):
         expressed_in: str = "body",
         controller: Callable[..., Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
+        memory: ArrayLike | None = None,
+        actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
+        actuator_memory: ArrayLike | None = None,
         vary: Mapping[str, Mapping[str, Any]] | None = None,
         damping: bool = False,
         friction: bool | None = None,
@@ -187,14 +193,16 @@ class Robot(Computed):
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
-        ``controls`` are joint forces held over each step, ``controller=`` a Python function recorded into the kernel,
-        ``vary=`` makes robots differ; options as for :func:`torsor.simulate.rollout` (MR §8.5).
+        ``controls`` are joint forces held over each step, ``controller=`` a Python function recorded into the kernel, with a
+        ``memory=`` if it needs one, ``actuators=`` turn commands into forces, ``vary=`` makes robots differ; options as
+        for :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
         return rollout(
             self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
-            controller=controller, parameters=parameters, vary=vary, damping=damping, friction=friction, record=record,
+            controller=controller, parameters=parameters, memory=memory, actuators=actuators,
+            actuator_memory=actuator_memory, vary=vary, damping=damping, friction=friction, record=record,
             sensors=sensors,
         )  # fmt: skip
 

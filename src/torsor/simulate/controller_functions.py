@@ -14,7 +14,7 @@ from torsor.errors import ArgumentError
 from torsor.scalar import Expr
 
 #: arguments of a controller with a fixed meaning; every other argument is a parameter
-STATE = ("q", "v", "t", "u")
+STATE = ("q", "v", "t", "u", "memory")
 
 _HELP = (
     "a controller is recorded, so it may use + − × ÷, list comprehensions and the functions of torsor.scalar "
@@ -65,8 +65,9 @@ def row(scalars: Sequence[Any], shape: tuple[int, ...] | None = None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Controller:
-    """τ as a function of some of q, v, t, u and parameters; ``takes`` are the names of its arguments.
+    """τ as a function of some of q, v, t, u, memory and parameters; ``takes`` are the names of its arguments.
 
+    With a ``memory`` of some size it returns (τ, memory of the next step).
     Controllers are equal if their functions are identical or, with a ``program``, if their programs are equal: a closure
     made again is the same controller, unless a number in it has changed.
     """
@@ -74,6 +75,7 @@ class Controller:
     function: Callable[..., Any]
     takes: tuple[str, ...]
     nv: int
+    memory: int = 0
     program: tuple = ()
 
     def __eq__(self, other: object) -> bool:
@@ -84,10 +86,12 @@ class Controller:
 
     @property
     def _identity(self) -> tuple:
-        return self.program or self.function, self.takes, self.nv
+        return self.program or self.function, self.takes, self.nv, self.memory
 
     @classmethod
-    def of(cls, function: Callable[..., Any], nv: int, parameters: Iterable[str], controls: bool) -> Controller:
+    def of(
+        cls, function: Callable[..., Any], nv: int, parameters: Iterable[str], controls: bool, memory: int = 0
+    ) -> Controller:
         """The controller of a function; unknown arguments and unused parameters, such as misspelt names, are errors."""
         name, parameters = _name(function), list(parameters)
         arguments = _arguments(function, name)
@@ -106,8 +110,12 @@ class Controller:
             raise ArgumentError(f"controller {name} has an argument u, the controls, but no controls are given")
         if controls and "u" not in arguments:
             raise ArgumentError(f"controls are given, but controller {name} has no argument u; add it, or omit controls")
-        given = known if controls else known - {"u"}
-        return cls(function, tuple(a for a in arguments if a in given), nv)
+        if arguments.get("memory") and not memory:
+            raise ArgumentError(f"controller {name} has an argument memory; give its initial value, memory=np.zeros(n)")
+        if memory and "memory" not in arguments:
+            raise ArgumentError(f"memory is given, but controller {name} has no argument memory; add it, or omit memory=")
+        given = known - {word for word, has in (("u", controls), ("memory", memory)) if not has}
+        return cls(function, tuple(a for a in arguments if a in given), nv, memory)
 
     @property
     def name(self) -> str:
@@ -118,30 +126,48 @@ class Controller:
     def unchanging(self) -> bool:
         return getattr(self.function, "record_once", False)
 
-    def __call__(self, given: Mapping[str, Any]) -> list[Any]:
-        """τ (nv) of scalars by name."""
+    def __call__(self, given: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+        """τ (nv) and the memory of the next step, from scalars by name."""
         try:
-            tau = self.function(**{a: given[a] for a in self.takes})
+            returned = self.function(**{a: given[a] for a in self.takes})
         except (TypeError, AttributeError) as error:
             if not _recording(given):
                 raise
-            raise ArgumentError(f"controller {_name(self.function)} cannot be recorded: {error}; {_HELP}") from error
-        return self._check_forces(tau)
+            raise ArgumentError(f"controller {self.name} cannot be recorded: {error}; {_HELP}") from error
+        if not self.memory:
+            return self._check_forces(returned), []
+        if not isinstance(returned, (tuple, list)) or len(returned) != 2 or not all(map(_is_vector, returned)):
+            raise ArgumentError(f"controller {self.name} has a memory, so it must return the pair (joint forces, memory)")
+        tau, after = returned
+        if len(after) != self.memory:
+            raise ArgumentError(
+                f"controller {self.name} returns {len(after)} numbers of memory; it must return as many as memory= has, "
+                f"{self.memory}"
+            )
+        return self._check_forces(tau), self._scalars(after, "memory")
 
     def _check_forces(self, tau: Any) -> list[Any]:
-        name = _name(self.function)
-        if isinstance(tau, np.ndarray) and tau.ndim:
-            tau = list(tau)
-        if not isinstance(tau, (list, tuple)):
-            raise ArgumentError(f"controller {name} must return a list of {self.nv} joint forces, not {type(tau).__name__}")
+        if not _is_vector(tau):
+            raise ArgumentError(
+                f"controller {self.name} must return a list of {self.nv} joint forces, not {type(tau).__name__}"
+            )
         if len(tau) != self.nv:
-            raise ArgumentError(f"controller {name} returns {len(tau)} numbers; the robot has {self.nv} degrees of freedom")
-        for k, x in enumerate(tau):
+            raise ArgumentError(
+                f"controller {self.name} returns {len(tau)} numbers; the robot has {self.nv} degrees of freedom"
+            )
+        return self._scalars(tau, "joint force")
+
+    def _scalars(self, row: Any, word: str) -> list[Any]:
+        for k, x in enumerate(row):
             if not isinstance(x, (Expr, int, float, np.integer, np.floating)):
-                raise ArgumentError(f"controller {name} returns {type(x).__name__} as joint force {k}, not a scalar")
+                raise ArgumentError(f"controller {self.name} returns {type(x).__name__} as {word} {k}, not a scalar")
             if x.__class__ is not Expr and not math.isfinite(x):
-                raise ArgumentError(f"controller {name} returns {x} as joint force {k}")
-        return [x.item() if isinstance(x, np.number) else x for x in tau]
+                raise ArgumentError(f"controller {self.name} returns {x} as {word} {k}")
+        return [x.item() if isinstance(x, np.number) else x for x in row]
+
+
+def _is_vector(x: Any) -> bool:
+    return isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim > 0)
 
 
 def _arguments(function: Callable[..., Any], name: str) -> dict[str, bool]:

@@ -13,6 +13,7 @@ from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_axes, check_wrenches
 from torsor.kernels.quantities import labels
 from torsor.simulate.callbacks import Law, as_vector, guarded_law
+from torsor.simulate.signal_paths import actuation, joint_forces
 from torsor.simulate.windings import rows_of
 from torsor.support.user_arrays import as_array
 
@@ -50,11 +51,15 @@ class SampledController:
 
 @dataclass
 class HeldForces:
-    """Joint forces that are constant between ticks, ``period`` apart [s]; None without ticks."""
+    """Joint forces that are constant between ticks, ``period`` apart [s]; None without ticks.
+
+    With a ``law``, only its memory is constant between ticks, and advances at each ``sample``.
+    """
 
     sample: Callable[[float, Array, Array], Array]
     period: float | None
     table: bool = False  #: whether all forces are given in advance
+    law: Law | None = None  #: the forces between ticks, if they are not constant
 
 
 #: forces as a function of the state, or held between ticks
@@ -123,6 +128,44 @@ FORCES = "joint forces [N·m, N]"
 def _name(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", "<lambda>")
     return "the controller" if name == "<lambda>" else f"the controller {name!r}"
+
+
+def actuated(robot: Robot, command: Control, actuators: Any, memory: Any, dt: float) -> HeldForces:
+    """The joint forces of actuators under commands: their memory advances at ticks, dt apart, as in a rollout."""
+    found = actuation(robot, actuators, dt)
+    numbers, size = found.coefficients.tolist(), found.memory_size
+    start = np.zeros(size) if memory is None else as_vector(memory, "actuator_memory", size, "the memory", ("is", "be"))
+    if not np.isfinite(start).all():
+        raise ArgumentError(f"actuator_memory has numbers that are not finite: {start}")
+    every = _ticks_per_sample(command, dt) if isinstance(command, HeldForces) else 1
+    ticks, now, following, given = 0, start.tolist(), start.tolist(), np.zeros(robot.nv)
+
+    def respond(t: float, q: Array, v: Array) -> tuple[list[Any], list[Any]]:
+        u = given if isinstance(command, HeldForces) else command(t, q, v)
+        return joint_forces(found.paths, u.tolist(), q.tolist(), v.tolist(), now, numbers)
+
+    def tick(t: float, q: Array, v: Array) -> Array:
+        nonlocal ticks, now, following, given
+        if isinstance(command, HeldForces) and ticks % every == 0:
+            given = command.sample(t, q, v)
+        ticks, now = ticks + 1, following
+        tau, following = respond(t, q, v)
+        return np.array(tau, float)
+
+    return HeldForces(tick, dt, law=lambda t, q, v: np.array(respond(t, q, v)[0], float))
+
+
+def _ticks_per_sample(command: HeldForces, dt: float) -> int:
+    """Steps of dt between the samples of a command; it must be a whole number."""
+    if command.period is None:
+        return 1
+    count = round(command.period / dt)
+    if count < 1 or abs(command.period - count * dt) > 1e-6 * dt:
+        raise ArgumentError(
+            f"with actuators=, commands must change at steps of dt = {dt:g} s; they change every {command.period:g} s, "
+            f"{command.period / dt:.6g} steps"
+        )
+    return count
 
 
 def limit_by_drives(robot: Robot, control: Control, drives: Mapping[str, Drive]) -> Law:

@@ -125,17 +125,16 @@ def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...]
     return plan.inputs(_model(subject))
 
 
+_ROLLOUT = Quantity(
+    _rollout_inputs, next_state, ("plan",), ("q", "v"), (partial(next_state, solve=forward_dynamics_by_factors),),
+    joint_space=True,
+)  # fmt: skip
+
 QUANTITIES = Table(
     "torsor.simulate.quantities:QUANTITIES",
     {
-        "rollout": Quantity(
-            _rollout_inputs,
-            next_state,
-            ("plan",),
-            ("q", "v"),
-            (partial(next_state, solve=forward_dynamics_by_factors),),
-            joint_space=True,
-        ),
+        "rollout": _ROLLOUT,
+        "rollout with memory": _ROLLOUT._replace(outputs=("q", "v", "memory")),
         "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",)),
         "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),
         "stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v", "t")),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.steps import step_named
 from torsor.compile import Argument, Scan
-from torsor.compile.arrays import as_rows
+from torsor.compile.arrays import as_rows, batch_shape, check_finite
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
@@ -22,13 +22,16 @@ from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
-from torsor.simulate.step_program import Plan, StepInput, StepProgram, wrench_argument
+from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, StepProgram, wrench_argument
+from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
+    from torsor.model.actuators import ActuatorLaw
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
     from torsor.simulate.controller_functions import Controller
     from torsor.simulate.parameters import VariedConstant
+    from torsor.simulate.signal_paths import SignalPath
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -44,6 +47,8 @@ class Rollout:
     q: np.ndarray  #: (..., T, nq)
     v: np.ndarray  #: (..., T, nv)
     sensors: dict[str, np.ndarray] = field(default_factory=dict)  #: readings, (..., T, n) by name
+    memory: np.ndarray | None = None  #: (..., T, n) of the controller, if it has a memory
+    actuator_memory: np.ndarray | None = None  #: (..., T, m) of the actuators, if they have a memory
 
 
 def rollout(
@@ -59,6 +64,9 @@ def rollout(
     expressed_in: str = "body",
     controller: Callable[..., Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    memory: ArrayLike | None = None,
+    actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
+    actuator_memory: ArrayLike | None = None,
     vary: Mapping[str, Mapping[str, Any]] | None = None,
     damping: bool = False,
     friction: bool | None = None,
@@ -71,10 +79,16 @@ def rollout(
     over scalars with the arguments q, v, t, u (the controls) and its own ``parameters``, found by name.  It returns the joint
     forces, is recorded into the kernel, and is part of the equation of motion: "rk4" evaluates it four times per step.
     A parameter is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``; noise is
-    such a parameter, drawn beforehand, and a controller that draws random numbers itself is refused. ``wrenches={frame: F}``
-    act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in the world's, spread as
-    parameters are. ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
-    (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps between records.
+    such a parameter, drawn beforehand, and a controller that draws random numbers itself is refused.  With an initial
+    ``memory`` (n,) or (..., n), the controller has an argument ``memory``, constant over a step, and returns (joint forces,
+    memory of the next step); that of the beginning of the step counts.
+    ``actuators={joint: [Latency(0.002), PositionServo(100, 5), Limit(-50, 50)]}`` turn the entries of these joints, in the
+    controls or of the controller, from commands into joint forces (:mod:`torsor.actuators`); ``robot.actuators`` are those of
+    the robot's file.  ``actuator_memory`` (m,) or (..., m) is their initial memory, by default zero.
+    ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in
+    the world's, spread as parameters are.  ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without
+    compiling again (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps
+    between records.
     Friction laws of the robot count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
     cannot hold a joint at rest; ``law.smooth(width)`` cannot stick.  ``damping=True`` counts the model's damping instead.
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``rollout.sensors["imu"]``, (..., T, 3): readings at the
@@ -86,7 +100,8 @@ def rollout(
     ((100, 50, 2), 0.05)
     """
     usual = damping is False and friction is None and isinstance(record, str) and record == "all"
-    if usual and controller is None and not (parameters or vary or wrenches or sensors):
+    plain = controller is memory is actuator_memory is None
+    if usual and plain and not (parameters or vary or wrenches or sensors or actuators):
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
@@ -95,9 +110,9 @@ def rollout(
     entries = labels(robot.model)
     q = as_rows(Argument("q0", (robot.nq,), entries["q0"]), q0, FLOAT64)
     v = as_rows(Argument("v0", (robot.nv,), entries["v0"]), v0, FLOAT64)
-    u = _controls(controls, robot.nv, controller is None)
-    law = _law(robot, controller, parameters or {}, u is not None)
-    axes = max(1, q.ndim - 1, v.ndim - 1, 0 if u is None or not u.steps else u.values.ndim - 2)
+    u, m = _controls(controls, robot.nv, controller is None), _initial_memory(memory)
+    law = _law(robot, controller, parameters or {}, u is not None, m)
+    axes = max(1, q.ndim - 1, v.ndim - 1, m.ndim - 1, 0 if u is None or not u.steps else u.values.ndim - 2)
     differ = _variations(robot, vary) if vary else {}
     feeds = [StepInput(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
     feeds += [StepInput(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
@@ -105,18 +120,22 @@ def rollout(
     T = _steps(steps, feeds)
     if law is not None and "t" in law.takes:
         feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
+    paths, more = _actuators(robot, actuators, float(dt), axes, feeds, actuator_memory)
     losses = _losses(robot, damping, friction, vary or {})
     step_named(integrator)
     fed = tuple((f.argument, f.stepped) for f in feeds)
     check_axes(expressed_in)
-    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses)
+    own, size = m.shape[-1], m.shape[-1] + more.shape[-1]
+    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
+    state = (q, v, _side_by_side(m, more)) if size else (q, v)
     scan, step, every = _scan_of_plan(robot, plan), StepProgram(robot, plan, feeds), _every(record, T)
     try:
-        qs, vs = scan(q, v, *(f.values for f in feeds), steps=T, every=every)
+        qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
     except NotFinite as error:
-        raise step.explain(scan, q, v, float(dt), error) from None
+        raise step.explain(scan, state, float(dt), error) from None
+    kept = (x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ()))
     t = np.arange(every, T + 1, every) * float(dt)
-    return Rollout(t, qs, vs, asked(plan, feeds, every, t, qs, vs) if asked else {})
+    return Rollout(t, qs, vs, asked(plan, feeds, every, t, qs, vs, *after) if asked else {}, *kept)
 
 
 def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:
@@ -168,16 +187,61 @@ def _losses(robot: Robot, damping: Any, friction: Any, vary: Mapping[str, Any]) 
     return losses
 
 
-def _law(robot: Robot, controller: Any, parameters: Mapping[str, Any], controls: bool) -> Controller | None:
+def _initial_memory(memory: Any) -> np.ndarray:
+    """The controller's memory at the start, (..., n); (0,) if it has none."""
+    if memory is None:
+        return np.zeros(0)
+    array = as_array("memory", memory)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise ArgumentError(f"memory must be an array of n numbers, (n,) or (..., n), not of shape {array.shape}")
+    return as_rows(Argument("memory", array.shape[-1:]), array, FLOAT64)
+
+
+def _actuators(
+    robot: Robot, actuators: Any, dt: float, axes: int, feeds: list[StepInput], memory: Any
+) -> tuple[tuple[SignalPath, ...], np.ndarray]:
+    """The paths of the actuators, and their memory at the start; their coefficients are one more of the ``feeds``."""
+    if actuators is None or actuators == {}:
+        if memory is not None:
+            raise ArgumentError("actuator_memory is given, but no actuators; give actuators={joint: ...}, or omit it")
+        return (), np.zeros(0)
+    from torsor.simulate.signal_paths import actuation
+
+    found = actuation(robot, actuators, dt, axes)
+    if found.coefficients.size:
+        feeds.append(StepInput(Argument(COEFFICIENTS, found.coefficients.shape[-1:]), found.coefficients))
+    size = found.memory_size
+    if memory is not None and not size:
+        raise ArgumentError("actuator_memory is given, but these actuators have no memory; omit it")
+    if memory is None:
+        return found.paths, np.zeros(size)
+    start = as_rows(Argument("actuator_memory", (size,)), memory, FLOAT64)
+    check_finite([Argument("actuator_memory", (size,))], [start])  # the kernel has one memory, in which places differ
+    return found.paths, start
+
+
+def _side_by_side(memory: np.ndarray, actuator_memory: np.ndarray) -> np.ndarray:
+    """Arrays (..., n) and (..., m) as one, (..., n + m)."""
+    if not (memory.shape[-1] and actuator_memory.shape[-1]):
+        return memory if memory.shape[-1] else actuator_memory
+    parts = [memory, actuator_memory]
+    batch = batch_shape([Argument("memory", memory.shape[-1:]), Argument("actuator_memory", actuator_memory.shape[-1:])], parts)
+    return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)
+
+
+def _law(robot: Robot, controller: Any, parameters: Mapping[str, Any], controls: bool, memory: np.ndarray) -> Controller | None:
     if controller is None:
+        if memory.size:
+            raise ArgumentError("memory is given, but no controller to take it; the memory of actuators is actuator_memory")
         if parameters:
             raise ArgumentError(f"parameters are given ({', '.join(parameters)}), but no controller to take them")
         return None
-    if not callable(controller):
-        raise ArgumentError(f"controller must be a function of q, v, t, u and parameters, not {type(controller).__name__}")
-    from torsor.simulate.controller_functions import Controller
+    from torsor.simulate.controller_functions import STATE, Controller
 
-    return Controller.of(controller, robot.nv, parameters, controls)
+    if not callable(controller):
+        what = ", ".join(STATE)
+        raise ArgumentError(f"controller must be a function of {what} and parameters, not {type(controller).__name__}")
+    return Controller.of(controller, robot.nv, parameters, controls, memory.shape[-1])
 
 
 def _controls(controls: Any, nv: int, forces: bool) -> Spread | None:
@@ -247,4 +311,4 @@ def _scan_of_plan(robot: Robot, plan: Plan) -> Scan:
         plan = plan.with_recording(robot.model)
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
     check = partial(plan.with_recording, robot.model) if promised else None
-    return robot.kernels.of(QUANTITIES).scan(Spec((("rollout", plan),)), {"q0": "q", "v0": "v"}, fixed, check)
+    return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),)), plan.carry, fixed, check)

@@ -20,7 +20,7 @@ from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS
 from torsor.simulate.bristles import bristle_rows
 from torsor.simulate.compiled_run import constant_force_step, run_compiled
-from torsor.simulate.controllers import Control, HeldForces, Law, control_of, limit_by_drives, wrench_laws
+from torsor.simulate.controllers import Control, HeldForces, Law, actuated, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.events import events_of
 from torsor.simulate.record import EachStep, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
@@ -33,7 +33,7 @@ from torsor.support.progress import Progress
 if TYPE_CHECKING:
     from torsor.mechanics.constraints import Constraint
     from torsor.mechanics.flexible import ElasticJoints, Spring, SpringLaw
-    from torsor.model.actuators import Drive
+    from torsor.model.actuators import ActuatorLaw, Drive
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
 
@@ -60,6 +60,8 @@ def simulate(
     limits: Any = None,
     damping: bool = False,
     friction: bool | None = None,
+    actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
+    actuator_memory: ArrayLike | None = None,
     drives: Mapping[str, Drive] | None = None,
     command: str = "torque",
     springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
@@ -83,6 +85,8 @@ def simulate(
     Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; the instants at which
     joints come to rest, break away or leave their stops are located, so that integrators keep their order.  ``damping=True``
     counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
+    ``actuators={joint: [PositionServo(100, 5), Limit(-50, 50)]}`` turn the control's entries at these joints from commands into
+    joint forces, as in :func:`rollout`: their memory, initially ``actuator_memory`` or zero, advances in steps of dt.
     ``drives={joint: Drive}`` clip forces to the motor's limits, or with ``command="voltage"`` read the control's entries as
     volts, with currents that follow L dI/dt; ``springs`` make joints elastic, their ``motors`` (θ, ω) start with the joints.
     Loops and ``constraints`` are satisfied by "projection", to rounding, by Baumgarte's (decay, stiffness), or drift (None);
@@ -105,6 +109,10 @@ def simulate(
     system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
     steady = control_of(robot, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
+    if actuators is not None and actuators != {}:
+        steady = actuated(robot, steady, actuators, actuator_memory, dt)
+    elif actuator_memory is not None:
+        raise ArgumentError("actuator_memory is given, but no actuators; give actuators={joint: ...}, or omit it")
     forces, internal_states = _forces(system, steady, drives or {}, command, list(laws.values()))
     stops = hard_stops.stops_of(system, limits)
     at, speed = system.start(start[0], start[1], motors)
@@ -113,7 +121,7 @@ def simulate(
         hard_stops.snap_to_stops(stops, at), speed, internal_states=internal_states,
     )  # fmt: skip
     how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses._asdict()}
-    info = {**names_of(robot), **how, "held": isinstance(steady, HeldForces) and not drives}
+    info = {**names_of(robot), **how, "held": isinstance(steady, HeldForces) and not (steady.law or drives)}
     if notes := notes_on_omitted_losses(robot.description, losses, springs is not None):
         info["notes"] = notes
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
@@ -207,7 +215,7 @@ def _forces(
         raise ArgumentError('command="voltage" needs drives={joint: Drive}, and joints without springs=')
     robot, box = system.robot, [np.zeros(system.robot.nv)]
     held: Law = lambda t, q, v: box[0]  # noqa: E731
-    law, sample = (held, steady.sample) if isinstance(steady, HeldForces) else (steady, held)
+    law, sample = (steady.law or held, steady.sample) if isinstance(steady, HeldForces) else (steady, held)
     internal_states = list(system.internal_states)
     if drives and not voltages:
         law = limit_by_drives(robot, law, drives)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate.controller_functions import Controller
     from torsor.simulate.parameters import VariedConstant
+    from torsor.simulate.signal_paths import SignalPath
 
 
 class StepInput(NamedTuple):
@@ -38,10 +39,15 @@ def wrench_argument(frame: str) -> Argument:
     return Argument(f"wrenches[{frame!r}]", (6,))
 
 
+#: the coefficients of all actuators, an input of the kernel
+COEFFICIENTS = "actuators"
+
+
 class Plan(NamedTuple):
     """All that the kernel of a rollout depends on: equal plans have one kernel.
 
-    ``fed`` are the further inputs, each with whether it is new at every step.
+    ``fed`` are the further inputs, each with whether it is new at every step.  The memory, a carried state beside q and v, is
+    that of the controller, then that of the ``actuators``.
     """
 
     integrator: str
@@ -51,10 +57,32 @@ class Plan(NamedTuple):
     frames: tuple[str, ...] = ()
     expressed_in: str = "body"
     losses: Losses = NO_LOSSES
+    actuators: tuple[SignalPath, ...] = ()
+    memory: int = 0  #: size of the memory
+
+    @property
+    def controller_memory(self) -> int:
+        """Size of the controller's part of the memory."""
+        return self.controller.memory if self.controller else 0
+
+    @property
+    def quantity(self) -> str:
+        """The row of the table of quantities."""
+        return "rollout with memory" if self.memory else "rollout"
+
+    @property
+    def carry(self) -> dict[str, str]:
+        """Inputs that are outputs of the step before."""
+        return {"q0": "q", "v0": "v", **({"memory": "memory"} if self.memory else {})}
 
     def inputs(self, model: Model) -> list[Argument]:
         """The state, then the further inputs."""
-        return [Argument("q0", (model.nq,)), Argument("v0", (model.nv,)), *(a for a, _ in self.fed)]
+        state = [Argument("q0", (model.nq,)), Argument("v0", (model.nv,))]
+        return [*state, *([Argument("memory", (self.memory,))] if self.memory else ()), *(a for a, _ in self.fed)]
+
+    def split(self, rest: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+        """The memory and the further inputs, from the inputs after q and v."""
+        return (rest[0], tuple(rest[1:])) if self.memory else ([], tuple(rest))
 
     def by_name(self, fed: Sequence[Any]) -> dict[str, Any]:
         """The further inputs by name."""
@@ -70,7 +98,9 @@ class Plan(NamedTuple):
         inputs = self.inputs(model)
 
         def law(*values: list[Any]) -> dict[str, Any]:
-            return {"tau": forces(self, model, *(x if a.shape else x[0] for a, x in zip(inputs, values, strict=True)))}
+            q, v, *rest = (x if a.shape else x[0] for a, x in zip(inputs, values, strict=True))
+            memory, fed = self.split(rest)
+            return dict(zip(("tau", "memory"), forces(self, model, q, v, memory, *fed), strict=True))
 
         first, second = (record(law, inputs) for _ in range(2))
         if (first.code, first.results) != (second.code, second.results):
@@ -84,15 +114,31 @@ class Plan(NamedTuple):
         return self._replace(controller=replace(self.controller, program=(first.code, first.results)))
 
 
-def forces(plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], *fed: Any) -> list[Any]:
-    """τ (nv): of the controller, else the controls, else zero."""
+def forces(
+    plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], memory: Sequence[Any], *fed: Any
+) -> tuple[list[Any], list[Any]]:
+    """τ (nv) and the memory of the next step: of the controller, else the controls, else zero; then of the actuators."""
+    own = plan.controller_memory
+    tau, after = _command(plan, model, q, v, memory[:own], *fed)
+    if not plan.actuators:
+        return tau, after
+    from torsor.simulate.signal_paths import joint_forces
+
+    numbers = plan.by_name(fed).get(COEFFICIENTS, ())
+    tau, more = joint_forces(plan.actuators, tau, q, v, memory[own:], numbers)
+    return tau, after + more
+
+
+def _command(
+    plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], memory: Sequence[Any], *fed: Any
+) -> tuple[list[Any], list[Any]]:
+    """Joint forces, or commands of joints with actuators (nv), and the controller's memory of the next step."""
     if plan.controller is None:
-        return list(plan.by_name(fed).get("controls", [0] * model.nv))
+        return list(plan.by_name(fed).get("controls", [0] * model.nv)), []
     from torsor.simulate.controller_functions import row
 
     given = {a.name: row(x, a.shape) if a.shape else x for (a, _), x in zip(plan.fed, fed, strict=True)}
-    u = given.get("controls")
-    known = {"q": row(q), "v": row(v), "t": given.get("t"), "u": u}
+    known = {"q": row(q), "v": row(v), "t": given.get("t"), "u": given.get("controls"), "memory": row(memory)}
     return plan.controller(known | {p: given[f"parameters[{p!r}]"] for p in plan.controller.takes if p not in known})
 
 
@@ -100,11 +146,16 @@ def next_state(
     model: Model,
     q: Sequence[Any],
     v: Sequence[Any],
-    *fed: Any,
+    *rest: Any,
     plan: Plan,
     solve: Callable[..., list[Any]] = forward_dynamics,
-) -> tuple[list[Any], list[Any]]:
-    """The state a step later, over any scalar."""
+) -> tuple[list[Any], ...]:
+    """The state a step later, over any scalar: q, v and the memory, if there is one.
+
+    Within a step the memory is constant, for all evaluations of an integrator; the next one follows from the beginning of the
+    step.
+    """
+    memory, fed = plan.split(rest)
     given = plan.by_name(fed)
     moving = _with_inputs(plan, model, given)
     given_wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
@@ -112,7 +163,7 @@ def next_state(
 
     def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
         now = fed if clock is None else (*fed[:clock], t, *fed[clock + 1 :])
-        tau = forces(plan, model, q, v, *now)
+        tau, _ = forces(plan, model, q, v, memory, *now)
         if any(plan.losses):
             tau = [x - lost for x, lost in zip(tau, plan.losses.force(moving, v, tau), strict=True)]
         turned = {} if plan.expressed_in == "body" else given_wrenches
@@ -120,7 +171,8 @@ def next_state(
         return solve(moving, q, v, tau, wrenches or None)
 
     start = None if clock is None else fed[clock]
-    return take_step(plan.integrator, Field(moving, acceleration), q, v, start, given["dt"])
+    state = take_step(plan.integrator, Field(moving, acceleration), q, v, start, given["dt"])
+    return (*state, forces(plan, model, q, v, memory, *fed)[1]) if plan.memory else state
 
 
 def _with_inputs(plan: Plan, model: Model, given: dict[str, Any]) -> Model:
@@ -133,31 +185,37 @@ def _with_inputs(plan: Plan, model: Model, given: dict[str, Any]) -> Model:
 
 
 class StepProgram:
-    """(q, v) → (q⁺, v⁺) for all steps and robots: the kernel of a plan, and the values it is called with."""
+    """(q, v, memory) → (q⁺, v⁺, memory⁺) for all steps and robots: the kernel of a plan, and the values it is called with."""
 
     def __init__(self, robot: Robot, plan: Plan, feeds: Sequence[StepInput]):
         self.robot, self.plan, self.feeds = robot, plan, feeds
 
     # -- errors ----------------------------------------------------------------------------------------------
 
-    def explain(self, scan: Scan, q: np.ndarray, v: np.ndarray, dt: float, error: NotFinite) -> TorsorError:
+    def explain(self, scan: Scan, state: Sequence[np.ndarray], dt: float, error: NotFinite) -> TorsorError:
         """The robot, step, time and joint of a state that is not finite; that robot alone is run again up to there."""
         at, k = error.state, error.step
-        axes = [1, 1, *(len(f.argument.shape) + f.stepped for f in self.feeds)]
-        q, v, *values = (_of_robot(x, at, n) for x, n in zip((q, v, *(f.values for f in self.feeds)), axes, strict=True))
+        state = [_of_robot(x, at, 1) for x in state]
+        values = [_of_robot(f.values, at, len(f.argument.shape) + f.stepped) for f in self.feeds]
         if k:
             before = (x[:k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True))
-            q, v = (x[-1] for x in scan(q, v, *before, steps=k, every=k))
+            state = [x[-1] for x in scan(*state, *before, steps=k, every=k)]
         else:
-            check_configuration(self.robot.model, f"q0[{', '.join(map(str, at))}]" if at else "q0", q.tolist())
+            check_configuration(self.robot.model, f"q0[{', '.join(map(str, at))}]" if at else "q0", state[0].tolist())
         fed = [x[k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True)]
-        self._singular(q, v, fed)
+        self._singular(state, fed)
         with np.errstate(all="ignore"):
-            _, after = interpret(scan.program, [q, v, *fed])
-        joint, speed = self._fastest(np.asarray(v), ~np.isfinite(after))
+            _, after, *memory = interpret(scan.program, [*state, *fed])
         robot = f"robot {at[0] if len(at) == 1 else at} of {scan.name}" if at else scan.name
+        when = f"{robot} is not finite after step {k} (t = {(k + 1) * dt:.6g} s)"
+        if np.isfinite(after).all() and memory and not np.isfinite(memory[0]).all():
+            place = int(np.argmin(np.isfinite(memory[0])))
+            own = self.plan.controller_memory
+            name = f"memory[{place}]" if place < own else f"actuator_memory[{place - own}]"
+            return NotFinite(f"{when}: {name}, although q and v are", at, k, name)
+        joint, speed = self._fastest(np.asarray(state[1]), ~np.isfinite(after))
         return NotFinite(
-            f"{robot} is not finite after step {k} (t = {(k + 1) * dt:.6g} s): joint {joint!r}, whose speed was {speed:.3g} "
+            f"{when}: joint {joint!r}, whose speed was {speed:.3g} "
             "just before; a smaller dt, more damping or smaller gains may keep it finite",
             at, k, joint,
         )  # fmt: skip
@@ -170,11 +228,12 @@ class StepProgram:
         fastest = max(speed, key=speed.__getitem__)
         return m.joint_names[fastest], speed[fastest]
 
-    def _singular(self, q: np.ndarray, v: np.ndarray, fed: list[np.ndarray]) -> None:
+    def _singular(self, state: Sequence[np.ndarray], fed: list[np.ndarray]) -> None:
         """Repeat the step over floats, which raises an error that names the joint of a zero pivot."""
-        values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (q, v, *fed))
+        values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (*state, *fed))
         try:
-            next_state(self.robot.model, *values, plan=self.plan)
+            with np.errstate(all="ignore"):
+                next_state(self.robot.model, *values, plan=self.plan)
         except SingularError:
             raise
         except (ArithmeticError, ValueError):  # the floats overflow too

@@ -1,28 +1,27 @@
-"""Joint data from actuators: effort limit, armature and damping of the rotor at the joint."""
+"""Joint data from actuators: control laws, effort limit, armature and damping of the rotor at the joint."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+from torsor.io.mjcf.control_laws import FIXED_GAIN, IN_PARENT, NO_BIAS, NO_DYNAMICS, ON_JOINT, gear_of
 from torsor.io.mjcf.selection import HINGE, SLIDE, Selection
-
-#: MuJoCo's mjtTrn, mjtGain, mjtBias, mjtDyn: a motor is a fixed gain without bias or dynamics, on a joint
-ON_JOINT, IN_PARENT = 0, 1
-FIXED_GAIN, NO_BIAS, NO_DYNAMICS = 0, 0, 0
+from torsor.model.actuators import ActuatorLaw
 
 
 @dataclass
 class Drives:
-    """By joint: effort limit [N·m, N], armature [kg·m², kg] and damping that its actuator adds, gear² times its own."""
+    """By joint: effort limit [N·m, N], armature [kg·m², kg] and damping that its actuator adds, gear² times its own; laws."""
 
     effort: dict[int, float] = field(default_factory=dict)
     armature: dict[int, float] = field(default_factory=dict)
     damping: dict[int, float] = field(default_factory=dict)
+    laws: dict[int, tuple[ActuatorLaw, ...]] = field(default_factory=dict)
 
 
 def read_drives(chosen: Selection) -> Drives:
-    """The actuators of the joints that are read."""
+    """The actuators of the joints that are read, without their laws, which depend on the mimic joints."""
     m, out = chosen.m, Drives()
     on: dict[int, list[int]] = {}
     for a in range(m.nactuator):
@@ -42,7 +41,7 @@ def read_drives(chosen: Selection) -> Drives:
             out.effort[k] = min(limits)
         a = int(m.jnt_actuatorid[k])
         if a >= 0:
-            gear = _gear(m, a)
+            gear = gear_of(m, a)
             out.armature[k] = float(m.actuator_armature[a]) * gear * gear
             out.damping[k] = float(m.actuator_damping[a]) * gear * gear
     return out
@@ -51,7 +50,7 @@ def read_drives(chosen: Selection) -> Drives:
 def _strength(chosen: Selection, name: str, a: int) -> float | None:
     """The largest joint force of an actuator: gear times its force range, or a plain motor's gain times its control range."""
     m = chosen.m
-    gear = abs(_gear(m, a))
+    gear = abs(gear_of(m, a))
     if m.actuator_forcelimited[a]:
         return gear * _largest(chosen, name, m.actuator_forcerange[a])
     plain = (m.actuator_gaintype[a], m.actuator_biastype[a], m.actuator_dyntype[a]) == (FIXED_GAIN, NO_BIAS, NO_DYNAMICS)
@@ -66,7 +65,3 @@ def _largest(chosen: Selection, name: str, bounds: Any) -> float:
     if abs(low - high) > 1e-9 * max(low, high):
         chosen.notes.note("force range with unequal ends, so the larger one is the effort limit", f"joint {name!r}")
     return max(low, high)
-
-
-def _gear(m: Any, a: int) -> float:
-    return float(m.actuator_gear[m.actuator_outadr[a]][0])

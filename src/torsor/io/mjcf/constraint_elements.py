@@ -10,6 +10,7 @@ from lxml.etree import _Element as Element
 from torsor.errors import ModelError
 from torsor.io.mjcf.attribute_values import numbers
 from torsor.io.mjcf.body_elements import Body, names_of_pieces, screw_pitch
+from torsor.io.mjcf.law_words import actuator_words
 from torsor.model.description import Description, Loop
 from torsor.model.joints import Fixed, Revolute, Spherical
 from torsor.spatial import Transform
@@ -54,12 +55,18 @@ def equalities(d: Description, ends: dict[str, tuple[str, str, str]]) -> Element
 
 
 def motors(bodies: list[Body]) -> Element:
-    """A motor for every hinge and slider that is free to move, its control the joint force within the effort limit."""
+    """An actuator for every hinge and slider that is free to move.
+
+    It is the joint's own, if MuJoCo has one like it; otherwise a motor, its control the joint force within the effort limit.
+    """
     out = etree.Element("actuator")
     for body in bodies:
         for step, name in names_of_pieces(body):
             j, (k, *more) = step.joint, step.piece.freedoms
             if more or j.mimic is not None or k >= j.kind.nv or j.kind.name == "floating":
+                continue
+            if words := actuator_words(f"joint {j.name!r}", j.actuator) if j.actuator else None:
+                etree.SubElement(out, words[0], name=name, joint=name, **words[1])
                 continue
             effort = j.effort_limit[k] if j.effort_limit else math.inf
             if effort > 0:

@@ -88,7 +88,7 @@ def _undo_reference(m: Any, k: int) -> Transform:
 
 
 def _fields(chosen: Selection, k: int, drives: Drives) -> dict[str, Any]:
-    """Limits, armature, damping and friction of a joint."""
+    """Limits, armature, damping, friction and actuator of a joint."""
     m, at = chosen.m, int(chosen.m.jnt_dofadr[k])
     if m.jnt_type[k] == BALL:
         if m.jnt_limited[k]:
@@ -102,6 +102,8 @@ def _fields(chosen: Selection, k: int, drives: Drives) -> dict[str, Any]:
         out["lower"], out["upper"] = ((float(x),) for x in m.jnt_range[k])
     if k in drives.effort:
         out["effort_limit"] = (drives.effort[k],)
+    if drives.laws.get(k):
+        out["actuator"] = drives.laws[k]
     return out
 
 

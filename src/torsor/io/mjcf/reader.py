@@ -14,7 +14,8 @@ q, v and the joint order are MuJoCo's own, except quaternions (x, y, z, w) and t
   and are **not** read: one ModelWarning names them,
   ``strict=True`` refuses them.  Mass matrix and bias force are those of
   the bodies alone.
-* Actuators give effort limits (force range times gear, or a plain motor's control range), armature and damping.
+* Actuators give effort limits (force range times gear, or a plain motor's control range), armature and damping.  Motors,
+  position and velocity servos and PIDs give the joint's ``actuator`` (``robot.actuators``) too.
 * Keyframes are named configurations, by their ``qpos``; their velocities and controls are not read.
 * Sensors that torsor has too (gyro, accelerometer, force, torque, jointpos, jointvel, jointactuatorfrc) are ``robot.sensors``.
 * Contacts, other sensors, cameras and plugins are counted in the report.
@@ -31,6 +32,7 @@ from typing import Any
 from torsor.errors import FileError, ModelError, ModelWarning
 from torsor.io.mjcf.actuators import read_drives
 from torsor.io.mjcf.compiling import Source, compile_model
+from torsor.io.mjcf.control_laws import read_laws
 from torsor.io.mjcf.equalities import read_loops, read_mimics
 from torsor.io.mjcf.geoms import MeshFrames, count_left_out, read_geoms, read_sites
 from torsor.io.mjcf.joints import read_joints
@@ -101,6 +103,7 @@ def translate(
     chosen = select(m, body, notes)
     drives = read_drives(chosen)
     mimics = read_mimics(chosen, drives) if mimic else {}
+    drives.laws = read_laws(chosen, mimics)
     links, joints = list[Link](), []
     for i in chosen.kept:
         if i != chosen.kept[0]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from torsor.io.mjcf.actuators import ON_JOINT
+from torsor.io.mjcf.control_laws import ON_JOINT
 from torsor.io.mjcf.selection import HINGE, SLIDE, Selection
 from torsor.io.shared.notes import short_list
 
@@ -61,9 +61,7 @@ def _tendons(m: Any) -> Iterable[str]:
 def count_unused(chosen: Selection) -> None:
     """Count the elements that do not act as forces, with the reason."""
     m, notes = chosen.m, chosen.notes
-    control = "controllers are not part of a rigid-body description; their limits are the joints' effort limits"
     for count, what, why in (
-        (m.nactuator, "actuator", control),
         (m.ntendon, "tendon", "coupling of joints by tendons is not read"),
         (m.nplugin, "plugin", "plugins are specific to MuJoCo"),
         (m.npair, "contact pair", "contact is not part of a rigid-body description"),

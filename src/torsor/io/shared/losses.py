@@ -123,6 +123,12 @@ def _has_no_motor(j: Joint) -> bool:
     return _effort(j) and (_has_quaternion(j) or j.mimic is not None or 0 in j.effort_limit)
 
 
+def _other_actuator(j: Joint) -> bool:
+    from torsor.io.mjcf.law_words import actuator_words  # a package that imports this module
+
+    return bool(j.actuator) and actuator_words(f"joint {j.name!r}", j.actuator) is None
+
+
 def _floating_inside_tree(d: Description) -> list[str]:
     """Floating joints elsewhere than on the world, where MuJoCo has no free ones."""
     free = d.base == "fixed" and d.root == WORLD
@@ -157,6 +163,8 @@ FEATURES = (
     Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
     Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}),
     Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
+    Feature("actuators", joints(lambda j: j.actuator), dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
+    Feature("actuators that MuJoCo does not have", joints(_other_actuator), {"mjcf": "written as motors"}),
     Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
     Feature("damping", joints(lambda j: any(j.damping)), {"mr": LEFT_OUT}),
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),
