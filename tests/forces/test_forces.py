@@ -20,7 +20,7 @@ from torsor.bridges import states
 from torsor.forces import Buoyancy, Drag, GravityCompensation, thrust
 from torsor.io.mjcf.reader import read_mjcf
 from torsor.io.mjcf.writer import write_mjcf
-from torsor.model.surgery import with_forces
+from torsor.model.attachments import with_forces
 from torsor.robot import Robot
 from torsor.scalar import Dual, rate
 

@@ -21,8 +21,8 @@ from torsor.io.mjcf.compiling import compile_model
 from torsor.io.urdf import read_urdf
 from torsor.model import Description, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.assembly import assemble
+from torsor.model.attachments import rotors_as_armature
 from torsor.model.joints import Fixed, Floating, Prismatic, Revolute, Spherical, Universal
-from torsor.model.surgery import rotors_as_armature
 from torsor.robot.builder import Builder
 from torsor.spatial import Inertia, Sym, Transform, Vec
 

@@ -283,4 +283,4 @@ def test_session_goes_to_a_named_configuration_and_forgets_the_name_when_moved()
 def test_session_closes_the_loops_of_a_named_configuration():
     session = Session(Stage(ts.mechanisms.four_bar().with_configuration("turned", {"crank": 0.5})))
     session.choose("turned")
-    assert session.look().open_by < 1e-9
+    assert session.look().closure_error < 1e-9

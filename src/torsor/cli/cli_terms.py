@@ -34,6 +34,8 @@ CLI_TERMS = {
     r"\bts\.check explains it, ts\.repair corrects files": "torsor check explains it, and corrects files with --repair OUT",
     r"\block (it|the joint) \(robot\.lock\)": r"make \1 fixed in the file",
     r"; use robot\.lock\(\.\.\.\)": "; use a fixed joint in the file",
+    r" \(use robot\.lock\)": " (use a fixed joint in the file)",
+    r"; add them with robot\.constrained\(\.\.\.\)": "; torsor in Python can add them as constraints",
     r"\bsee robot\.report\b": "see torsor info",
     r"\brobot\.neutral\(\) is": "the neutral configuration is",
     r"\buse robot\.assemble\(q\)": "omit --q to start at a closed configuration",

@@ -8,7 +8,6 @@ import typer
 
 from torsor.cli.option_values import Json
 from torsor.cli.robots import on_robot
-from torsor.support.text import count
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -131,5 +130,7 @@ def _report_written(files: list[str], lost: list[str]) -> Any:
 
     meshes = [file for file in files if file.endswith(".obj")]
     shown = [file for file in files if file not in meshes]
+    from torsor.support.text import count
+
     shown += [f"{os.path.dirname(meshes[0])}{os.sep} ({count(len(meshes), 'mesh file')})"] if meshes else []
     return listing(f"wrote {', '.join(shown)}{'; not converted, or converted with changes:' if lost else ''}", lost)

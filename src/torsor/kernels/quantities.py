@@ -106,7 +106,7 @@ QUANTITIES = Table(
         "mass_factor_diagonal": Quantity(
             ("q",), alg.mass_factor_diagonal, alternatives=(alg.mass_factor_diagonal_by_factors,), joint_space=True
         ),
-        "jacobian_transpose_product": Quantity(("q", "wrench"), alg.jacobian_transpose_product, FRAME),
+        "jacobian_transpose_product": Quantity(("q", "wrench"), alg.jacobian_transpose_product, ("frame", "expressed_in")),
         "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),

@@ -13,6 +13,8 @@ from torsor.kernels.quantity import PART, Quantity
 #: a quantity and its options as users write them: "jacobian:tool0:body", or a tuple if a name contains a colon or an option is
 #: a tuple of names
 Name: TypeAlias = str | tuple[str | tuple[str, ...] | None, ...]
+#: options that are lists of names
+LISTS = ("links", "rows", "frames")
 #: options of quantities that may be None
 OPTIONAL = (*PART, "frames", "kind", "relative_to")
 
@@ -61,14 +63,15 @@ def as_words(options: Mapping[str, Any]) -> tuple[Any, ...]:
     >>> as_words({"below": None, "moving": True, "links": None})
     (None, 'moving')
     """
-    words = {name: name if x is True else None if x is False else _hashable(x) for name, x in options.items()}
+    words = {name: name if x is True else None if x is False else _hashable(name, x) for name, x in options.items()}
     while words and words[last := next(reversed(words))] is None and last in OPTIONAL:
         del words[last]
     return tuple(words.values())
 
 
-def _hashable(x: Any) -> Any:
-    return tuple(x) if isinstance(x, Iterable) and not isinstance(x, str) else x
+def _hashable(name: str, x: Any) -> Any:
+    """Lists of names as tuples, where an option is one."""
+    return tuple(x) if name in LISTS and isinstance(x, Iterable) and not isinstance(x, (str, bytes)) else x
 
 
 def _is_word(word: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.model import Description, Model, assemble, surgery
+from torsor.model import Description, Model, assemble, attachments, surgery
 from torsor.model.configuration_space import ConfigurationSpace
 from torsor.model.description import FLOATING_BASE
 from torsor.model.forces import Element
@@ -268,11 +268,11 @@ class Mechanism(ConfigurationSpace, Topology):
         The fields are those of :meth:`Builder.rotor <torsor.robot.builder.Builder.rotor>`; ``link``, the mount, is the joint's
         parent by default.  None removes a joint's rotor.
         """
-        return type(self)(surgery.with_rotors(self._description, rotors))
+        return type(self)(attachments.with_rotors(self._description, rotors))
 
     def rotors_as_armature(self) -> Self:
         """The same robot with each rotor as its joint's armature G² J, its mass on its mount: no gyroscopic coupling."""
-        return type(self)(surgery.rotors_as_armature(self._description))
+        return type(self)(attachments.rotors_as_armature(self._description))
 
     def rebase(self, link: str) -> Self:
         """The same mechanism with another link as its base; joints between the two are reversed."""
@@ -304,7 +304,7 @@ class Mechanism(ConfigurationSpace, Topology):
             from torsor.model.friction.laws import of_joints
 
             laws = of_joints(laws, self._description.joints)
-        return type(self)(surgery.with_friction(self._description, laws))
+        return type(self)(attachments.with_friction(self._description, laws))
 
     def with_configuration(self, name: str, q: ArrayLike | Mapping[str, ArrayLike] | None) -> Self:
         """The same robot with a named configuration [rad, m]: q ``(nq,)``, or joints by name, with the others neutral.
@@ -322,7 +322,7 @@ class Mechanism(ConfigurationSpace, Topology):
             if one.ndim != 1:
                 raise ArgumentError(f"q has shape {one.shape}, expected ({self.nq},): one configuration")
             q = {n: one[j.q_slice] for n in self.joints if (j := self.joint(n)).mimic is None}
-        return type(self)(surgery.with_configuration(self._description, name, q))
+        return type(self)(attachments.with_configuration(self._description, name, q))
 
     def with_forces(self, forces: Mapping[str, Any] | None) -> Self:
         """The same robot with force elements at links or frames, ``{"hull": [Buoyancy(0.2), Drag(linear=30.0)]}``.
@@ -335,7 +335,7 @@ class Mechanism(ConfigurationSpace, Topology):
         >>> ts.robots.two_link().with_forces({"link2": ts.forces.GravityCompensation()}).gravity_force([0, 0]).round(2)
         array([9.81, 0.  ])
         """
-        return type(self)(surgery.with_forces(self._description, forces))
+        return type(self)(attachments.with_forces(self._description, forces))
 
     def without_loops(self) -> Self:
         """The spanning tree alone, without its loops."""

@@ -11,12 +11,10 @@ from typing import Any
 
 from torsor.errors import ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Mimic
-from torsor.model.forces import Buoyancy, Drag, GravityCompensation
 from torsor.model.joints import Fixed
-from torsor.model.named_configurations import Configuration, keep_joints, make_configuration, merge, with_freed_joints
+from torsor.model.named_configurations import Configuration, keep_joints, merge, with_freed_joints
 from torsor.model.renaming import names_of, rename
 from torsor.model.reversal import reverse
-from torsor.model.rotor import make_rotor
 from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.model.spanning import ground_loops, joint_fields, unused_name
 from torsor.scalar import Scalar
@@ -120,7 +118,7 @@ def subtree(d: Description, link: str) -> Description:
         loops=tuple(loop for loop in d.loops if loop.parent in inside),
         rotors=tuple(r for r in d.rotors if r.joint in names),
         configurations=named,
-        forces=tuple((at, element) for at, element in d.forces if _place(d, at)[0] in kept),
+        forces=tuple((at, element) for at, element in d.forces if link_and_pose(d, at)[0] in kept),
     )
 
 
@@ -160,7 +158,7 @@ def without(d: Description, link: str) -> Description:
         loops=tuple(loop for loop in d.loops if loop.name not in open_loops),
         rotors=tuple(r for r in d.rotors if r.joint in names),
         configurations=keep_joints(with_freed_joints(d, freed), {FLOATING_BASE, *names}),
-        forces=tuple((at, element) for at, element in d.forces if _place(d, at)[0] not in gone),
+        forces=tuple((at, element) for at, element in d.forces if link_and_pose(d, at)[0] not in gone),
         sensors=tuple((name, s) for name, s in d.sensors if s.at not in lost),
     )
 
@@ -173,7 +171,7 @@ def attach(
     ``prefix`` goes before every name of the other robot.  Base and gravity are those of the first.  Named configurations of
     the same name become one.
     """
-    link, X = _place(d, at)
+    link, X = link_and_pose(d, at)
     theirs = rename(other, {name: prefix + name for name in names_of(other)}) if prefix else other
     for kind, old, new in (
         ("link or frame", _places(d), _places(theirs)),
@@ -211,52 +209,11 @@ def payload(d: Description, at: str, mass: Any, com: Any = (0, 0, 0), inertia: A
     >>> d.link("link2").inertia.m
     1.5
     """
-    link, X = _place(d, at)
+    link, X = link_and_pose(d, at)
     body = X.T @ read.mass_properties(mass, com, inertia, (0, 0, 0), "payload")
     return d.with_note(
         f"added a payload of {mass} kg at {at!r}",
         links=tuple(replace(x, inertia=x.inertia + body) if x.name == link else x for x in d.links),
-    )
-
-
-def with_rotors(d: Description, rotors: Mapping[str, Any]) -> Description:
-    """Replace rotors, by the joint they drive: a dict of the arguments of :meth:`Builder.rotor`, or None to remove it.
-
-    ``link`` is the joint's parent unless given, ``name`` is ``<joint>_rotor``.  The links' inertias are without the rotors'.
-
-    >>> from torsor import robots
-    >>> motor = dict(mass=0.1, inertia=(1e-5, 1e-5, 2e-5), ratio=50)
-    >>> with_rotors(robots.description("two_link"), {"joint2": motor}).rotors[0].link
-    'link1'
-    """
-    joints = {j.name: j for j in d.joints}
-    made = {r.joint: r for r in d.rotors}
-    for joint, fields in rotors.items():
-        if joint not in joints:
-            raise UnknownName("joint", joint, joints)
-        made.pop(joint, None)
-        if isinstance(fields, Mapping):
-            made[joint] = make_rotor(**{"name": f"{joint}_rotor", "link": joints[joint].parent, **fields, "joint": joint})
-        elif fields is not None:
-            raise ModelError(f"with_rotors: joint {joint!r}: give a dict(mass=, inertia=, ratio=, ...) or None, not {fields!r}")
-    return d.with_note(f"rotors on {', '.join(made) or 'no joint'}", rotors=tuple(made.values()))
-
-
-def rotors_as_armature(d: Description) -> Description:
-    """Every rotor as an armature of G² J, its mass and standing inertia on its mount: without gyroscopic coupling.
-
-    Exact if no mount rotates.  Most simulators use this model.
-    """
-    if not d.rotors:
-        return d
-    reflected = {r.joint: r.spin_inertia * (r.ratio * r.ratio) for r in d.rotors}
-    return d.with_note(
-        f"as armature, without gyroscopic coupling: rotor {', '.join(r.name for r in d.rotors)}",
-        links=tuple(replace(x, inertia=d.bodies[x.name]) for x in d.links),
-        joints=tuple(
-            replace(j, armature=(sum(j.armature) + reflected[j.name],)) if j.name in reflected else j for j in d.joints
-        ),
-        rotors=(),
     )
 
 
@@ -319,71 +276,6 @@ def with_gravity(d: Description, gravity: Any) -> Description:
     return d.with_note(f"gravity: {tuple(d.gravity)} → {tuple(g)}", gravity=g)
 
 
-def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
-    """The robot with friction laws at the named joints: a law, one per degree of freedom, or None to remove it (MR §8.9.4).
-
-    >>> from torsor import robots
-    >>> from torsor.model.friction import Coulomb
-    >>> d = with_friction(robots.description("two_link"), {"joint2": Coulomb(0.5)})
-    >>> [j.laws for j in d.joints if j.laws]
-    [(Coulomb(b_static=0.5),)]
-    """
-    joints = {j.name: j for j in d.joints if j.kind.nv}
-    rows: dict[str, tuple[Any, ...]] = {}
-    for name, given in laws.items():
-        if name not in joints:
-            raise UnknownName("moving joint", name, joints)
-        row = () if given is None else tuple(given) if isinstance(given, (list, tuple)) else (given,)
-        for law in row:
-            if law is not None and not all(hasattr(law, word) for word in ("steady", "breakaway", "kinetic", "drag", "states")):
-                raise ModelError(f"joint {name!r}: {law!r} is not a friction law; see torsor.model.friction.LAWS")
-        rows[name] = row if any(law is not None for law in row) else ()
-    if not rows:
-        return d
-    note = "friction: " + ", ".join(f"{name} {_law_names(row)}" for name, row in rows.items())
-    return d.with_note(note, joints=tuple(replace(j, laws=rows[j.name]) if j.name in rows else j for j in d.joints))
-
-
-def _law_names(row: tuple[Any, ...]) -> str:
-    return "+".join("none" if law is None else type(law).__name__ for law in row) or "none"
-
-
-def with_configuration(d: Description, name: str, values: Mapping[str, Any] | None) -> Description:
-    """The robot with a named configuration, which replaces one of that name; None removes it."""
-    known = [FLOATING_BASE, *(j.name for j in d.joints if j.kind.nq and j.mimic is None)]
-    for joint in values if isinstance(values, Mapping) else ():
-        if joint not in known and all(joint != j.name for j in d.joints):
-            raise UnknownName("joint", joint, known)
-    made = [] if values is None else [make_configuration(name, values)]
-    return replace(d, configurations=(*(c for c in d.configurations if c.name != name), *made))
-
-
-def with_forces(d: Description, forces: Mapping[str, Any] | None) -> Description:
-    """The robot with force elements at the named links and frames: one, a list, or None to remove those there; None for all.
-
-    >>> from torsor import robots
-    >>> from torsor.model.forces import GravityCompensation
-    >>> with_forces(robots.description("two_link"), {"link2": GravityCompensation(0.5)}).forces
-    (('link2', GravityCompensation(share=0.5)),)
-    """
-    if forces is None:
-        return d.with_note("no force elements", forces=()) if d.forces else d
-    if not isinstance(forces, Mapping):
-        raise ModelError(f"forces must be a dict from links to force elements, not {type(forces).__name__}")
-    rows: list[tuple[str, Any]] = []
-    for at, given in forces.items():
-        link, _ = _place(d, at)
-        for element in given if isinstance(given, (list, tuple)) else () if given is None else (given,):
-            if not isinstance(element, (GravityCompensation, Buoyancy, Drag)):
-                raise ModelError(f"{at!r}: {element!r} is not a force element; see torsor.forces")
-            if isinstance(element, GravityCompensation) and at != link:
-                raise ModelError(f"gravity compensation acts on a link; {at!r} is a frame on link {link!r}")
-            rows.append((at, element))
-    kept = [(at, element) for at, element in d.forces if at not in forces]
-    note = "forces: " + (", ".join(f"{at} {type(element).__name__}" for at, element in rows) or "none")
-    return d.with_note(note, forces=(*kept, *rows))
-
-
 def without_loops(d: Description) -> Description:
     """The spanning tree alone."""
     return replace(d, loops=())
@@ -414,7 +306,7 @@ def _known_link(d: Description, name: str) -> Link:
     raise UnknownName("link", name, [link.name for link in d.links])
 
 
-def _place(d: Description, name: str) -> tuple[str, Transform]:
+def link_and_pose(d: Description, name: str) -> tuple[str, Transform]:
     """The link that carries a link or frame, and the transform from that link's frame to it."""
     if any(link.name == name for link in d.links):
         return name, Transform.identity()

@@ -29,6 +29,8 @@ from torsor.errors import ArgumentError, SingularError
 
 Array: TypeAlias = np.ndarray
 
+#: compliance, relative to the diagonal, that makes redundant contacts share their force
+COMPLIANCE = 1e-9
 #: |w| below this, relative to the largest term of (1), is zero
 ROUNDING = 1e-12
 #: a pivot, relative to the largest entry of its column, and a tie of two ratios
@@ -59,6 +61,17 @@ def solve(A: ArrayLike, b: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Sol
     Solution(x=array([ 2. ,  0. , -0.5]), w=array([0., 1., 0.]))
     """
     A, b, lower, upper = _check(A, b, lower, upper)
+    try:
+        return _solution(A, b, lower, upper)
+    except SingularError as error:  # of redundant rows, rounding may end Lemke's path; a little compliance makes it unique
+        try:
+            return _solution(A, b, lower, upper, COMPLIANCE)
+        except SingularError:
+            raise error from None
+
+
+def _solution(A: Array, b: Array, lower: Array, upper: Array, compliance: float = 0.0) -> Solution:
+    """The solution; ``compliance`` is added to the scaled diagonal where the coordinates between their bounds are chosen."""
     at = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))  # initial x: a finite bound, else 0
     free, fixed = np.isneginf(lower) & np.isposinf(upper), lower == upper
     rows = np.flatnonzero(~(free | fixed))
@@ -66,6 +79,7 @@ def solve(A: ArrayLike, b: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Sol
     d = 1 / np.sqrt(np.where(np.diag(A) > 0, np.diag(A), 1.0))  # x = d x̂, w = ŵ/d: units drop out
     if len(rows):
         S, c = _eliminate(A * d[:, None] * d, (b + A @ at) * d, free, rows)
+        S = S + compliance * np.eye(len(rows)) if compliance else S
         sign = np.where(np.isfinite(lower[rows]), 1.0, -1.0)  # y = sign (x̂ − at/d) ≥ 0
         width, unit = (upper - lower)[rows] / d[rows], np.abs(c).max() or 1.0
         inside, far = _within_box(S * sign[:, None] * sign, c * sign / unit, width / unit)
@@ -73,9 +87,12 @@ def solve(A: ArrayLike, b: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Sol
         x[rows[far]] = upper[rows[far]]
     F = np.flatnonzero(between)
     x[F] = 0.0
-    x[F] = _solve(A[np.ix_(F, F)], -(A[F] @ x + b[F]))
+    right = -(A[F] @ x + b[F])
+    x[F] = np.linalg.lstsq(A[np.ix_(F, F)], right, rcond=COMPLIANCE)[0] if compliance else _solve(A[np.ix_(F, F)], right)
     w = A @ x + b
     size = ((np.abs(A) @ np.maximum(np.abs(x), np.abs(at)) + np.abs(b)) * d).max(initial=0.0) / d
+    if (np.abs(w[between]) > WRONG * size[between]).any():
+        raise SingularError("the forces of coordinates between their bounds contradict each other")
     w[between | (np.abs(w) <= ROUNDING * size)] = 0.0
     _verify(x, w, lower, upper, size, fixed)
     return Solution(x, w)

@@ -11,7 +11,8 @@ from lxml.etree import _Element as Element
 from torsor.io.mjcf.attribute_values import numbers
 from torsor.io.mjcf.body_elements import Body, screw_pitch
 from torsor.io.mjcf.selection import BALL, FREE, Selection, has_world_losses, name_of
-from torsor.model.description import FLOATING_BASE, Description, Joint, Mimic
+from torsor.model.description import BASES, FLOATING_BASE, Description, Joint, Mimic
+from torsor.model.joints import Floating, JointType
 from torsor.model.named_configurations import Configuration
 from torsor.spatial import Transform
 from torsor.spatial.recovery import quaternion_of
@@ -88,8 +89,9 @@ def keyframes(d: Description, bodies: list[Body]) -> Element:
     for c in d.configurations:
         given = dict(c.values)
         who, qpos = f"configuration {c.name!r}", list[float]()
-        if d.base == "floating":
-            qpos += _first(given.get(FLOATING_BASE, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)), 3)
+        if d.floats:
+            kind = BASES[d.base]
+            qpos += _first(_pose(kind, given.get(FLOATING_BASE, tuple(kind.neutral()))), 3)
         for body in bodies:
             for step in body.steps:
                 q = _coordinates(step.joint, joints, given)
@@ -112,7 +114,15 @@ def _coordinates(j: Joint, joints: Mapping[str, Joint], given: Mapping[str, tupl
     if j.mimic is None:
         return given.get(j.name, tuple(j.kind.neutral()))
     (leader,) = _coordinates(joints[j.mimic.joint], joints, given)
-    return (j.mimic.multiplier * leader + j.mimic.offset,)
+    return (float(j.mimic.at(leader)),)
+
+
+def _pose(kind: JointType, q: tuple[float, ...]) -> tuple[float, ...]:
+    """The coordinates of a free body: as given, or from roll, pitch and yaw."""
+    if isinstance(kind, Floating):
+        return q
+    R, p = kind.transform(q).pose
+    return tuple(float(x) for x in (*p, *quaternion_of(R)))
 
 
 def _in_world(j: Joint, q: tuple[float, ...]) -> tuple[float, ...]:

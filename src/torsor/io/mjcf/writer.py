@@ -39,10 +39,10 @@ from torsor.io.mjcf.keyframes import keyframes
 from torsor.io.mjcf.shape_elements import Assets, geom
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment, short_list
+from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import FLOATING_BASE, WORLD, Description
 from torsor.model.forces import GravityCompensation
 from torsor.model.splitting import split_composites
-from torsor.model.surgery import rotors_as_armature
 from torsor.spatial import Transform
 from torsor.support.files import write_text
 

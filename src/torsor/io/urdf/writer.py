@@ -28,10 +28,10 @@ from torsor.errors import ModelError
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment
 from torsor.io.urdf.joints import TYPES, UNLIMITED
+from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, EulerAngles, Fixed, Helical, JointType, Prismatic, Revolute, Universal
 from torsor.model.splitting import split_composites
-from torsor.model.surgery import rotors_as_armature
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO

@@ -32,7 +32,7 @@ class Session:
     >>> import torsor as ts
     >>> session = Session(Stage(ts.mechanisms.four_bar()))
     >>> session.slide(0, 0.5)  # the crank; the rest follows
-    >>> session.look().open_by < 1e-9
+    >>> session.look().closure_error < 1e-9
     True
     """
 

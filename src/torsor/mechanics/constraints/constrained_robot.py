@@ -99,7 +99,7 @@ class ConstrainedRobot:
         """Ȧ(q, v), ``(..., k, nv)``, of motion and time together (MR 8.95)."""
         clock = self.clock(time)
         along = self.solver.kernel("jacobian", derivative=("jvp", "q", *self.solver.clock))
-        return along(q, *clock, v, *(1.0 for _ in clock))
+        return along(q, *clock, self._vector("v", v, self.robot.nv), *(1.0 for _ in clock))
 
     def drift(self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """Ȧv − ḃ, ``(..., k)``: the row's acceleration with every joint at constant velocity (F&O 17)."""

@@ -10,7 +10,7 @@ import math
 import random as python_random
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
@@ -18,6 +18,9 @@ from torsor.model.joints import JOINT_TYPES, JointType, Prismatic, Revolute
 from torsor.model.joints.base import AXIS_FIELDS
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Quaternion, Sym, Transform, Vec
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
 
 #: joint types unless others are given; a seed's robot depends on their order
 TYPES = ("revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar", "floating")
@@ -44,6 +47,30 @@ class Stable:
 
     def integers(self, low: int, high: int) -> int:
         return low + int((high - low) * self.random())
+
+
+def random(
+    n: int,
+    seed: int = 0,
+    *,
+    base: str = "fixed",
+    types: str | Sequence[str] | None = None,
+    branches: bool = True,
+    mimic: bool = False,
+) -> Robot:
+    """A random robot with n joints for tests and benchmarks; the same for a seed in every version and on every machine.
+
+    Joints of all types but fixed, or of those in ``types``, with branches or in a row; ``mimic=True`` lets some follow others.
+    Links are clouds of point masses, 0.5–5 kg, so their inertias are those of bodies; some joints have an armature, all have
+    damping, hinges and sliders have limits.  ``base`` is "fixed" or "floating".  Links are called link0, link1, ...,
+    joints joint1, ..., frames frame1, ... on the links of the same number.
+
+    >>> random(6, seed=1, types="revolute", branches=False)
+    <Robot 'random6_1': 6 joints, 7 links, fixed base, nq=6, nv=6, 20.3 kg>
+    """
+    from torsor.robot import Robot  # imported on use: descriptions need no compiler
+
+    return Robot(random_description(n, seed, base=base, types=types, branches=branches, mimic=mimic))
 
 
 def random_description(

@@ -8,7 +8,7 @@ The arguments of the textbook examples may be symbols, which gives the equations
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import wraps
 from math import pi, radians
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from torsor.errors import UnknownName
 from torsor.io.dh import from_dh
+from torsor.model.attachments import with_configuration
 from torsor.model.description import Description
-from torsor.model.surgery import with_configuration
 from torsor.robot.builder import Builder
+from torsor.robot.library.random_robots import random as random
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Sym, Vec
 from torsor.support.files import DATA
@@ -63,31 +64,6 @@ def _bundle(make: Callable[P, Description]) -> Callable[P, Robot]:
 
     robot.__signature__ = inspect.signature(make).replace(return_annotation="Robot")  # type: ignore[attr-defined]  # as inspect reads it
     return robot
-
-
-def random(
-    n: int,
-    seed: int = 0,
-    *,
-    base: str = "fixed",
-    types: str | Sequence[str] | None = None,
-    branches: bool = True,
-    mimic: bool = False,
-) -> Robot:
-    """A random robot with n joints for tests and benchmarks; the same for a seed in every version and on every machine.
-
-    Joints of all types but fixed, or of those in ``types``, with branches or in a row; ``mimic=True`` lets some follow others.
-    Links are clouds of point masses, 0.5–5 kg, so their inertias are those of bodies; some joints have an armature, all have
-    damping, hinges and sliders have limits.  ``base`` is "fixed" or "floating".  Links are called link0, link1, ...,
-    joints joint1, ..., frames frame1, ... on the links of the same number.
-
-    >>> random(6, seed=1, types="revolute", branches=False)
-    <Robot 'random6_1': 6 joints, 7 links, fixed base, nq=6, nv=6, 20.3 kg>
-    """
-    from torsor.robot import Robot
-    from torsor.robot.library.random_robots import random_description
-
-    return Robot(random_description(n, seed, base=base, types=types, branches=branches, mimic=mimic))
 
 
 class NoSuchRobot(UnknownName, AttributeError):  # type: ignore[misc]  # both have a name

@@ -1,0 +1,120 @@
+"""Parts of a description that belong to its joints and links: rotors, friction laws, force elements, named configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from torsor.errors import ModelError, UnknownName
+from torsor.model.description import FLOATING_BASE, Description
+from torsor.model.forces import Buoyancy, Drag, GravityCompensation
+from torsor.model.named_configurations import make_configuration
+from torsor.model.rotor import make_rotor
+from torsor.model.surgery import link_and_pose
+
+
+def with_rotors(d: Description, rotors: Mapping[str, Any]) -> Description:
+    """Replace rotors, by the joint they drive: a dict of the arguments of :meth:`Builder.rotor`, or None to remove it.
+
+    ``link`` is the joint's parent unless given, ``name`` is ``<joint>_rotor``.  The links' inertias are without the rotors'.
+
+    >>> from torsor import robots
+    >>> motor = dict(mass=0.1, inertia=(1e-5, 1e-5, 2e-5), ratio=50)
+    >>> with_rotors(robots.description("two_link"), {"joint2": motor}).rotors[0].link
+    'link1'
+    """
+    joints = {j.name: j for j in d.joints}
+    made = {r.joint: r for r in d.rotors}
+    for joint, fields in rotors.items():
+        if joint not in joints:
+            raise UnknownName("joint", joint, joints)
+        made.pop(joint, None)
+        if isinstance(fields, Mapping):
+            made[joint] = make_rotor(**{"name": f"{joint}_rotor", "link": joints[joint].parent, **fields, "joint": joint})
+        elif fields is not None:
+            raise ModelError(f"with_rotors: joint {joint!r}: give a dict(mass=, inertia=, ratio=, ...) or None, not {fields!r}")
+    return d.with_note(f"rotors on {', '.join(made) or 'no joint'}", rotors=tuple(made.values()))
+
+
+def rotors_as_armature(d: Description) -> Description:
+    """Every rotor as an armature of G² J, its mass and standing inertia on its mount: without gyroscopic coupling.
+
+    Exact if no mount rotates.  Most simulators use this model.
+    """
+    if not d.rotors:
+        return d
+    reflected = {r.joint: r.spin_inertia * (r.ratio * r.ratio) for r in d.rotors}
+    return d.with_note(
+        f"as armature, without gyroscopic coupling: rotor {', '.join(r.name for r in d.rotors)}",
+        links=tuple(replace(x, inertia=d.bodies[x.name]) for x in d.links),
+        joints=tuple(
+            replace(j, armature=(sum(j.armature) + reflected[j.name],)) if j.name in reflected else j for j in d.joints
+        ),
+        rotors=(),
+    )
+
+
+def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
+    """The robot with friction laws at the named joints: a law, one per degree of freedom, or None to remove it (MR §8.9.4).
+
+    >>> from torsor import robots
+    >>> from torsor.model.friction import Coulomb
+    >>> d = with_friction(robots.description("two_link"), {"joint2": Coulomb(0.5)})
+    >>> [j.laws for j in d.joints if j.laws]
+    [(Coulomb(b_static=0.5),)]
+    """
+    joints = {j.name: j for j in d.joints if j.kind.nv}
+    rows: dict[str, tuple[Any, ...]] = {}
+    for name, given in laws.items():
+        if name not in joints:
+            raise UnknownName("moving joint", name, joints)
+        row = () if given is None else tuple(given) if isinstance(given, (list, tuple)) else (given,)
+        for law in row:
+            if law is not None and not all(hasattr(law, word) for word in ("steady", "breakaway", "kinetic", "drag", "states")):
+                raise ModelError(f"joint {name!r}: {law!r} is not a friction law; see torsor.model.friction.LAWS")
+        rows[name] = row if any(law is not None for law in row) else ()
+    if not rows:
+        return d
+    note = "friction: " + ", ".join(f"{name} {_law_names(row)}" for name, row in rows.items())
+    return d.with_note(note, joints=tuple(replace(j, laws=rows[j.name]) if j.name in rows else j for j in d.joints))
+
+
+def _law_names(row: tuple[Any, ...]) -> str:
+    return "+".join("none" if law is None else type(law).__name__ for law in row) or "none"
+
+
+def with_configuration(d: Description, name: str, values: Mapping[str, Any] | None) -> Description:
+    """The robot with a named configuration, which replaces one of that name; None removes it."""
+    known = [FLOATING_BASE, *(j.name for j in d.joints if j.kind.nq and j.mimic is None)]
+    for joint in values if isinstance(values, Mapping) else ():
+        if joint not in known and all(joint != j.name for j in d.joints):
+            raise UnknownName("joint", joint, known)
+    made = [] if values is None else [make_configuration(name, values)]
+    return replace(d, configurations=(*(c for c in d.configurations if c.name != name), *made))
+
+
+def with_forces(d: Description, forces: Mapping[str, Any] | None) -> Description:
+    """The robot with force elements at the named links and frames: one, a list, or None to remove those there; None for all.
+
+    >>> from torsor import robots
+    >>> from torsor.model.forces import GravityCompensation
+    >>> with_forces(robots.description("two_link"), {"link2": GravityCompensation(0.5)}).forces
+    (('link2', GravityCompensation(share=0.5)),)
+    """
+    if forces is None:
+        return d.with_note("no force elements", forces=()) if d.forces else d
+    if not isinstance(forces, Mapping):
+        raise ModelError(f"forces must be a dict from links to force elements, not {type(forces).__name__}")
+    rows: list[tuple[str, Any]] = []
+    for at, given in forces.items():
+        link, _ = link_and_pose(d, at)
+        for element in given if isinstance(given, (list, tuple)) else () if given is None else (given,):
+            if not isinstance(element, (GravityCompensation, Buoyancy, Drag)):
+                raise ModelError(f"{at!r}: {element!r} is not a force element; see torsor.forces")
+            if isinstance(element, GravityCompensation) and at != link:
+                raise ModelError(f"gravity compensation acts on a link; {at!r} is a frame on link {link!r}")
+            rows.append((at, element))
+    kept = [(at, element) for at, element in d.forces if at not in forces]
+    note = "forces: " + (", ".join(f"{at} {type(element).__name__}" for at, element in rows) or "none")
+    return d.with_note(note, forces=(*kept, *rows))
