@@ -117,8 +117,8 @@ SAMPLE = [
     "tests/evaluations/test_evaluations.py::test_state_batch_lists_and_fallback_agree_with_source[inverse_dynamics-fixed tree]",
     "tests/evaluations/test_evaluations.py::test_float32_kernels_agree_with_float64[mass_matrix]",
     "tests/evaluations/test_scan.py::test_scan_gather_and_scatter_sum_over_a_tree",
-    "tests/relations/test_hybrid.py::test_batch_wrenches_and_damping",
-    "tests/relations/test_trees.py::test_forward_dynamics_of_inverse_dynamics",
+    "tests/relations/test_hybrid.py::test_hybrid_dynamics_of_a_batch_with_wrenches_and_damping",
+    "tests/relations/test_trees.py::test_forward_dynamics_of_inverse_dynamics_gives_the_acceleration",
 ]
 
 
