@@ -109,7 +109,7 @@ def differences(function, robot, q, *others, h=1e-6):
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.night)])
 def test_derivatives_with_wrenches_and_losses_equal_differences(seed, options):
     robot = random_robot(seed)
     q, v, a = trees.state(robot, seed)
@@ -133,7 +133,7 @@ def test_derivatives_with_a_smooth_friction_law_equal_differences():
             assert_close(x, y, 1e-7, scale=max(np.abs(e).max() for e in expected))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 5])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(k, marks=pytest.mark.night) for k in (2, 5))])
 def test_derivatives_of_forward_and_inverse_dynamics_are_related(seed):
     """∂τ/∂a = M, ∂a/∂τ = M⁻¹, ∂a/∂q = −M⁻¹ ∂τ/∂q."""
     robot = random_robot(seed)

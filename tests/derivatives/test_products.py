@@ -19,7 +19,8 @@ NAMES = (
 
 @pytest.fixture(scope="module", params=[2, 5], ids=["fixed", "floating"])
 def robot(request):
-    return ts.Robot(trees.random_tree(request.param, bodies=3, base="fixed" if request.param == 2 else "floating"))
+    fixed = request.param == 2
+    return ts.Robot(trees.random_tree(request.param, bodies=3 if fixed else 2, base="fixed" if fixed else "floating"))
 
 
 def inputs(robot, name):

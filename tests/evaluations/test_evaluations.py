@@ -78,8 +78,18 @@ def conditioning(robot: Robot, spec: str, values: list) -> float:
     return float(np.linalg.cond(robot.mass_matrix(np.asarray(values[0]))))
 
 
-@pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
-@pytest.mark.parametrize("spec", SPECS)
+#: quantities that the fast suite computes for every robot; others for one robot each, and at night for all
+ALWAYS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "integrate")
+
+
+def evaluations():
+    for k, spec in enumerate(SPECS):
+        for n, (name, robot) in enumerate(ROBOTS.items()):
+            fast = spec in ALWAYS or n == k % len(ROBOTS)
+            yield pytest.param(robot, spec, id=f"{spec}-{name}", marks=() if fast else pytest.mark.night)
+
+
+@pytest.mark.parametrize(("robot", "spec"), list(evaluations()))
 def test_state_batch_lists_and_fallback_agree_with_source(robot, spec):
     values = inputs(robot, spec, BATCH)
     kernel = robot.kernel(spec)

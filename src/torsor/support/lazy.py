@@ -12,6 +12,11 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from torsor.support.locks import new_lock
+
+#: threads that import parts of one package at once wait for each other, and Python resolves that by importing half of a module
+ONE_AT_A_TIME = new_lock()
+
 
 def lazy(package: str, homes: Mapping[str, str], modules: Mapping[str, str] | None = None) -> Callable[[str], Any]:
     """The ``__getattr__`` of a package; ``homes`` has the module of each name, ``modules`` the names that are modules.
@@ -23,7 +28,8 @@ def lazy(package: str, homes: Mapping[str, str], modules: Mapping[str, str] | No
     def getattr_(name: str) -> Any:
         if name not in homes and name not in rooms:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = import_module(rooms[name]) if name in rooms else getattr(import_module(homes[name]), name)
+        with ONE_AT_A_TIME:
+            found = import_module(rooms[name]) if name in rooms else getattr(import_module(homes[name]), name)
         vars(sys.modules[package])[name] = found  # the next time it is simply there
         return found
 
@@ -70,7 +76,8 @@ class _SameModule(Loader):
         self.spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = import_module(self.home)
+        with ONE_AT_A_TIME:
+            module = import_module(self.home)
         self.spec = module.__spec__
         return module
 
