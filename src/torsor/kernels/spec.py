@@ -25,7 +25,7 @@ class Spec:
 
     ``quantities`` are rows of a table, each with its options.  ``frames`` have external wrenches, one more input each, given in
     the axes of ``expressed_in`` ("body": the frame's own, or "world").  ``losses`` count only in the quantities
-    that the table marks as lossy.  ``extra`` are optional inputs.  With ``derivative`` = (mode, *inputs), the results are
+    that the table marks as lossy.  ``extra`` are optional inputs.  With ``derivative``, a mode and then inputs, the results are
     derivatives by these inputs (:mod:`torsor.kernels.derivatives`).
 
     >>> Spec((("jacobian", "tool0", "body"),)).label
