@@ -40,7 +40,7 @@ def backward_error(tree, q, v, tau, a):
 # -- agreement ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.night) for k in range(1, 6))])
 def test_divide_and_conquer_agrees_with_aba_on_trees_with_every_joint_type(seed):
     robot = ts.Robot(described(seed, bodies=4 + 2 * seed, couplings=False))
     tree = large.LargeTree.of(robot)

@@ -1,10 +1,11 @@
 """Joints that follow by a polynomial: against elimination from independent joints, constraints, MuJoCo, and relations."""
 
-from dataclasses import replace
+from dataclasses import os
 
 import mujoco
 import numpy as np
 import pytest
+import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import Polynomial
@@ -21,6 +22,9 @@ from torsor.io.urdf import read_urdf, write_urdf
 from torsor.model import Mimic
 
 CURVE = (0.1, -0.7, 0.4, 0.3, -0.1)
+
+#: whether all examples are run
+NIGHT = bool(os.environ.get("TORSOR_NIGHT"))
 
 
 def curved_tree(seed: int, **options):
@@ -64,7 +68,7 @@ def eliminated(robot, q, v, a):
     return q2, G, drift, G.T @ M @ G, G.T @ (M @ drift + h), G.T @ free.inverse_dynamics(q2, G @ v, G @ a + drift)
 
 
-@settings(max_examples=12)
+@settings(max_examples=40 if NIGHT else 3)
 @given(st.integers(0, 10**6))
 def test_polynomial_mimic_in_a_random_tree_equals_elimination_from_independent_joints(seed):
     robot = ts.Robot(curved_tree(seed))
@@ -83,7 +87,7 @@ def test_polynomial_mimic_in_a_random_tree_equals_elimination_from_independent_j
     assert_close(robot.jacobian_rate(q, v, link) @ v + robot.jacobian(q, link) @ a, expected)
 
 
-@settings(max_examples=8)
+@settings(max_examples=20 if NIGHT else 2)
 @given(st.integers(0, 10**6))
 def test_polynomial_mimic_forward_dynamics_inverts_inverse_dynamics(seed):
     robot = ts.Robot(curved_tree(seed))

@@ -34,7 +34,7 @@ def pendulum(n, time):
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.parametrize("integrator", METHODS)
-@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("n", [pytest.param(1, marks=night), 2])
 def test_adaptive_integrators_pass_singular_positions_on_the_branch_of_arrival(n, integrator, way):
     """Three seconds of the N four-bar, flat three times: it stays a row of parallelograms and moves as the pendulum."""
     robot, q, v = squares(n)
@@ -77,7 +77,7 @@ FOLDING = {
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-@pytest.mark.parametrize("integrator", ["dop853", "rk45", "radau"])
+@pytest.mark.parametrize("integrator", ["dop853", "rk45", pytest.param("radau", marks=night)])
 @pytest.mark.parametrize("name", FOLDING)
 def test_folding_linkage_keeps_its_curved_branch(name, integrator, way):
     words, duration, end = FOLDING[name]
