@@ -1,6 +1,7 @@
 """Joints that follow by a polynomial: against elimination from independent joints, constraints, MuJoCo, and relations."""
 
-from dataclasses import os
+import os
+from dataclasses import replace
 
 import mujoco
 import numpy as np
