@@ -6,7 +6,6 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import Polynomial
