@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import torsor as ts
 from tests import trees
 from tests.tolerance import assert_close
+from torsor.joints import Composite, JointType, Motion, Prismatic, Spherical, Subspace, Transform, Vec
+from torsor.spatial.vector import IDENTITY, ZERO
+
+
+@dataclass(frozen=True)
+class OwnSum(JointType):
+    """A slider that defines how its coordinate is added."""
+
+    name = "own_sum"
+    nq = nv = 1
+
+    def transform(self, q):
+        return Transform.of_pose(IDENTITY, Vec(0, 0, q[0]))
+
+    def subspace(self, q):
+        return Subspace([Motion(ZERO, Vec(0, 0, 1))])
+
+    def integrate(self, q, step):
+        return [q[0] + step[0]]
+
 
 #: quantities of all kinds and ranks
 NAMES = (
@@ -194,3 +216,40 @@ def test_linearize_of_a_batch_and_unknown_integrators():
     assert robot.linearize(q, q, q).A.shape == (3, 4, 4)
     with pytest.raises(ts.UnknownName, match="integrator"):
         robot.linearize(q, q, q, dt=1e-3, integrator="rk5")
+
+
+#: joints with a quaternion that are not plainly spherical or floating
+WRAPPED = {
+    "composite": ts.Builder("r").link("base").link("a", mass=1, com=(0.1, 0.2, 0.3), inertia=(1, 2, 2)).joint(
+        "j", Composite([Prismatic((1, 0, 0)), Spherical()]), "base", "a").build(),
+    "reversed": ts.Builder("r").link("base", mass=2, com=(0.3, 0.1, 0), inertia=(1, 2, 2)).link("a", mass=1, com=(0.1, 0.2, 0.3), inertia=(1, 2, 2)).joint(
+        "j", "spherical", "base", "a").build().rebase("a"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("robot", WRAPPED.values(), ids=WRAPPED)
+def test_derivatives_of_wrapped_quaternion_joints_are_along_v(robot):
+    """linearize without dt is the limit of short steps, gradients ignore the length of q, second derivatives are symmetric."""
+    q, v, tau = trees.state(robot, 1)
+    A, short = robot.linearize(q, v, tau).A, robot.linearize(q, v, tau, dt=1e-6).A
+    assert_close((short - np.eye(2 * robot.nv)) / 1e-6, A, 1e-4)  # of first order in dt
+    longer = q.copy()
+    longer[-4:] *= 8.0
+    w = np.ones(robot.nv)
+    for x, y in zip(robot.vjp("inverse_dynamics")(q, v, tau, w), robot.vjp("inverse_dynamics")(longer, v, tau, w), strict=True):
+        assert_close(x, y)
+    n, h = robot.nv, 1e-4
+    found = robot.second_derivatives("inverse_dynamics", by="q")(q, v, tau, w)
+    steps = h * np.eye(n)
+
+    def value(d):
+        return w @ robot.inverse_dynamics(robot.integrate(q, d), v, tau)
+
+    rows = [[value(x + y) - value(x - y) - value(y - x) + value(-x - y) for y in steps] for x in steps]
+    assert_close(found, np.array(rows) / (4 * h * h), 1e-6, floor=1)  # second differences
+
+
+def test_linearize_of_a_custom_manifold_joint_without_bracket_is_refused():
+    robot = ts.Builder("r").link("base").link("a", mass=1).joint("j", OwnSum(), "base", "a").build()
+    with pytest.raises(ts.ModelError, match=r"'own_sum' defines integrate but not bracket"):
+        robot.linearize([0.1], [0.2], [0.0])

@@ -37,18 +37,13 @@ def tangent(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     return out
 
 
-def bracket(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
-    """−ad_v (nv × nv): the rate of δ in q(t) ⊕ δ(t) at constant velocity, δ̇ = −v × δ, of joints with a quaternion; else 0."""
+def bracket(model: Model, v: Scalars) -> list[list[Scalar]]:
+    """−ad_v (nv × nv), joint by joint: the rate of δ in q(t) ⊕ δ(t) at constant velocity, δ̇ = −v × δ."""
     rows: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
     for i in _joints_with_coordinates(model):
-        j, k, m = model.joint[i], model.q_start[i], model.v_start[i]
-        if j.nq != j.nv:  # v is a twist in the body's axes, and the columns of S are unit motions
-            S = j.subspace(q[k : k + j.nq])
-            twist = S @ v[m : m + j.nv]
-            for d, s in enumerate(S):
-                turned = s.cross(twist)
-                for c, unit in enumerate(S):
-                    rows[m + c][m + d] = unit.w.dot(turned.w) + unit.v.dot(turned.v)
+        j, m = model.joint[i], model.v_start[i]
+        for k, row in enumerate(j.bracket(v[m : m + j.nv]), m):
+            rows[k][m : m + j.nv] = row
     return rows
 
 

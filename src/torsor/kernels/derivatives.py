@@ -22,6 +22,7 @@ from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
 from torsor.kernels.spec import Spec
 from torsor.model import Model
+from torsor.model.joints import JointType
 from torsor.scalar import Expr, Graph, Scalar, Scalars
 
 if TYPE_CHECKING:
@@ -50,11 +51,11 @@ class Space(NamedTuple):
 
     @property
     def owners(self) -> list[tuple[str, int]]:
-        """A key for each direction, the same for the directions of one joint with a quaternion, which do not commute."""
+        """A key for each direction, the same for directions of one joint that may not commute: with a quaternion in it."""
         keys = list(range(self.size))
         rows = zip(self.model.joint, self.model.v_start, strict=True) if self.model else ()
         for joint, start in rows:
-            if joint.nq != joint.nv:
+            if type(joint).integrate is not JointType.integrate:
                 keys[start : start + joint.nv] = [start] * joint.nv
         return [(self.argument.name, key) for key in keys]
 

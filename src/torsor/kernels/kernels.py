@@ -251,7 +251,7 @@ class Kernels:
         return digest(self.subject) if self._origin is None else self._origin._subject_digest
 
     def _may_choose(self, spec: Spec, row: Quantity) -> bool:
-        """Whether the alternatives of a row are recorded too, and the record_shortest program is used."""
+        """Whether the alternatives of a row are recorded too, and the shortest program is used."""
         routed = any(len(q) > 1 + row.words.index("route") for q in spec.quantities) if "route" in row.words else False
         return bool(row.alternatives) and self.model.nv <= row.few and not routed
 

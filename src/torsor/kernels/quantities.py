@@ -165,7 +165,7 @@ QUANTITIES = Table(
         "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
-        "bracket": Quantity(("q", "v"), bracket),
+        "bracket": Quantity(("v",), bracket),
         "velocity_from_rate": Quantity(("q", "qdot"), alg.velocity_from_rate),
         "distance": Quantity(("q0", "q1"), alg.distance),
         "interpolate": Quantity(("q0", "q1", "s"), alg.interpolate, configurations=("",)),

@@ -67,6 +67,12 @@ class ReversedJoint(JointType):
     def coordinates(self, X: Transform) -> list[Scalar]:
         return self.kind.coordinates(X.inverse)
 
+    def tangent(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        return self.kind.tangent(q, v)
+
+    def bracket(self, v: Scalars) -> list[list[Scalar]]:
+        return self.kind.bracket(v)
+
     def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
         return self.kind.integrate(q, step)
 

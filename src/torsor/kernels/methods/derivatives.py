@@ -229,7 +229,7 @@ class Differentiation(CompiledMechanism):
             raise UnknownName("fixed-step integrator", integrator, STEPS)
         if dt is None:
             a_q, a_v, a_tau = self.forward_dynamics_derivatives(q, v, tau, damping=damping, friction=friction)
-            turning = np.broadcast_to(self._run("bracket", (q, v)), a_q.shape)
+            turning = np.broadcast_to(self._run("bracket", (v,)), a_q.shape)
             one, zero = np.broadcast_to(np.eye(self.nv), a_q.shape), np.zeros_like(a_q)
             return Linearized(np.block([[turning, one], [a_q, a_v]]), np.concatenate([zero, a_tau], axis=-2))
         name = f"step:{integrator}"

@@ -98,6 +98,12 @@ class JointType(ABC):
         """q̇ = N(q) v, the rate of the coordinates as they are given at joint velocity v; by :meth:`integrate`."""
         return [rate(x) for x in self.integrate(q, [Dual(0, x) for x in v])]
 
+    def bracket(self, v: Scalars) -> list[list[Scalar]]:
+        """−ad_v (nv × nv): δ̇ = −v × δ of q(t) ⊕ δ(t) at constant velocity v; zero where coordinates are simply added."""
+        if type(self).integrate is not JointType.integrate:
+            raise ModelError(f"joint type {self.name!r} defines integrate but not bracket(v), which this result needs")
+        return [[0] * self.nv for _ in range(self.nv)]
+
     def neutral(self) -> list[float]:
         """The coordinates of no motion: zeros, unless the joint has a quaternion."""
         return [0.0] * self.nq

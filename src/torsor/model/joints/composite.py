@@ -68,6 +68,17 @@ class JointSequence(JointType):
         parts = zip(self.split_configuration(q0), self.split_configuration(q1), strict=True)
         return [y for (joint, x0), (_, x1) in parts for y in joint.difference(x0, x1)]
 
+    def tangent(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        parts = zip(self.split_configuration(q), self.split_velocity(v), strict=True)
+        return [y for (joint, x), u in parts for y in joint.tangent(x, u)]
+
+    def bracket(self, v: Scalars) -> list[list[Scalar]]:
+        rows: list[list[Scalar]] = []
+        for joint, u in zip(self.sequence(), self.split_velocity(v), strict=True):
+            before, after = [0] * len(rows), [0] * (self.nv - len(rows) - joint.nv)
+            rows += [[*before, *row, *after] for row in joint.bracket(u)]
+        return rows
+
     def neutral(self) -> list[float]:
         return [x for joint in self.sequence() for x in joint.neutral()]
 

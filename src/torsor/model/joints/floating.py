@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.model.joints.base import JointType
-from torsor.model.joints.spherical import quaternion_tangent, random_quaternion, zero_quaternion
+from torsor.model.joints.spherical import quaternion_tangent, random_quaternion, twist_bracket, zero_quaternion
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec
 from torsor.spatial.exponential import exp, log
@@ -48,6 +48,9 @@ class Floating(JointType):
 
     def tangent(self, q: Scalars, v: Scalars) -> list[Scalar]:
         return [*(Quaternion.of(q[3:]).matrix @ Vec(*v[3:])), *quaternion_tangent(q[3:], v[:3])]
+
+    def bracket(self, v: Scalars) -> list[list[Scalar]]:
+        return twist_bracket(self.subspace(()), v)
 
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]

@@ -42,6 +42,9 @@ class Spherical(JointType):
     def tangent(self, q: Scalars, v: Scalars) -> list[Scalar]:
         return quaternion_tangent(q, v)
 
+    def bracket(self, v: Scalars) -> list[list[Scalar]]:
+        return twist_bracket(self.subspace(()), v)
+
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 1.0]
 
@@ -56,6 +59,12 @@ def quaternion_tangent(q: Scalars, w: Scalars) -> list[Scalar]:
     """q̇ = ½ q ⊗ ω, ω in the body's axes, of a quaternion of any length: the length stays."""
     x, y, z = (x * 0.5 for x in w)
     return list(Quaternion(*q) @ Quaternion(x, y, z, 0))
+
+
+def twist_bracket(S: Subspace, v: Scalars) -> list[list[Scalar]]:
+    """−ad_v where v is a twist in the body's axes: the columns of S are unit motions."""
+    turned = [s.cross(S @ v) for s in S]
+    return [[e.w.dot(t.w) + e.v.dot(t.v) for t in turned] for e in S]
 
 
 def random_quaternion(rng: Any, shape: tuple[int, ...] = ()) -> list[Any]:
