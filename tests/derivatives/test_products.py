@@ -219,10 +219,11 @@ def test_linearize_of_a_batch_and_unknown_integrators():
 
 
 #: joints with a quaternion that are not plainly spherical or floating
+BODY = {"mass": 1, "com": (0.1, 0.2, 0.3), "inertia": (1, 2, 2)}
 WRAPPED = {
-    "composite": ts.Builder("r").link("base").link("a", mass=1, com=(0.1, 0.2, 0.3), inertia=(1, 2, 2)).joint(
+    "composite": ts.Builder("r").link("base").link("a", **BODY).joint(
         "j", Composite([Prismatic((1, 0, 0)), Spherical()]), "base", "a").build(),
-    "reversed": ts.Builder("r").link("base", mass=2, com=(0.3, 0.1, 0), inertia=(1, 2, 2)).link("a", mass=1, com=(0.1, 0.2, 0.3), inertia=(1, 2, 2)).joint(
+    "reversed": ts.Builder("r").link("base", **BODY).link("a", **BODY).joint(
         "j", "spherical", "base", "a").build().rebase("a"),
 }  # fmt: skip
 
@@ -253,3 +254,15 @@ def test_linearize_of_a_custom_manifold_joint_without_bracket_is_refused():
     robot = ts.Builder("r").link("base").link("a", mass=1).joint("j", OwnSum(), "base", "a").build()
     with pytest.raises(ts.ModelError, match=r"'own_sum' defines integrate but not bracket"):
         robot.linearize([0.1], [0.2], [0.0])
+
+
+@pytest.mark.parametrize("com", [(0.1, 0.2, 0.3), (0.3, 0.1, 0.7), (0.4, 0.5, 0.2)])
+def test_dynamics_of_a_point_mass_on_a_ball_joint_are_singular(com):
+    """It has no inertia about the line to the mass: a pivot is a rounding error, which once became accelerations of 1e15."""
+    robot = ts.Builder("r").link("base").link("bob", mass=1, com=com).joint("ball", "spherical", "base", "bob").build()
+    q, v, tau = trees.state(robot, 1)
+    for function in (robot.forward_dynamics, robot.forward_dynamics_derivatives, robot.linearize):
+        with pytest.raises(ts.SingularError, match="'ball' moves no mass"):
+            function(q, v, tau)
+    with pytest.raises(ts.SingularError, match="'ball' moves no mass"):
+        robot.mass_matrix_inverse(q)

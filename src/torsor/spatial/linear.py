@@ -15,6 +15,10 @@ Entry = TypeVar("Entry")
 Factors = tuple[list[list[Scalar]], list[Scalar]]
 
 
+#: a pivot this much smaller than its diagonal entry is a rounding error
+ROUNDING = 16 * 2.0**-52
+
+
 def symmetric(A: Sequence[Scalars]) -> list[list[Scalar]]:
     """A with its lower triangle taken from its upper: symmetric bit for bit, where rounding would differ."""
     return [[A[min(i, j)][max(i, j)] for j in range(len(A))] for i in range(len(A))]
@@ -35,7 +39,8 @@ MASSLESS = (
 def factor(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASSLESS) -> Factors:
     """L and 1/D of a symmetric matrix with nonzero leading minors; only its lower triangle is read.
 
-    ``names`` are the names of the rows; ``singular`` is the message of the error raised for a zero pivot.
+    ``names`` are the names of the rows; ``singular`` is the message of the error raised for a pivot that is zero, or no larger
+    than the rounding error of its row: a point mass on a ball joint has no inertia about one axis.
     """
     n = len(A)
     L: list[list[Scalar]] = [[0] * n for _ in range(n)]
@@ -49,7 +54,7 @@ def factor(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASS
         for j in range(i):
             L[i][j] = row[j] * inverse[j]
             pivot = pivot - L[i][j] * row[j]
-        if isinstance(pivot, (int, float)) and pivot == 0:
+        if isinstance(pivot, (int, float)) and abs(pivot) <= ROUNDING * abs(A[i][i]):
             raise SingularError(singular.format(names[i] if names else i))
         inverse.append(1 / pivot)
     return L, inverse
