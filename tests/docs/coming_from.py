@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import torsor as ts
 from torsor.constraints import ConstrainedRobot
 from torsor.model.part_views import FrameView, JointView, LinkView
@@ -74,7 +76,18 @@ def named(node: ast.expr, roots: dict[str, Any]) -> Any:
     return getattr(owner, node.attr, None)
 
 
-def value(cell: list[str], namespace: dict[str, Any]) -> Any:
-    """The value of the last call or field of data in a cell, evaluated in order; None if it has only names."""
-    values = [eval(code, namespace) for code in cell if re.search(r"\(|^d(ata)?\.", code)]  # the pages are of this repository
-    return next((x for x in reversed(values) if x is not None), None)
+def value(cell: list[str], namespace: dict[str, Any], results: tuple[str, ...] = ()) -> Any:
+    """The value of the last call or field of data in a cell, evaluated in order; None if it has only names.
+
+    A call that returns nothing has the value of the arrays among ``results`` that it is given.
+    """
+    last = None
+    for code in cell:
+        if not re.search(r"\(|\[|^d(ata)?\.", code):
+            continue
+        found = eval(code, namespace)  # the pages are part of this repository
+        written = [namespace[name] for name in results if re.search(rf"\b{name}\b", code)]
+        if found is None and written:
+            found = np.squeeze(np.concatenate(written))
+        last = last if found is None else found
+    return last
