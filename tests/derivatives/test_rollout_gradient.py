@@ -242,3 +242,16 @@ def test_gradient_of_bad_weights_is_refused():
         run.gradient(q=np.full((N, T, 2), np.nan))
     assert run.gradient().controls is None
     assert_close(run.gradient(v=np.ones((T, 2))).q0, np.broadcast_to(run.gradient(v=np.ones((T, 2))).q0[0], (N, 2)))
+
+
+@pytest.mark.parametrize("record", ["all", "last"])
+def test_differentiable_rollout_that_diverges_names_robot_and_step(record):
+    robot = ts.robots.two_link()
+    u = np.zeros((2, 60, 2))
+    u[1, 30:] = 1e300
+    plain, kept = (pytest.raises(ts.TorsorError, match=r"robot 1 .* is not finite after step 3\d") for _ in range(2))
+    with plain as expected:
+        robot.rollout(np.zeros((2, 2)), np.zeros(2), u, dt=0.1, record=record)
+    with kept as found:
+        robot.rollout(np.zeros((2, 2)), np.zeros(2), u, dt=0.1, record=record, differentiable=True)
+    assert str(found.value) == str(expected.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -164,7 +164,7 @@ def rollout(
     check_axes(expressed_in)
     own, size = m.shape[-1], m.shape[-1] + more.shape[-1]
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
-    state = (q, v, _side_by_side(m, more)) if size else (q, v)
+    state = [q, v, *([_side_by_side(m, more)] if size else [])]
     plan, check = _recorded(robot, plan)
     scan, step, every = _scan_of_plan(robot, plan, check), StepProgram(robot, plan, feeds), _every(record, T)
     backward = _adjoint_scan(robot, plan, check) if differentiable else None
@@ -173,17 +173,19 @@ def rollout(
         if backward is None:
             qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
         else:
-            state = tuple(np.array(x) for x in state)  # the caller may change the arrays before the gradient is computed
+            state = [np.array(x) for x in state]  # the caller may change the arrays before the gradient is computed
             (qs, vs, *after), segments = run_in_segments(scan, state, feeds, T, every)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
-    kept = (x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ()))
+    memories = [x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ())]
     t = np.arange(every, T + 1, every) * float(dt)
     readings = asked(plan, feeds, every, t, qs, vs, *after) if asked else {}
+    if backward is None:
+        return Rollout(t, qs, vs, readings, *memories)
     given = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
     batches = {name: x.shape[:-1] for name, x in given.items()}
-    adjoint = backward and Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, segments, every)
-    return Rollout(t, qs, vs, readings, *kept, adjoint=adjoint)
+    adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, segments, every)
+    return replace(Rollout(t, qs, vs, readings, *memories), adjoint=adjoint)
 
 
 def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:

@@ -18,6 +18,7 @@ from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors, rne
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import as_rows, check_finite
+from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
 from torsor.kernels.derivatives import Differentiable, Space, flat, solution, with_solutions
 from torsor.model import Model
@@ -105,7 +106,7 @@ def differentiable_step(model: Model, plan: Plan, by_articulated: bool) -> Diffe
     arguments = plan.inputs(model)
 
     def function(solve: Any, *values: Scalars) -> dict[str, Any]:
-        named = {a.name: x if a.shape else x[0] for a, x in zip(arguments, values, strict=True)}
+        named: dict[str, Any] = {a.name: x if a.shape else x[0] for a, x in zip(arguments, values, strict=True)}
         constants = [named[key.label] if a.shape else [named[key.label]] for key, a in varied]
 
         def accelerate(_: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
@@ -277,7 +278,10 @@ def run_in_segments(
     now, first = list(state), 0
     for steps in segment_lengths(T, every):
         segments.append(Segment(first, steps, now, False))
-        now = [x[..., -1, :] for x in scan(*now, *segments[-1].fed(feeds), steps=steps, every=steps)]
+        try:
+            now = [x[..., -1, :] for x in scan(*now, *segments[-1].fed(feeds), steps=steps, every=steps)]
+        except NotFinite as error:
+            raise NotFinite(str(error), error.state, first + error.step, error.output) from None
         first += steps
         if first % every == 0:
             records.append(now)
