@@ -238,7 +238,7 @@ def test_gradient_of_bad_weights_is_refused():
         run.gradient(q=np.zeros((N, T, 3)))
     with pytest.raises(ts.ArgumentError, match="v has shape"):
         run.gradient(v=np.zeros((N + 1, T, 2)))
-    with pytest.raises(ts.ArgumentError, match="q"):
+    with pytest.raises(ts.ArgumentError, match="weights of q"):
         run.gradient(q=np.full((N, T, 2), np.nan))
     assert run.gradient().controls is None
     assert_close(run.gradient(v=np.ones((T, 2))).q0, np.broadcast_to(run.gradient(v=np.ones((T, 2))).q0[0], (N, 2)))

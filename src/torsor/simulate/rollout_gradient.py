@@ -17,7 +17,7 @@ import numpy as np
 from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors, rnea
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.compile import Argument, Scan
-from torsor.compile.arrays import as_rows, check_finite
+from torsor.compile.arrays import as_rows
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
 from torsor.kernels.derivatives import Differentiable, Space, flat, solution, with_solutions
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: inputs of a step by which no gradient is taken
 CONSTANT = ("dt", "t", COEFFICIENTS)
 STATE = ("q0", "v0", "memory")
+#: of the weights
+NAMES = {"q0": "q", "v0": "v"}
 
 
 # -- one step, backwards --------------------------------------------------------------------------------------------
@@ -59,7 +61,7 @@ def layout(model: Model, plan: Plan) -> tuple[list[Space], list[Space], list[Spa
 def adjoint_inputs(model: Model, plan: Plan) -> list[Argument]:
     """Those of the step, the weights of the state after it, and the adjoint: of that state, and of the fixed inputs so far."""
     state, fixed, _ = layout(model, plan)
-    weights = [Argument(f"weights of {s.argument.name}", s.shape) for s in state]
+    weights = [Argument(f"weights of {NAMES.get(s.argument.name, 'memory')}", s.shape) for s in state]
     return [*plan.inputs(model), *weights, Argument("adjoint", (sum(s.size for s in (*state, *fixed)),))]
 
 
@@ -191,11 +193,10 @@ class Adjoint(NamedTuple):
         """The weights (..., T, n) of each part of the state, checked."""
         out = []
         for space in state:
-            name = {"q0": "q", "v0": "v"}.get(space.argument.name, space.argument.name)
+            name = NAMES.get(space.argument.name, "memory")
             argument = Argument(name, (T, *space.shape))
             value = weights.get(name)
             array = np.zeros(argument.shape) if value is None else as_rows(argument, value, np.dtype(float))
-            check_finite([argument], [array])
             try:
                 out.append(np.broadcast_to(array, (*batch, *argument.shape)))
             except ValueError:
