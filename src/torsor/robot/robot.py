@@ -194,9 +194,8 @@ class Robot(Computed):
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
-        ``controls`` are joint forces held over each step, ``controller=`` a function recorded into the kernel (``memory=`` if it
-        needs one), ``actuators=`` turn commands into forces, ``vary=`` makes robots differ, ``differentiable=True`` is for
-        :meth:`Rollout.gradient <torsor.simulate.Rollout.gradient>`; see :func:`torsor.simulate.rollout` (MR §8.5).
+        ``controls`` are joint forces held over each step, ``controller=`` a function recorded into the kernel, ``vary=`` makes
+        robots differ, ``differentiable=True`` keeps what gradients need; see :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
