@@ -72,6 +72,16 @@ class Sensor:
             raise ArgumentError(f"seed of a sensor must be a whole number from 0, not {self.seed!r}")
 
     @property
+    def reads(self) -> str:
+        """The type of its place: a "frame", a "cut" (of a link, frame or joint), or a "joint"."""
+        return KINDS[self.kind].at
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it reads the exact quantity: without delay, noise and steps."""
+        return not (self.delay or self.step or np.any(self.noise))
+
+    @property
     def quantity(self) -> tuple[str, ...]:
         """The quantity or column with its option."""
         row = KINDS[self.kind]
