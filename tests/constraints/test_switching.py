@@ -253,7 +253,7 @@ def test_simulation_under_active_constraints_is_that_under_them_alone():
     assert_close(both.q[-1], alone.q[-1], 1e-10)
     free = robot.simulate(q, [0, 0], 0.05, constraints=[wall, floor], active=[0, 0])
     assert_close(free.q[-1], robot.simulate(q, [0, 0], 0.05).q[-1], 1e-10)
-    with pytest.raises(ArgumentError, match="simulate one phase"):
+    with pytest.raises(ArgumentError, match="one phase after the other"):
         robot.simulate(q, [0, 0], 0.05, constraints=[wall], active=lambda t: [t < 1])
     with pytest.raises(ArgumentError, match="this simulation has none"):
         robot.simulate(q, [0, 0], 0.05, active=[True])

@@ -189,8 +189,8 @@ def _system(
     """The equations of motion that these arguments choose."""
     if callable(active):
         raise ArgumentError(
-            "active must be flags for the whole run, not a function: switching a constraint on is an impact; simulate one phase "
-            "after the other, with robot.constrained(...).impact(q, v, active=...) between them"
+            "active must be flags for the whole run, not a function: switching a constraint on is an impact; simulate "
+            "one phase after the other, with robot.constrained(...).impact(q, v, active=...) between them"
         )
     if active is not None and not (robot.loops or constraints):
         raise ArgumentError("active= switches constraints, and this simulation has none; give constraints=[...]")
