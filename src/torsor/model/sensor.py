@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.model.joints import JointType
 from torsor.model.model import Model
 
 
@@ -117,7 +116,7 @@ def _of_joint(model: Model, kind: str, name: str) -> slice:
         leader = model.joint_names[coupling.leader]
         raise ArgumentError(f"joint {name!r} is a mimic joint and has no coordinate; put the {kind} on its leader {leader!r}")
     if KINDS[kind].quantity == "q":
-        if type(joint).integrate is not JointType.integrate:
+        if joint.quaternions or joint.nq != joint.nv:
             raise ArgumentError(f"an encoder reads plain coordinates, and joint {name!r} is {joint.name}")
         return slice(model.q_start[i], model.q_start[i] + joint.nq)
     return slice(model.v_start[i], model.v_start[i] + joint.nv)
