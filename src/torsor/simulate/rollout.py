@@ -135,7 +135,7 @@ def rollout(
         raise step.explain(scan, state, float(dt), error) from None
     kept = (x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ()))
     t = np.arange(every, T + 1, every) * float(dt)
-    return Rollout(t, qs, vs, asked(plan, feeds, every, t, qs, vs, *after) if asked else {}, *kept)
+    return Rollout(t, qs, vs, asked(plan, feeds, every, t, state, (qs, vs, *after)) if asked else {}, *kept)
 
 
 def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:
