@@ -37,6 +37,8 @@ class Configuration:
 
 def make_configuration(name: str, values: Any) -> Configuration:
     """The configuration of ``{joint: number, or one per coordinate}``; the Description checks the joints' names."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"the name of a configuration must be non-empty text, not {name!r}")
     what = f"configuration {name!r}"
     if not isinstance(values, Mapping):
         raise ModelError(f'{what} must be a dict of joints, such as {{"elbow": 0.5}}, not {values!r}')

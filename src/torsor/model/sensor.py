@@ -42,7 +42,8 @@ class Sensor:
     The reading is ``step·round((y(t − delay) + noise) / step)``, y the exact quantity.  ``delay`` [s] interpolates linearly
     between the recorded rows and the start; before the start, the value there is read.  ``noise`` is the standard deviation of
     white noise, one number or one per axis, drawn from ``seed`` and the sensor's name, so that runs repeat; or the noise
-    itself, one row per recorded time.  ``step`` is the resolution, such as 2π/4096 of an encoder; it rounds to the nearest step.
+    itself, one row per recorded time.  ``step`` is the resolution, such as 2π/4096 of an encoder; it rounds to the nearest
+    step.
 
     >>> Sensor("encoder", "joint1", step=2 * math.pi / 4096).kind
     'encoder'
