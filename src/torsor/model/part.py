@@ -35,8 +35,8 @@ def part_of(
         for name in chosen:
             body = model.frames[name].body
             inertia[body] = inertia[body] + model.links[name].inertia
-        rotors, forces = (tuple(x for x in rows if x.link in chosen) for rows in (model.rotors, model.forces))
-        model = replace(model, inertia=tuple(inertia), rotors=rotors, forces=forces)
+        rotors, forces = (r for r in model.rotors if r.link in chosen), (f for f in model.forces if f.link in chosen)
+        model = replace(model, inertia=tuple(inertia), rotors=tuple(rotors), forces=tuple(forces))
     return replace(model, inertia=(Inertia.zero(), *model.inertia[1:])) if moving else model
 
 
