@@ -179,7 +179,7 @@ def rollout(
         raise step.explain(scan, state, float(dt), error) from None
     memories = [x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ())]
     t = np.arange(every, T + 1, every) * float(dt)
-    readings = asked(plan, feeds, every, t, qs, vs, *after) if asked else {}
+    readings = asked(plan, feeds, every, t, state, (qs, vs, *after)) if asked else {}
     if backward is None:
         return Rollout(t, qs, vs, readings, *memories)
     given = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
