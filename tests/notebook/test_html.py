@@ -89,7 +89,7 @@ def test_result_is_a_page_in_a_sandbox():
 
 
 def test_large_result_is_not_kept_in_the_notebook(monkeypatch):
-    monkeypatch.setattr("torsor.simulate.html.LARGEST", 1000)
+    monkeypatch.setattr("torsor.simulate.html.LARGEST_PAGE", 1000)
     text = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.1)._repr_html_()
     assert "iframe" not in text
     assert "result.replay(path)" in text
@@ -128,6 +128,51 @@ def test_equations_of_motion_have_latex_output():
     made = ts.lagrange(v**2 / 2, 10 * q, [(q, v)])
     assert made._repr_latex_().startswith("$$")
     assert r"\ddot{q}" in made.quantity("tau")._repr_latex_()
+
+
+def shown_values():
+    """Values that a cell or the REPL may show, by name."""
+    arm = ts.robots.ur5()
+    state = arm.random_configuration(0), np.ones(6), np.ones(6)
+    run = arm.simulate(state[0], np.zeros(6), 0.02)
+    return {
+        "explain": arm.explain(*state),
+        "newton_euler_table": arm.newton_euler_table(*state),
+        "torque_ellipsoid": arm.torque_ellipsoid(state[0]),
+        "audit": run.audit(),
+        "animate": run.animate(),
+        "rollout": arm.rollout(np.zeros((1000, 6)), np.zeros(6), dt=1e-3, steps=20),
+        "simulate": run,
+    }
+
+
+def test_results_have_a_short_text_form_and_an_html_form():
+    for name, value in shown_values().items():
+        assert len(repr(value)) < 250, name
+        assert repr(value).startswith("<"), name
+        assert Reader(value._repr_html_()).text, name
+    assert len(repr(ts.robots.two_link().stacked_equations([0.0, 0.5]))) < 100
+
+
+def test_replay_returns_a_path_that_is_shown_as_the_page(tmp_path):
+    run = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.1)
+    page = run.replay(tmp_path / "fall.html")
+    assert page == tmp_path / "fall.html"
+    assert repr(page) == f"<Replay page {(tmp_path / 'fall.html').as_uri()}>"
+    assert str(page) == str(tmp_path / "fall.html")
+    assert 'sandbox="allow-scripts"' in page._repr_html_()
+    assert repr(page.parent) == repr(type(tmp_path)(page.parent)).replace(type(tmp_path).__name__, type(page.parent).__name__)
+    page.unlink()
+    assert page._repr_html_() is None
+
+
+def test_viewer_is_shown_as_its_page_until_it_is_closed():
+    pytest.importorskip("viser")
+    with ts.robots.two_link().view(open=False) as viewer:
+        text = viewer._repr_html_()
+        assert f'<iframe src="{viewer.url}"' in text
+        assert f'href="{viewer.url}"' in text
+    assert "iframe" not in viewer._repr_html_()
 
 
 @pytest.mark.night

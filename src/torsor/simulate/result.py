@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,6 +18,7 @@ from torsor.simulate.events import Occurrence
 from torsor.support.text import count
 
 if TYPE_CHECKING:
+    from torsor.look.replay import ReplayPage
     from torsor.look.replay.replay_data import ReplayData
     from torsor.mechanics.constraints import ConstrainedRobot
     from torsor.mechanics.flexible import ElasticJoints
@@ -58,6 +58,16 @@ class Animation(NamedTuple):
 
     t: Array
     poses: dict[str, Array]
+
+    def __repr__(self) -> str:
+        return f"<Animation: {count(len(self.t), 'image')} to {self.t[-1]:g} s, poses of {count(len(self.poses), 'frame')}>"
+
+    def _repr_html_(self) -> str:
+        from torsor.support.html import element, facts
+
+        shown = [("images", str(len(self.t))), ("times", f"{self.t[0]:g} to {self.t[-1]:g} s")]
+        shown += [("poses", f"({len(self.t)}, 4, 4) of each frame"), ("frames", ", ".join(self.poses))]
+        return element("div", element("p", element("b", "Animation")), facts(shown))
 
 
 @dataclass(eq=False)
@@ -189,10 +199,11 @@ class Result:
         style: str = "auto",
         roots: Sequence[str | PathLike[str]] = (),
         fps: float = 30.0,
-    ) -> Path:
+    ) -> ReplayPage:
         """The motion as one page of HTML that opens from disk; options as for :func:`torsor.replay.html`.
 
-        Without a path the page is written to a temporary file and opened in the browser.
+        Without a path the page is written to a temporary file and opened in the browser.  A notebook shows the returned path
+        as the page.
         """
         from torsor.look.replay import open_in_browser, write
 

@@ -16,7 +16,7 @@ from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.model.names import coordinate_names
 from torsor.model.refusals import refuse_loops
 from torsor.support.plotting import COLORS, drawing, legend_beside
-from torsor.support.text import columns
+from torsor.support.text import columns, count, vector
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -118,6 +118,10 @@ class Explanation:
         from torsor.look.explain.html import of_explanation
 
         return of_explanation(self)
+
+    def __repr__(self) -> str:
+        parts = f"{count(len(self.parts), 'part')}; print() shows them"
+        return f"<Explanation of {self.robot!r}: τ = {vector(self.tau)} [N·m, N] in {parts}>"
 
     def __str__(self) -> str:
         if len(self.parts) <= MANY:
