@@ -24,7 +24,7 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
-        self.open.append(tag)
+        self.open += [tag] if tag != "img" else []
         if tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):

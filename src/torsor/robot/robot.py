@@ -190,6 +190,7 @@ class Robot(Computed):
         friction: bool | None = None,
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
+        dtype: Any = np.float64,
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
@@ -203,7 +204,7 @@ class Robot(Computed):
             self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
             controller=controller, parameters=parameters, memory=memory, actuators=actuators,
             actuator_memory=actuator_memory, vary=vary, damping=damping, friction=friction, record=record,
-            sensors=sensors,
+            sensors=sensors, dtype=dtype,
         )  # fmt: skip
 
     # -- display ---------------------------------------------------------------------------------------------

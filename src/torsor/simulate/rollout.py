@@ -22,8 +22,9 @@ from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
+from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, StepProgram, wrench_argument
-from torsor.support.user_arrays import as_array
+from torsor.support.user_arrays import as_array, float_type
 
 if TYPE_CHECKING:
     from torsor.model.actuators import ActuatorLaw
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 FLOAT64 = np.dtype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class Rollout:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rollout(RolloutOutput):
     """Robots over time: ``q[..., k, :]`` and ``v[..., k, :]`` are the state at ``t[k]``, without the initial state.
 
     Leading axes are those of the start: none for one robot, (N,) for many.
@@ -49,6 +50,7 @@ class Rollout:
     sensors: dict[str, np.ndarray] = field(default_factory=dict)  #: readings, (..., T, n) by name
     memory: np.ndarray | None = None  #: (..., T, n) of the controller, if it has a memory
     actuator_memory: np.ndarray | None = None  #: (..., T, m) of the actuators, if they have a memory
+    inputs: RolloutInputs | None = None  #: for tau
 
 
 def rollout(
@@ -72,6 +74,7 @@ def rollout(
     friction: bool | None = None,
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
+    dtype: Any = np.float64,
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
@@ -92,7 +95,8 @@ def rollout(
     Friction laws of the robot count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
     cannot hold a joint at rest; ``law.smooth(width)`` cannot stick.  ``damping=True`` counts the model's damping instead.
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``rollout.sensors["imu"]``, (..., T, 3): readings at the
-    recorded states, under the joint forces of the step that follows.
+    recorded states, under the joint forces of the step that follows; so are the joint forces ``rollout.tau``.
+    ``dtype="float32"`` computes in single precision, with twice as many robots in a vector register.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
@@ -101,7 +105,8 @@ def rollout(
     """
     usual = damping is False and friction is None and isinstance(record, str) and record == "all"
     plain = controller is memory is actuator_memory is None
-    if usual and plain and not (parameters or vary or wrenches or sensors or actuators):
+    kind = FLOAT64 if dtype is np.float64 else float_type(dtype)  # checking takes as long as a step of one robot
+    if usual and plain and kind == FLOAT64 and not (parameters or vary or wrenches or sensors or actuators):
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
@@ -128,14 +133,15 @@ def rollout(
     own, size = m.shape[-1], m.shape[-1] + more.shape[-1]
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
     state = (q, v, _side_by_side(m, more)) if size else (q, v)
-    scan, step, every = _scan_of_plan(robot, plan), StepProgram(robot, plan, feeds), _every(record, T)
+    scan, step, every = _scan_of_plan(robot, plan, kind.name), StepProgram(robot, plan, feeds), _every(record, T)
     try:
         qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
     kept = (x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ()))
     t = np.arange(every, T + 1, every) * float(dt)
-    return Rollout(t, qs, vs, asked(plan, feeds, every, t, qs, vs, *after) if asked else {}, *kept)
+    read = asked(plan, feeds, every, t, qs, vs, *after) if asked else {}
+    return Rollout(t, qs, vs, read, *kept, inputs=inputs_at_records(robot, plan, feeds, float(dt), T, every, t, after))
 
 
 def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:
@@ -159,7 +165,8 @@ def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any
         q, v = robot.step(q0, v0, controls[0] if rows else controls, dt, integrator)
     except TorsorError:
         return None  # the general path names a rollout's arguments in its errors
-    return Rollout(np.array([dt]), q[None], v[None])
+    inputs = RolloutInputs(robot, integrator, dt, 1, None, (controls.copy(),))
+    return Rollout(np.array([dt]), q[None], v[None], inputs=inputs)
 
 
 def _check(robot: Robot, dt: Any) -> None:
@@ -301,7 +308,7 @@ def _every(record: Any, T: int) -> int:
     return int(every)
 
 
-def _scan_of_plan(robot: Robot, plan: Plan) -> Scan:
+def _scan_of_plan(robot: Robot, plan: Plan, dtype: str) -> Scan:
     """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan.
 
     A controller marked by ``record_once`` is recorded when its kernel is made; any other controller at each rollout.
@@ -311,4 +318,4 @@ def _scan_of_plan(robot: Robot, plan: Plan) -> Scan:
         plan = plan.with_recording(robot.model)
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
     check = partial(plan.with_recording, robot.model) if promised else None
-    return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),)), plan.carry, fixed, check)
+    return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),), dtype=dtype), plan.carry, fixed, check)

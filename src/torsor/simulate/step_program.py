@@ -34,6 +34,17 @@ class StepInput(NamedTuple):
     stepped: bool = False
 
 
+def at_records(feed: StepInput, every: int, t: np.ndarray) -> np.ndarray:
+    """The values of an input at the recorded states, with an axis of records; after the last step, that of the last step."""
+    if feed.argument.name == "t":
+        return t
+    axis = feed.values.ndim - len(feed.argument.shape) - feed.stepped
+    if not feed.stepped:
+        return np.expand_dims(feed.values, axis) if axis else feed.values
+    following = np.minimum(np.arange(every, feed.values.shape[axis] + 1, every), feed.values.shape[axis] - 1)
+    return np.take(feed.values, following, axis)
+
+
 def wrench_argument(frame: str) -> Argument:
     """The wrench on a frame, an input of the kernel."""
     return Argument(f"wrenches[{frame!r}]", (6,))

@@ -24,7 +24,7 @@ def element(tag: str, *content: str, **attributes: str | float) -> Markup:
     '<p><b>bold</b></p>'
     """
     given = "".join(f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for name, value in attributes.items())
-    return Markup(f"<{tag}{given}>{concat(content)}</{tag}>")
+    return Markup(f"<{tag}{given}>" if tag == "img" else f"<{tag}{given}>{concat(content)}</{tag}>")
 
 
 def concat(content: Iterable[str]) -> Markup:

@@ -40,7 +40,9 @@ def html(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 3
     return page(replay_data_of(shown, style, roots, fps))
 
 
-def write(shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> ReplayPage:
+def write(
+    shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0
+) -> ReplayPage:
     """Write the page of :func:`html` to a file, atomically; returns its path, which a notebook shows as the page."""
     write_text(path, html(shown, style=style, roots=roots, fps=fps))
     return ReplayPage(path)

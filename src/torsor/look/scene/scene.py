@@ -137,5 +137,9 @@ def _visuals(robot: Robot, places: Places) -> tuple[list[Surface], list[str]]:
 
 def _skeleton(robot: Robot, size: float) -> list[Surface]:
     d = robot.description
-    solid = [Surface(link, "skeleton", s) for found in (skeleton.bones, skeleton.symbols, skeleton.tips) for link, s in found(d, size)]
+    solid = [
+        Surface(link, "skeleton", s)
+        for found in (skeleton.bones, skeleton.symbols, skeleton.tips)
+        for link, s in found(d, size)
+    ]
     return solid + [Surface(link, "ellipsoid", surface) for link, surface in skeleton.ellipsoids(d, size)]
