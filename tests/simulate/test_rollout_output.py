@@ -98,7 +98,7 @@ def test_rollout_in_single_precision_agrees_with_double_to_its_rounding():
 
 
 def test_rollout_that_overflows_single_precision_only_is_an_error_with_its_step():
-    with pytest.raises(ts.TorsorError, match="robot 0 of two_link.rollout is not finite after step 0"):
+    with pytest.raises(ts.TorsorError, match=r"robot 0 of two_link\.rollout is not finite after step 0"):
         rollout(controls=np.array([3e38, 3e38]), dtype="float32")
 
 

@@ -138,10 +138,11 @@ def rollout(
         qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
-    kept = (x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ()))
+    kept = [x if x.shape[-1] else None for x in (after[0][..., :own], after[0][..., own:])] if after else [None, None]
     t = np.arange(every, T + 1, every) * float(dt)
     read = asked(plan, feeds, every, t, qs, vs, *after) if asked else {}
-    return Rollout(t, qs, vs, read, *kept, inputs=inputs_at_records(robot, plan, feeds, float(dt), T, every, t, after))
+    given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, after)
+    return Rollout(t, qs, vs, read, kept[0], kept[1], given)
 
 
 def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:
