@@ -75,6 +75,21 @@ def test_tau_moves_the_robot_as_the_next_record_shows():
     assert_close(run.v[:, 3], v)
 
 
+def test_tau_and_readings_are_those_of_the_numbers_in_the_controller_at_the_time_of_the_rollout():
+    gain = 1.0
+
+    def law(q):
+        return -gain * q
+
+    drive = {"sensors": {"drive": ts.Sensor("drive_force", "joint1")}, "controller": law}
+    first = rollout(**drive)
+    gain = 5.0
+    second = rollout(**drive)
+    np.testing.assert_array_equal(first.tau, -first.q)
+    np.testing.assert_array_equal(second.tau, -5.0 * second.q)
+    np.testing.assert_array_equal(second.sensors["drive"], second.tau[..., :1])
+
+
 def test_tau_of_arrays_alone_is_an_error_in_words():
     with pytest.raises(ts.ArgumentError, match="this Rollout has no tau"):
         _ = ts.simulate.Rollout(np.zeros(1), np.zeros((1, 2)), np.zeros((1, 2))).tau

@@ -17,7 +17,7 @@ from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
 from torsor.simulate.sensor_program import sensor_values
-from torsor.simulate.step_program import Plan, next_state
+from torsor.simulate.step_program import Plan, next_state, recorded_forces
 
 Inertias = tuple[float, ...]
 
@@ -135,6 +135,7 @@ QUANTITIES = Table(
     {
         "rollout": _ROLLOUT,
         "rollout with memory": _ROLLOUT._replace(outputs=("q", "v", "memory")),
+        "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",)),
         "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",)),
         "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),
         "stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v", "t")),

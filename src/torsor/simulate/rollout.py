@@ -133,7 +133,8 @@ def rollout(
     own, size = m.shape[-1], m.shape[-1] + more.shape[-1]
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
     state = (q, v, _side_by_side(m, more)) if size else (q, v)
-    scan, step, every = _scan_of_plan(robot, plan, kind.name), StepProgram(robot, plan, feeds), _every(record, T)
+    plan, check = _recorded(robot, plan)
+    scan, step, every = _scan_of_plan(robot, plan, check, kind.name), StepProgram(robot, plan, feeds), _every(record, T)
     try:
         qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
     except NotFinite as error:
@@ -309,14 +310,17 @@ def _every(record: Any, T: int) -> int:
     return int(every)
 
 
-def _scan_of_plan(robot: Robot, plan: Plan, dtype: str) -> Scan:
-    """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan.
+def _recorded(robot: Robot, plan: Plan) -> tuple[Plan, Callable[[], Any] | None]:
+    """The plan with its controller recorded, and a check to be made before a kernel of it is made.
 
     A controller marked by ``record_once`` is recorded when its kernel is made; any other controller at each rollout.
     """
-    promised = plan.controller is not None and plan.controller.unchanging
-    if not promised:
-        plan = plan.with_recording(robot.model)
+    if plan.controller is not None and plan.controller.unchanging:
+        return plan, partial(plan.with_recording, robot.model)
+    return plan.with_recording(robot.model), None
+
+
+def _scan_of_plan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str) -> Scan:
+    """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan."""
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
-    check = partial(plan.with_recording, robot.model) if promised else None
     return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),), dtype=dtype), plan.carry, fixed, check)

@@ -66,7 +66,7 @@ class RolloutOutput:
         from torsor.kernels import Spec
         from torsor.simulate.quantities import QUANTITIES
 
-        spec = Spec((("sensors", given.plan, (("tau",),)),), dtype=self.v.dtype.name)
+        spec = Spec((("joint forces", given.plan),), dtype=self.v.dtype.name)
         return np.asarray(given.robot.kernels.of(QUANTITIES).kernel(spec)(self.q, self.v, *given.memory, *given.values))
 
     @cached_property

@@ -12,7 +12,9 @@ from torsor.algorithms import forward_dynamics
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import take_step
 from torsor.algorithms.wrenches import in_frame_axes
-from torsor.compile import Argument, Scan, interpret, record
+from torsor.compile import Argument, Program, Scan, interpret, record
+from torsor.compile.program import evaluate
+from torsor.compile.rules import RECORD
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, TorsorError
 from torsor.kernels import NO_LOSSES, Losses
@@ -138,6 +140,18 @@ def forces(
     numbers = plan.by_name(fed).get(COEFFICIENTS, ())
     tau, more = joint_forces(plan.actuators, tau, q, v, memory[own:], numbers)
     return tau, after + more
+
+
+def recorded_forces(model: Model, q: Sequence[Any], v: Sequence[Any], *rest: Any, plan: Plan) -> list[Any]:
+    """τ (nv) at the beginning of a step, as the plan's controller was recorded: a number in it may have changed since."""
+    memory, fed = plan.split(rest)
+    if plan.controller is None or not plan.controller.program:
+        return forces(plan, model, q, v, memory, *fed)[0]
+    code, results = plan.controller.program
+    program = Program(tuple(plan.inputs(model)), (Argument("tau", (model.nv,)),), code, results[: model.nv])
+    inputs = [x for part in (q, v, *rest) for x in (part if isinstance(part, (list, tuple)) else [part])]
+    values = evaluate(program, inputs, RECORD)
+    return [values[k] for k in program.results]
 
 
 def _command(
