@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -176,16 +177,30 @@ def test_viewer_is_shown_as_its_page_until_it_is_closed():
 
 
 @pytest.mark.night
-def test_notebook_cells_have_html_latex_or_markdown_output():
-    """With a real Jupyter kernel: the last value of every cell is shown as HTML, LaTeX or Markdown."""
+def test_notebook_cells_have_html_pictures_latex_or_markdown(tmp_path, monkeypatch):
+    """With a real Jupyter kernel: the last value of every cell is shown as HTML, picture, LaTeX or Markdown."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     cells = [
         "import torsor as ts; robot = ts.robots.ur5(); robot",
         "robot.simulate(robot.neutral(), [0.0] * 6, 0.1)",
         "robot.explain(robot.neutral(), [0.0] * 6, [1.0] * 6)",
+        "run = robot.simulate(robot.neutral(), [0.0] * 6, 0.1); run.audit()",
+        "run.animate()",
+        "run.replay('motion.html')",
+        "robot.rollout([[0.0] * 6] * 10, [0.0] * 6, dt=1e-3, steps=10)",
+        "viewer = robot.view(open=False); viewer",
+        "viewer.close(); robot.newton_euler_table(robot.neutral(), [0.0] * 6, [0.0] * 6)",
+        "run.plot();",
+        "run.plot();",
+        "robot.explain(robot.neutral(), [0.0] * 6, [1.0] * 6).plot();",
         "ts.robots.two_link().symbolic()",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
-    found = [set(cell.outputs[-1].data) & {"text/html", "text/latex", "text/markdown"} for cell in notebook.cells]
-    assert found == [{"text/html"}] * 3 + [{"text/latex", "text/markdown"}]
+    monkeypatch.setenv("PYTHONPATH", str(Path(ts.__file__).parents[1]))
+    here = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources=here).execute()
+    forms = {"text/html", "image/png", "text/latex", "text/markdown"}
+    found = [set(cell.outputs[-1].data) & forms for cell in notebook.cells]
+    assert found == [{"text/html"}] * 9 + [{"image/png"}] * 3 + [{"text/latex", "text/markdown"}]
+    assert [len(cell.outputs) for cell in notebook.cells] == [1] * len(cells)
+    assert max(len(cell.outputs[-1].data["text/plain"]) for cell in notebook.cells[:-1]) < 250

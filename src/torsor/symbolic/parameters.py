@@ -2,8 +2,9 @@
 
 A name has the quantity and the link or joint: ``m`` mass, ``lc`` centre of mass, ``I`` inertia about it, ``l`` offset to the
 next joint or frame, ``J`` reflected rotor inertia, ``alpha`` a fixed angle.  A single component has no letter for its axis:
-``l_1`` instead of ``lx_1``.  Lengths ``l`` and ``lc`` are positive: a point at z = −0.5 m is at −lc, lc = 0.5 m.  Equal numbers have different names, since 1 kg and 1 m are equal by accident.  A symbol that the
-user put into the description keeps its name, and is one symbol wherever it occurs.
+``l_1`` instead of ``lx_1``.  Lengths ``l`` and ``lc`` are positive: a point at z = −0.5 m is at −lc, lc = 0.5 m.  Equal numbers
+have different names, since 1 kg and 1 m are equal by accident.  A symbol that the user put into the description keeps its name,
+and is one symbol wherever it occurs.
 """
 
 from __future__ import annotations
