@@ -144,6 +144,10 @@ def test_notebooks_run_and_keep_no_output(path, tmp_path, monkeypatch):
             notebook, timeout=300, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}}
         ).execute()
     assert any(cell.get("outputs") for cell in notebook.cells)
+    for cell in notebook.cells:  # every cell that draws has its picture
+        pictures = [o for o in cell.get("outputs", ()) if "image/png" in o.get("data", {})]
+        draws = cell.cell_type == "code" and re.search(r"\.(plot|subplots)\(", cell.source)
+        assert bool(pictures) == bool(draws), cell.source
 
 
 def test_commands_of_the_documents_exist():

@@ -156,10 +156,7 @@ class Robot(Computed):
         sensors: Mapping[str, Sensor] | None = None,
         progress: bool | None = None,
     ) -> Result:
-        """M a + h = τ over ``duration`` [s]: this robot with controllers, wrenches, stops, friction, loops, springs (MR §8.5).
-
-        Options as for :func:`torsor.simulate.simulate`.
-        """
+        """M a + h = τ over ``duration`` [s], with controllers, stops, friction, loops: :func:`torsor.simulate.simulate`."""
         from torsor.simulate import simulate
 
         return simulate(
@@ -192,6 +189,7 @@ class Robot(Computed):
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
         differentiable: bool = False,
+        dtype: Any = np.float64,
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
@@ -204,7 +202,7 @@ class Robot(Computed):
             self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
             controller=controller, parameters=parameters, memory=memory, actuators=actuators,
             actuator_memory=actuator_memory, vary=vary, damping=damping, friction=friction, record=record,
-            sensors=sensors, differentiable=differentiable,
+            sensors=sensors, differentiable=differentiable, dtype=dtype,
         )  # fmt: skip
 
     # -- display ---------------------------------------------------------------------------------------------

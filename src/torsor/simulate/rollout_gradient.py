@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.simulate.parameters import vary_model
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, next_state, wrench_argument
-
-if TYPE_CHECKING:
-    from torsor.simulate.rollout import Rollout
 
 #: inputs of a step by which no gradient is taken
 CONSTANT = ("dt", "t", COEFFICIENTS)
@@ -168,43 +165,44 @@ class Adjoint(NamedTuple):
     segments: list[Segment]  #: in the order of time
     every: int
 
-    def gradient(self, rollout: Rollout, weights: dict[str, Any]) -> RolloutGradient:
-        """From weights of the recorded states, by the names of the state; None is zero."""
+    def gradient(self, batch: tuple[int, ...], records: int, weights: dict[str, Any]) -> RolloutGradient:
+        """From weights of the recorded states, by name: q, v, memory, actuator_memory; None is zero."""
         state, fixed, stepped = layout(self.model, self.plan)
-        batch, T = rollout.q.shape[:-2], sum(s.steps for s in self.segments)
-        given = self._weights(state, weights, batch, T // self.every)
-        adjoint = np.zeros((*batch, sum(s.size for s in (*state, *fixed))))
+        given = self._weights(weights, batch, records)
+        moving, dtype = sum(s.size for s in state), self.backward.dtype
+        adjoint = np.zeros((*batch, moving + sum(s.size for s in fixed)), dtype)
         rows: list[np.ndarray] = []
         for segment in reversed(self.segments):
             end = segment.first + segment.steps
             if self.every > 1 and end % self.every == 0:  # the end of the segment was recorded
-                adjoint[..., : sum(s.size for s in state)] += np.concatenate(
-                    [w[..., end // self.every - 1, :] for w in given], -1
-                )
-            inside = [np.zeros((segment.steps, *s.shape)) for s in state] if self.every > 1 else given
+                adjoint[..., :moving] += np.concatenate([w[..., end // self.every - 1, :] for w in given], -1)
+            inside = [np.zeros((segment.steps, *s.shape), dtype) for s in state] if self.every > 1 else given
             before = [x[..., :-1, :] for x in self._states(segment)]
             found = self.backward(*before, *segment.fed(self.feeds), *inside, adjoint, steps=segment.steps)
             adjoint, *more = found if stepped else (found,)
             rows[:0] = more
-        along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, T, 0))
+        along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, records, 0))
         return self._by_name(_parts((*state, *fixed), adjoint), _parts(stepped, along))
 
-    def _weights(self, state: Sequence[Space], weights: dict[str, Any], batch: tuple[int, ...], T: int) -> list[np.ndarray]:
-        """The weights (..., T, n) of each part of the state, checked."""
-        out = []
-        for space in state:
-            name = NAMES.get(space.argument.name, "memory")
-            argument = Argument(name, (T, *space.shape))
-            value = weights.get(name)
-            array = np.zeros(argument.shape) if value is None else as_rows(argument, value, np.dtype(float))
+    def _weights(self, weights: dict[str, Any], batch: tuple[int, ...], records: int) -> list[np.ndarray]:
+        """The weights (..., T, n) of q, v and the memory, checked."""
+        nv, own = self.model.nv, self.plan.controller_memory
+        sizes = {"q": nv, "v": nv, "memory": own, "actuator_memory": self.plan.memory - own}
+        out = {}
+        for name, size in sizes.items():
+            argument, value = Argument(name, (records, size)), weights[name]
+            if value is not None and not size:
+                raise ArgumentError(f"{name} is given, but this rollout has none; omit it")
+            array = np.zeros(argument.shape) if value is None else as_rows(argument, value, self.backward.dtype)
             try:
-                out.append(np.broadcast_to(array, (*batch, *argument.shape)))
+                out[name] = np.broadcast_to(array, (*batch, *argument.shape))
             except ValueError:
                 raise ArgumentError(
-                    f"{name} has shape {array.shape}, expected {(*batch, *argument.shape)}: a row of {space.size} numbers for "
-                    "each recorded state"
+                    f"{name} has shape {array.shape}, expected {(*batch, *argument.shape)}: a row of {size} numbers for each "
+                    "recorded state"
                 ) from None
-        return out
+        memories = [out[name] for name in ("memory", "actuator_memory") if sizes[name]]
+        return [out["q"], out["v"], *([np.concatenate(memories, axis=-1)] if memories else ())]
 
     def _states(self, segment: Segment) -> list[np.ndarray]:
         if segment.complete:
