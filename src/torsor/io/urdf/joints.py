@@ -155,9 +155,10 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
             if not values:
                 doc.notes.note(f"<limit> without {label}, so {label} is 0, the default of URDF", f"joint {name!r}")
         lower, upper = lower or (0.0,), upper or (0.0,)
-    for low, high in zip(lower, upper, strict=False):
-        if low > high:
-            raise doc.fail(limit, f"lower limit {low} is above upper limit {high}")
+    if any(low > high for low, high in zip(lower, upper, strict=False)):
+        doc.tolerate(limit, "lower limit above upper limit, so the two are exchanged", f"joint {name!r}")
+        ends = [(min(pair), max(pair)) for pair in zip(lower, upper, strict=True)]
+        lower, upper = (tuple(end) for end in zip(*ends, strict=True))
     return {
         "lower": () if all(x == -INF for x in lower) else lower,
         "upper": () if all(x == INF for x in upper) else upper,
