@@ -22,7 +22,7 @@ TREE = {
     "robot": ("link", "joint"),
     "link": ("inertial",),
     "inertial": ("origin", "mass", "inertia"),
-    "joint": ("origin", "parent", "child", "axis", "axis2", "limit", "dynamics", "mimic"),
+    "joint": ("origin", "parent", "child", "axis", "axis2", "limit", "limit_each", "dynamics", "dynamics_each", "mimic"),
 }
 
 

@@ -12,7 +12,8 @@ Choices where URDF leaves one, or other readers differ:
 * planar: the axis is the normal of the plane.
 * torsor's own, which other readers do not support: types ``helical`` (``pitch`` [m/rad] on <axis>), ``cylindrical``,
   ``universal`` (second axis in <axis2 xyz>), ``spherical``; ``armature`` on <dynamics>; limits and dynamics of joints with
-  several coordinates or degrees of freedom as that many numbers; ``polynomial`` on <mimic>, its coefficients, lowest first.
+  several coordinates or degrees of freedom as that many numbers, in <limit_each> and <dynamics_each>, since other readers
+  refuse lists in URDF's elements; ``polynomial`` on <mimic>, its coefficients, lowest first.
 * Two elements where one belongs (a second <mass>, <origin>, <limit> ...) contradict each other: an error.
 * Defects that leave the tree whole load with one ModelWarning, and are refused with ``strict=True``
   (:mod:`torsor.io.urdf.defects`): undeclared name space prefixes, calls of xacro macros left over, exchanged limits.
