@@ -28,6 +28,8 @@ from torsor.scalar import Expr, Graph, Scalar, Scalars
 if TYPE_CHECKING:
     from torsor.kernels.kernels import Kernels
 
+Results = dict[str, Any]
+
 #: inputs that are configurations
 CONFIGURATIONS = ("q", "q0", "q1")
 #: operations × columns up to which forward and reverse mode are both recorded, to choose the shorter
@@ -165,37 +167,58 @@ def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """One step in time: the accelerations in it are differentiated as solutions of their equations."""
     inputs, model = kernels.inputs(spec), kernels.lean
     dynamics = forward_dynamics(kernels, Spec((("forward_dynamics",),), spec.frames), choice)
-    size = sum(a.size for a in inputs)
-    found: list[tuple[list[Scalar], int]] = []
 
-    def solve(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None) -> list[Scalar]:
-        graph, start = graph_of([*q, *v, *tau]), size + len(found) * model.nv
-        found.append(([*q, *v, *tau, *flat(list((wrenches or {}).values()))], start))
-        return [graph.input(k) for k in range(start, start + model.nv)]
-
-    def function(*values: Scalars) -> dict[str, Any]:
-        found.clear()
-        graph_of(flat(values)).recording = True  # the stages of a step are recorded one by one, each with its own call
-        q, v, tau, (dt,), *wrenches = values
-        on = dict(zip(spec.frames, wrenches, strict=True))
+    def function(solve: Callable[..., list[Scalar]], q: Scalars, v: Scalars, tau: Scalars, dt: Scalars, *F: Scalars) -> Results:
+        on = dict(zip(spec.frames, F, strict=True))
         lost = partial(spec.losses.force, model) if any(spec.losses) else None
         integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
-        after = steps.step(model, q, v, tau, dt, integrator, on, spec.expressed_in, lost, solve)
-        return {"q": after[0], "v": after[1], **{f"call {k}": arguments for k, (arguments, _) in enumerate(found)}}
 
-    whole = record(function, inputs)
-    wanted = start = model.nq + model.nv
+        def acceleration(
+            _: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None
+        ) -> list[Scalar]:
+            return solve(q, v, tau, *(wrenches or {}).values())
+
+        after = steps.step(model, q, v, tau, dt[0], integrator, on, spec.expressed_in, lost, acceleration)
+        return dict(zip(("q", "v"), after, strict=True))
+
+    return with_solutions(function, inputs, dynamics, model, ("q",))
+
+
+def with_solutions(
+    function: Callable[..., Results], inputs: Sequence[Argument], dynamics: Differentiable, model: Model, moving: Sequence[str]
+) -> Differentiable:
+    """``function(solve, *inputs)`` by name of its results, whose accelerations ``solve(*arguments)`` have their own derivative.
+
+    Results named in ``moving`` are configurations.
+    """
+    size, n = sum(a.size for a in inputs), dynamics.outputs[0].size
+    found: list[tuple[list[Scalar], int]] = []
+
+    def solve(*arguments: Scalars) -> list[Scalar]:
+        x, start = flat(arguments), size + len(found) * n
+        found.append((x, start))
+        return [graph_of(x).input(k) for k in range(start, start + n)]
+
+    def with_arguments(*values: Scalars) -> Results:
+        found.clear()
+        graph_of(flat(values)).recording = True  # the stages of a step are recorded one by one, each with its own call
+        results = function(solve, *values)
+        return {**results, **{f"call {k}": arguments for k, (arguments, _) in enumerate(found)}}
+
+    whole = record(with_arguments, inputs)
+    outputs = whole.outputs[: len(whole.outputs) - len(found)]
+    wanted = start = sum(y.size for y in outputs)
     calls: list[Call] = []
     for arguments, place in found:
-        calls.append(Call(whole.results[start : start + len(arguments)], place, model.nv, dynamics.at))
+        calls.append(Call(whole.results[start : start + len(arguments)], place, n, dynamics.at))
         start += len(arguments)
-    p = replace(whole, outputs=whole.outputs[:2], results=whole.results[:wanted])
-    outputs = tuple(Argument(y.name, (model.nv,)) for y in p.outputs)
+    p = replace(whole, outputs=outputs, results=whole.results[:wanted])
+    directions = tuple(Argument(y.name, (model.nv,)) if y.name in moving else y for y in outputs)
 
     def at(x: Scalars) -> Linear:
-        return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))
+        return OnManifold(Linearization.of(p, x, calls), model, outputs, moving)
 
-    return Differentiable(tuple(inputs), outputs, at, p.operations, p.rays)
+    return Differentiable(tuple(inputs), directions, at, p.operations, p.rays)
 
 
 def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
@@ -203,23 +226,36 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
     inputs, model = kernels.inputs(spec), kernels.lean
     inverse = replace(spec, quantities=(("inverse_dynamics",),), losses=type(spec.losses)())
 
-    def residual(*values: Scalars) -> dict[str, Any]:
-        *given, a = values
-        named = {x.name: value for x, value in zip(inputs, given, strict=True)}
-        q, v, tau, *wrenches = given
+    def residual(q: Scalars, v: Scalars, tau: Scalars, *rest: Scalars) -> list[Scalar]:
+        *wrenches, a = rest
         needed = kernels.evaluate(inverse, q, v, a, *wrenches)["inverse_dynamics"]
-        lost = spec.losses.force(model, named["v"], named["tau"]) if any(spec.losses) else [0] * model.nv
-        return {"R": [x + y - t for x, y, t in zip(needed, lost, tau, strict=True)]}
+        lost = spec.losses.force(model, v, tau) if any(spec.losses) else [0] * model.nv
+        return [x + y - t for x, y, t in zip(needed, lost, tau, strict=True)]
 
-    R = record(residual, [*inputs, Argument("a", (model.nv,))])
+    def acceleration(*values: Scalars) -> list[Scalar]:
+        (a,) = kernels.evaluate(spec, *values, choice=choice).values()
+        return list(a)
+
     mass = by_factors if choice else by_articulated_bodies
+    return solution(inputs, Argument(spec.label, (model.nv,)), residual, acceleration, lambda q, *_: mass(model, q))
+
+
+def solution(
+    inputs: Sequence[Argument],
+    output: Argument,
+    residual: Callable[..., list[Scalar]],
+    acceleration: Callable[..., list[Scalar]],
+    mass: Callable[..., InverseMass],
+) -> Differentiable:
+    """The ``acceleration(*inputs)`` a at which ``residual(*inputs, a)`` is zero; ``mass(*inputs)`` inverts ∂R/∂a = M."""
+    R = record(lambda *values: {"R": residual(*values)}, [*inputs, Argument("a", output.shape)])
 
     def at(x: Scalars) -> Solution:
         values = split(inputs, x)
-        (a,) = kernels.evaluate(spec, *values, choice=choice).values()
-        return Solution(Linearization.of(R, [*x, *a]), mass(model, values[0]), a)
+        a = acceleration(*values)
+        return Solution(Linearization.of(R, [*x, *a]), mass(*values), a)
 
-    return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, R.rays)
+    return Differentiable(tuple(inputs), (output,), at, R.operations, R.rays)
 
 
 # -- programs -------------------------------------------------------------------------------------------------------

@@ -93,21 +93,29 @@ class Kernels:
         return kernel
 
     def scan(
-        self, spec: Spec, carry: Mapping[str, str], fixed: tuple[str, ...], check: Callable[[], Any] | None = None
+        self,
+        spec: Spec,
+        carry: Mapping[str, str],
+        fixed: tuple[str, ...],
+        check: Callable[[], Any] | None = None,
+        last: tuple[str, ...] = (),
+        reverse: bool = False,
     ) -> Scan:
         """The program of a spec, repeated in time; only the newest scans are cached, since their specs may contain users' code.
 
-        ``check`` is called before a scan is made.
+        ``check`` is called before a scan is made.  All outputs but those in ``last`` are kept at each step.
         """
-        key = spec, tuple(carry.items()), fixed
+        key = spec, tuple(carry.items()), fixed, last, reverse
         scan = self._scans.get(key)
         if scan is None:
             if check is not None:
                 check()
-            name = ".".join((self.name, spec.label))
-            scan = self._scans.setdefault(
-                key, Scan(self.recording(spec), carry=carry, fixed=fixed, name=name, dtype=spec.dtype)
-            )
+            name, program = ".".join((self.name, spec.label)), self.recording(spec)
+            each = [out.name for out in program.facts.outputs if out.name not in last] if last else None
+            made = Scan(
+                program, carry=carry, fixed=fixed, each=each, last=last, reverse=reverse, name=name, dtype=spec.dtype
+            )  # fmt: skip
+            scan = self._scans.setdefault(key, made)
             while len(self._scans) > KEPT:
                 self._scans.pop(next(iter(self._scans)), None)
         return scan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
+from torsor.simulate.rollout_gradient import CONSTANT, Adjoint, RolloutGradient, Segment, run_in_segments
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, StepProgram, wrench_argument
 from torsor.support.user_arrays import as_array
 
@@ -49,6 +50,40 @@ class Rollout:
     sensors: dict[str, np.ndarray] = field(default_factory=dict)  #: readings, (..., T, n) by name
     memory: np.ndarray | None = None  #: (..., T, n) of the controller, if it has a memory
     actuator_memory: np.ndarray | None = None  #: (..., T, m) of the actuators, if they have a memory
+    adjoint: Adjoint | None = field(default=None, repr=False)  #: for the gradient, if ``differentiable=True``
+
+    def gradient(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        memory: ArrayLike | None = None,
+        actuator_memory: ArrayLike | None = None,
+    ) -> RolloutGradient:
+        """The gradient of a loss by all that the rollout was given: λ = ∂Φ/∂xᵀ (λ⁺ + w⁺), from the last step to the first.
+
+        The arguments are the gradient w of the loss by the recorded states, with the rows of ``rollout.q`` and ``rollout.v``;
+        those by q and by q0 are tangent vectors (nv), and what is not given is zero.  The rollout must have been made with
+        ``differentiable=True``.  All states are computed with the joint forces, parameters and states of that rollout; if its
+        ``record`` is not "all", they are computed again from about √T checkpoints.
+
+        >>> import numpy as np, torsor as ts
+        >>> arm = ts.robots.two_link()
+        >>> run = arm.rollout(np.zeros(2), np.zeros(2), np.zeros((50, 2)), dt=1e-3, differentiable=True)
+        >>> w = np.zeros((50, 2)); w[-1, 0] = 1  # the loss is the last angle of the first joint
+        >>> run.gradient(q=w).controls.shape
+        (50, 2)
+        """
+        if self.adjoint is None:
+            raise ArgumentError("this rollout keeps nothing to differentiate; make it with differentiable=True")
+        own = self.adjoint.plan.controller_memory
+        parts = ((memory, own, "memory"), (actuator_memory, self.adjoint.plan.memory - own, "actuator_memory"))
+        for value, size, name in parts:
+            if value is not None and not size:
+                raise ArgumentError(f"{name} is given, but this rollout has none; omit it")
+        T = self.q.shape[-2]
+        both = [np.zeros((T, n)) if x is None else as_rows(Argument(name, (T, n)), x, FLOAT64) for x, n, name in parts if n]
+        weights = {"q": q, "v": v, "memory": _side_by_side(*both) if len(both) == 2 else both[0] if both else None}
+        return self.adjoint.gradient(self, weights)
 
 
 def rollout(
@@ -72,6 +107,7 @@ def rollout(
     friction: bool | None = None,
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
+    differentiable: bool = False,
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
@@ -93,13 +129,14 @@ def rollout(
     cannot hold a joint at rest; ``law.smooth(width)`` cannot stick.  ``damping=True`` counts the model's damping instead.
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``rollout.sensors["imu"]``, (..., T, 3): readings at the
     recorded states, under the joint forces of the step that follows.
+    ``differentiable=True`` keeps what :meth:`Rollout.gradient` needs: with ``record="all"`` the states, else about √T of them.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
     >>> fall.q.shape, float(fall.t[-1])
     ((100, 50, 2), 0.05)
     """
-    usual = damping is False and friction is None and isinstance(record, str) and record == "all"
+    usual = not differentiable and damping is False and friction is None and isinstance(record, str) and record == "all"
     plain = controller is memory is actuator_memory is None
     if usual and plain and not (parameters or vary or wrenches or sensors or actuators):
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
@@ -127,15 +164,28 @@ def rollout(
     check_axes(expressed_in)
     own, size = m.shape[-1], m.shape[-1] + more.shape[-1]
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
-    state = (q, v, _side_by_side(m, more)) if size else (q, v)
-    scan, step, every = _scan_of_plan(robot, plan), StepProgram(robot, plan, feeds), _every(record, T)
+    state = [q, v, *([_side_by_side(m, more)] if size else [])]
+    plan, check = _recorded(robot, plan)
+    scan, step, every = _scan_of_plan(robot, plan, check), StepProgram(robot, plan, feeds), _every(record, T)
+    backward = _adjoint_scan(robot, plan, check) if differentiable else None
+    segments: list[Segment] = []
     try:
-        qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
+        if backward is None:
+            qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
+        else:
+            state = [np.array(x) for x in state]  # the caller may change the arrays before the gradient is computed
+            (qs, vs, *after), segments = run_in_segments(scan, state, feeds, T, every)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
-    kept = (x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ()))
+    memories = [x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ())]
     t = np.arange(every, T + 1, every) * float(dt)
-    return Rollout(t, qs, vs, asked(plan, feeds, every, t, qs, vs, *after) if asked else {}, *kept)
+    readings = asked(plan, feeds, every, t, qs, vs, *after) if asked else {}
+    if backward is None:
+        return Rollout(t, qs, vs, readings, *memories)
+    given = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
+    batches = {name: x.shape[:-1] for name, x in given.items()}
+    adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, segments, every)
+    return replace(Rollout(t, qs, vs, readings, *memories), adjoint=adjoint)
 
 
 def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:
@@ -301,14 +351,26 @@ def _every(record: Any, T: int) -> int:
     return int(every)
 
 
-def _scan_of_plan(robot: Robot, plan: Plan) -> Scan:
-    """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan.
+def _recorded(robot: Robot, plan: Plan) -> tuple[Plan, Callable[[], Any] | None]:
+    """The plan with its controller recorded, and a check to be made before a kernel of it is made.
 
     A controller marked by ``record_once`` is recorded when its kernel is made; any other controller at each rollout.
     """
-    promised = plan.controller is not None and plan.controller.unchanging
-    if not promised:
-        plan = plan.with_recording(robot.model)
+    if plan.controller is not None and plan.controller.unchanging:
+        return plan, partial(plan.with_recording, robot.model)
+    return plan.with_recording(robot.model), None
+
+
+def _scan_of_plan(robot: Robot, plan: Plan, check: Callable[[], Any] | None) -> Scan:
+    """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan."""
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
-    check = partial(plan.with_recording, robot.model) if promised else None
     return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),)), plan.carry, fixed, check)
+
+
+def _adjoint_scan(robot: Robot, plan: Plan, check: Callable[[], Any] | None) -> Scan:
+    """The kernel that runs the plan backwards; its program is recorded now, with the numbers that the controller reads now."""
+    fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
+    rows = any(stepped and a.name not in CONSTANT for a, stepped in plan.fed)
+    name = "adjoint of rollout, with rows" if rows else "adjoint of rollout"
+    kernels = robot.kernels.of(QUANTITIES)
+    return kernels.scan(Spec(((name, plan),)), {"adjoint": "adjoint"}, fixed, check, last=("adjoint",), reverse=True)
