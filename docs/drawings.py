@@ -131,13 +131,13 @@ def forces() -> str:
     out += text((240, 703), "f and m act on the robot", color=WRENCH)
     out += turn(tool, 30, WRENCH, (29, -8), (-14, -26))
     out += line(tool, (tool[0] + 70, tool[1] + 40), color=TWIST, width=3, arrow=True) + text(
-        (228, 812), "V: its motion", color=TWIST
+        (228, 812), "motion V", color=TWIST
     )
     rows = (
         ("twist V = (ω, v)", "V = J(q) v,  v of the joints", TWIST),
         ("wrench F = (m, f)", "acts like the joint forces Jᵀ F", WRENCH),
         ("inverse dynamics", "τ = M a + h − Jᵀ F", INK),
-        ("power of F", "Vᵀ F, the same in all three axes", INK),
+        ("power of F", "Vᵀ F, equal in all axes", INK),
     )
     for n, (what, equation, color) in enumerate(rows):
         out += text((320, 735 + 26 * n), what, size=14, color=GREY) + text((465, 735 + 26 * n), equation, color=color)

@@ -25,10 +25,10 @@ def test_drawing_of_the_conventions_is_up_to_date():
 
 
 def test_texts_of_the_drawing_are_inside_it():
-    """Letters are about 0.56 of their size wide."""
+    """Letters are about 0.52 of their size wide."""
     module = drawings()
     for text in etree.fromstring(module.drawing().encode()).iter("{*}text"):
-        x, width = float(text.get("x")), 0.56 * float(text.get("font-size")) * len(text.text)
+        x, width = float(text.get("x")), 0.52 * float(text.get("font-size")) * len(text.text)
         left = {"start": x, "middle": x - width / 2, "end": x - width}[text.get("text-anchor")]
         assert left >= 0, text.text
         assert left + width <= module.WIDTH, text.text
