@@ -10,7 +10,7 @@ from torsor import algorithms as alg
 from torsor.algorithms import steps
 from torsor.algorithms.configuration import bracket
 from torsor.algorithms.friction import friction_force
-from torsor.kernels.derivatives import rnea_derivatives_by_forward_mode
+from torsor.kernels.derivatives import forward_dynamics, rnea_derivatives_by_forward_mode, step
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import PART, Quantity, Table
 from torsor.model import Model
@@ -53,6 +53,7 @@ QUANTITIES = Table(
             lossy=True,
             acceleration=True,
             under_loops="robot.constrained().kernel()",
+            implicit=forward_dynamics,
         ),
         "inverse_dynamics_derivatives": Quantity(
             ("q", "v", "a"),
@@ -161,6 +162,7 @@ QUANTITIES = Table(
             lossy=True,
             under_loops="robot.simulate",
             configurations=("q",),
+            implicit=step,
         ),
         "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
         "difference": Quantity(("q0", "q1"), alg.difference),
