@@ -201,7 +201,7 @@ class Kernels:
             options = self._with_wrenches(spec, function, state, options)
         if not (row.lossy and any(spec.losses)):
             return function(subject, *state.values(), **options)
-        lost = partial(spec.losses.force, subject)
+        lost = partial(spec.losses.force, subject if isinstance(subject, Model) else self.model)
         if takes(function, "lost"):
             return function(subject, *state.values(), **options, lost=lost)
         v, tau = state["v"], state.get("tau", ())
