@@ -20,6 +20,7 @@ from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
+from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.implicit import Calls, Checked, Solution, record_with_calls
 from torsor.kernels.quantity import FEW as FEW_JOINTS
 from torsor.kernels.spec import Spec
@@ -300,6 +301,20 @@ MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {
     "jacobian": jacobian,
     "second": second,
 }
+
+
+def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Spec:
+    """The spec of a derivative by the inputs named, or by all of them."""
+    known = [a.name for a in kernels.inputs(spec)]
+    names = known if by is None else [by] if isinstance(by, str) else list(by)
+    if not names:
+        raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}")
+    for x in names:
+        if x not in known:
+            raise UnknownName(f"input of {spec.label}", x, known)
+    if len(set(names)) < len(names):
+        raise ArgumentError(f"by names an input twice: {', '.join(names)}")
+    return replace(spec, derivative=(mode, *names))
 
 
 def derivative_program(kernels: Kernels, spec: Spec) -> Program:

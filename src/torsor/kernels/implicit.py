@@ -65,7 +65,7 @@ class Calls:
     def __call__(self, at: Callable[[Scalars], Linear], arguments: Scalars, size: int) -> list[Scalar]:
         """The results of a function, from its derivative ``at`` its arguments."""
         graph, start = graph_of(arguments), self.start
-        self.made.append((list(arguments), start, size, at))
+        self.made.append(([graph.lift(x) for x in arguments], start, size, at))  # constants too come before the results
         self.start += size
         return [graph.input(k) for k in range(start, start + size)]
 

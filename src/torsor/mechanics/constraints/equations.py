@@ -102,6 +102,14 @@ def _jacobian(held: ConstrainedModel, q: Any, t: Any = 0) -> Any:
     return held.matrix(held.rows(q, t=t).A)
 
 
+def _closure_error(held: ConstrainedModel, q: Any, t: Any = 0) -> Any:
+    return held.rows(q, t=t).error
+
+
+def _drift(held: ConstrainedModel, q: Any, v: Any, t: Any = 0) -> Any:
+    return held.rows(q, v, t).drift
+
+
 def _position(held: ConstrainedModel, q: Any, t: Any = 0) -> tuple[Any, ...]:
     r = held.rows(q, t=t)
     return r.error, held.matrix(r.A)
@@ -298,6 +306,8 @@ QUANTITIES = Table(
     {
         "rows": Quantity(("q", "v"), _rows, outputs=("error", "A", "speed", "drift")),
         "jacobian": Quantity(("q",), _jacobian, outputs=("A",)),
+        "residual": Quantity(("q",), _closure_error),
+        "drift": Quantity(("q", "v"), _drift),
         "position": Quantity(("q",), _position, outputs=("error", "A")),
         "mass_matrix": Quantity(("q",), _mass_matrix),
         "inverse_effective_mass": Quantity(
