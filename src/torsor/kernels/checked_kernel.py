@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from torsor.compile import Kernel, Program
 from torsor.compile.arrays import output
-from torsor.errors import ArgumentError
+from torsor.errors import ArgumentError, SingularError
+
+
+Refuse: TypeAlias = Callable[[dict[str, Any], np.ndarray | None], None]
 
 
 class CheckedKernel:
     """``kernel(*inputs, out=None)`` without the last outputs of a kernel, which are checks: one number each.
 
     Where a check is not below its limit (``limits={output: limit}``), ``refuse(arguments by name, mask of these states)`` is
-    called, and raises.  One output is returned as itself, several as a tuple; leading axes are a batch, as for a Kernel.
+    called, and raises; where the kernel itself finds a singular state, without a mask.  One output is returned as itself, several as a tuple; leading axes are a batch, as for a Kernel.
     """
 
-    def __init__(self, kernel: Kernel, limits: Mapping[str, float], refuse: Callable[[dict[str, Any], np.ndarray], None]):
+    def __init__(self, kernel: Kernel, limits: Mapping[str, float], refuse: Refuse):
         self.kernel, self.limits, self._refuse = kernel, dict(limits), refuse
         self.name, self.inputs, self.dtype = kernel.name, kernel.inputs, kernel.dtype
         self.outputs = kernel.outputs[: len(kernel.outputs) - len(limits)]  #: its results, in order
@@ -46,11 +49,16 @@ class CheckedKernel:
 
     def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:
         """A call in Python: anything that can be read as the inputs, and every error."""
-        found = self.kernel.call_carefully(*values, **named)
+        given = dict(zip((a.name for a in self.inputs), values, strict=False)) | named
+        try:
+            found = self.kernel.call_carefully(*values, **named)
+        except SingularError:
+            self._refuse(given, None)
+            raise
         results, checks = found[: len(self.outputs)], found[len(self.outputs) :]
         bad = ~np.logical_and.reduce([np.asarray(x) < limit for x, limit in zip(checks, self.limits.values(), strict=True)])
         if bad.any():  # True where a check is not a number
-            self._refuse(dict(zip((a.name for a in self.inputs), values, strict=False)) | named, np.asarray(bad))
+            self._refuse(given, np.asarray(bad))
         if out is None:
             return results[0] if len(results) == 1 else tuple(results)
         given = [out] if len(results) == 1 else list(out) if isinstance(out, (tuple, list)) else []

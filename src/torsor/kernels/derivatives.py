@@ -356,7 +356,8 @@ def parts(names: Sequence[str], arguments: Sequence[Argument], x: Scalars) -> di
 
 def shaped(p: Program, shapes: Sequence[tuple[int, ...]], f: Differentiable) -> Program:
     """A program with outputs of these shapes, and the quaternions of the function it differentiates."""
-    outputs = tuple(Argument(o.name, shape) for o, shape in zip(p.outputs, [*shapes, *(c.shape for c in f.checks)], strict=True))
+    every = [*shapes, *(c.shape for c in f.checks)]
+    outputs = tuple(Argument(o.name, shape) for o, shape in zip(p.outputs, every, strict=True))
     return replace(p, outputs=outputs, rays=f.rays)
 
 

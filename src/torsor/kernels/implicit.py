@@ -70,9 +70,7 @@ class Calls:
         return [graph.input(k) for k in range(start, start + size)]
 
 
-def record_with_calls(
-    function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]
-) -> tuple[Program, list[Call]]:
+def record_with_calls(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]) -> tuple[Program, list[Call]]:
     """The program of ``function(calls, *values)`` and the calls in it."""
     size = sum(a.size for a in inputs)
     made: list[Calls] = []

@@ -120,9 +120,9 @@ class Differentiation:
         return Spec((quantity,), tuple(wrenches), expressed_in, losses, extra)
 
 
-def refuse_derivative(given: dict[str, Any], bad: np.ndarray) -> None:
+def refuse_derivative(given: dict[str, Any], bad: np.ndarray | None) -> None:
     """Raise SingularError about the first state that is marked."""
-    place = [int(k) for k in np.argwhere(bad)[0]]
+    place = [] if bad is None else [int(k) for k in np.argwhere(bad)[0]]
     where = f"state {place} of the batch: " if place else ""
     raise SingularError(
         f"{where}the motion has no derivative: constraint rows are dependent here that are independent elsewhere (a singular "

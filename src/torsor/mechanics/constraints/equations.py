@@ -257,7 +257,7 @@ def _residual(
     active: Any = None,
     **options: Any,
 ) -> list[Any]:
-    """R = (M x − Aᵀλ − f, A x − g), the equation whose solution is (x, λ), the last two inputs; λ = 0 where rows are redundant."""
+    """R = (M x − Aᵀλ − f, A x − g), the equation whose solution is (x, λ), its last inputs; λ = 0 of redundant rows."""
     *state, x, lam = rest
     found, off = _switched(held, system(held, q, *state, x=x, **_wrench_options(wrenches), **options), active)
     A, f, g = found

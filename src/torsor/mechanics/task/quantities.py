@@ -32,8 +32,8 @@ def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs:
         return function(model, targets, *values, route=route or ("articulated" if model.local else "factors"), **words)
 
     by_factors = (partial(run, route="factors"),)
-    options = {"words": ("targets", "route"), "joint_space": True, "under_loops": CONSTRAINED_FORWARD_DYNAMICS} | options
-    return Quantity(inputs, run, outputs=outputs, alternatives=by_factors, **options)
+    common = {"words": ("targets", "route"), "joint_space": True, "under_loops": CONSTRAINED_FORWARD_DYNAMICS}
+    return Quantity(inputs, run, outputs=outputs, alternatives=by_factors, **{**common, **options})
 
 
 def _with_exact_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:

@@ -265,15 +265,11 @@ class Task:
         """
         return self._derivative("jacobian", name, by, friction)
 
-    def jvp(
-        self, name: str, by: str | Sequence[str] | None = None, *, friction: bool | None = None
-    ) -> Kernel | CheckedKernel:
+    def jvp(self, name: str, by: str | Sequence[str] | None = None, *, friction: bool | None = None) -> Kernel | CheckedKernel:
         """(∂y/∂x) ẋ: the kernel takes the inputs of the quantity, then a direction for each input in ``by`` (default all)."""
         return self._derivative("jvp", name, by, friction)
 
-    def vjp(
-        self, name: str, by: str | Sequence[str] | None = None, *, friction: bool | None = None
-    ) -> Kernel | CheckedKernel:
+    def vjp(self, name: str, by: str | Sequence[str] | None = None, *, friction: bool | None = None) -> Kernel | CheckedKernel:
         """wᵀ(∂y/∂x): the kernel takes the inputs of the quantity, then weights of each result; one gradient per input."""
         return self._derivative("vjp", name, by, friction)
 
@@ -281,11 +277,12 @@ class Task:
         known = [x for x in QUANTITIES if not x.endswith(WITH_GIVEN_MASS.format(""))]
         if name not in known:
             raise UnknownName("task quantity", name, known)
-        row, treatment, words = QUANTITIES[name], self._singular.treatment, [self._targets]
+        row, treatment = QUANTITIES[name], self._singular.treatment
+        words: tuple[Any, ...] = (self._targets,)
         if row.checks and treatment == "truncated":
             raise ArgumentError(f'{name} jumps with singular="truncated" and has no derivative; use "raise" or "damped"')
         if row.checks and treatment == "damped":
-            words += [None, self._singular.damping]
+            words += (None, self._singular.damping)
         if name in ADDS_FRICTION:
             refuse_laws(self._robot.model, friction, f"the derivative of {name}")
         losses = losses_of(self._robot.model, friction=friction) if row.lossy else NO_LOSSES
@@ -293,7 +290,7 @@ class Task:
         kernel = self._kernels.kernel(spec)
         return CheckedKernel(kernel, {"magnified": LARGEST}, self._refuse_derivative) if row.checks else kernel
 
-    def _refuse_derivative(self, given: dict[str, Any], bad: np.ndarray) -> None:
+    def _refuse_derivative(self, given: dict[str, Any], bad: np.ndarray | None) -> None:
         self._refuse(given["q"])
 
     def _kernel_for(self, name: str, friction: bool | None = False) -> Kernel | None:
