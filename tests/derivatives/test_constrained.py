@@ -135,7 +135,7 @@ def test_switched_constraints_have_the_derivatives_of_the_active_ones():
     expected = alone(q, v, tau, w, [1.0, 2.0, 3.0])
     for x, y in zip(found, expected, strict=True):
         assert_close(x, y, condition=np.linalg.cond(robot.mass_matrix(q)))
-    with pytest.raises(ArgumentError, match="flags are 0 or 1 and have no derivative"):
+    with pytest.raises(ArgumentError, match="active has flags, 0 or 1, and no derivative by them"):
         held.vjp("forward_dynamics", by=["q", "active"], switched=True)
 
 

@@ -11,7 +11,7 @@ from torsor.compile import Kernel, Program
 from torsor.compile.arrays import output
 from torsor.errors import ArgumentError, SingularError
 
-
+#: called with the arguments by name and the mask of the states that are refused
 Refuse: TypeAlias = Callable[[dict[str, Any], np.ndarray | None], None]
 
 
@@ -19,7 +19,8 @@ class CheckedKernel:
     """``kernel(*inputs, out=None)`` without the last outputs of a kernel, which are checks: one number each.
 
     Where a check is not below its limit (``limits={output: limit}``), ``refuse(arguments by name, mask of these states)`` is
-    called, and raises; where the kernel itself finds a singular state, without a mask.  One output is returned as itself, several as a tuple; leading axes are a batch, as for a Kernel.
+    called, and raises; where the kernel itself finds a singular state, without a mask.  One output is returned as itself,
+    several as a tuple; leading axes are a batch, as for a Kernel.
     """
 
     def __init__(self, kernel: Kernel, limits: Mapping[str, float], refuse: Refuse):
@@ -61,11 +62,11 @@ class CheckedKernel:
             self._refuse(given, np.asarray(bad))
         if out is None:
             return results[0] if len(results) == 1 else tuple(results)
-        given = [out] if len(results) == 1 else list(out) if isinstance(out, (tuple, list)) else []
-        if len(given) != len(results):
+        targets = [out] if len(results) == 1 else list(out) if isinstance(out, (tuple, list)) else []
+        if len(targets) != len(results):
             names = ", ".join(o.name for o in self.outputs)
             raise ArgumentError(f"out must hold {len(results)} arrays, one for each of {names}")
-        taken = [output(o, g, np.shape(checks[0]), self.dtype) for o, g in zip(self.outputs, given, strict=True)]
+        taken = [output(o, g, np.shape(checks[0]), self.dtype) for o, g in zip(self.outputs, targets, strict=True)]
         for target, result in zip(taken, results, strict=True):
             target[...] = result
         return out

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: inputs that are configurations
 CONFIGURATIONS = ("q", "q0", "q1")
+#: inputs that are flags, 0 or 1
+FLAGS = ("prescribed", "active")
 #: operations × columns up to which forward and reverse mode are both recorded, to choose the shorter
 FEW = 200_000
 
@@ -304,9 +306,15 @@ MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {
 
 
 def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Spec:
-    """The spec of a derivative by the inputs named, or by all of them."""
-    known = [a.name for a in kernels.inputs(spec)]
+    """The spec of a derivative by the inputs named, or by all but flags."""
+    for key, *_ in spec.quantities:
+        if reason := kernels.table[key].no_derivative:
+            raise ArgumentError(f"{key} has no derivative: {reason}")
+    inputs = [a.name for a in kernels.inputs(spec)]
+    known = [x for x in inputs if x not in FLAGS]
     names = known if by is None else [by] if isinstance(by, str) else list(by)
+    if flags := [x for x in names if x in FLAGS and x in inputs]:
+        raise ArgumentError(f"{flags[0]} has flags, 0 or 1, and no derivative by them exists; by may name {', '.join(known)}")
     if not names:
         raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}")
     for x in names:

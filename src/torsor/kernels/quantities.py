@@ -146,7 +146,12 @@ QUANTITIES = Table(
             ("q",), alg.manipulability, ("frame", "measure", "rows", "expressed_in"), under_loops=CONSTRAINED_FORWARD_DYNAMICS
         ),
         "payload_capacity": Quantity(
-            ("q",), alg.payload_capacity, ("frame",), lenient=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS
+            ("q",),
+            alg.payload_capacity,
+            ("frame",),
+            lenient=True,
+            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
+            no_derivative="it is the smallest of the joints' capacities, with a kink where another joint takes over",
         ),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),
         "acceleration": Quantity(("q", "v", "a"), alg.acceleration, ("frame", "expressed_in", "kind", "relative_to")),

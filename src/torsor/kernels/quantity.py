@@ -32,6 +32,7 @@ class Quantity(NamedTuple):
     ``implicit(kernels, spec, choice)`` makes the derivative of a result that is the solution of an equation, from that equation
     (:mod:`torsor.kernels.implicit`).  ``checks`` are the last outputs if these say whether the others can be trusted: they are
     not differentiated, and a derivative has them too.
+    ``no_derivative`` is the reason why a result has none, if so.
     ``lenient`` kernels return results that are not finite; the caller checks them.
     """
 
@@ -49,6 +50,7 @@ class Quantity(NamedTuple):
     configurations: tuple[str, ...] = ()
     implicit: Callable[..., Any] | None = None
     checks: tuple[str, ...] = ()
+    no_derivative: str = ""
     lenient: bool = False
 
 

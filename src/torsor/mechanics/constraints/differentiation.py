@@ -86,10 +86,6 @@ class Differentiation:
             spec = Spec(((name,),), extra=self.solver.clock)
             return kernels.kernel(spec_of_derivative(kernels, mode, spec, by))
         spec = self._dynamics(**options)
-        if by is None:
-            by = [a.name for a in kernels.inputs(spec) if a.name != "active"]
-        elif "active" in (by if isinstance(by, (list, tuple)) else [by]):
-            raise ArgumentError("active flags are 0 or 1 and have no derivative; leave 'active' out of by")
         kernel = kernels.kernel(spec_of_derivative(kernels, mode, spec, by))
         return CheckedKernel(kernel, {"doubt": 1.0}, refuse_derivative)
 
