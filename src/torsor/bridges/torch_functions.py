@@ -5,7 +5,9 @@ Tensors are read and written in place, without copies, where their rows are cont
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -30,10 +32,8 @@ class TorchFunction:
         inputs = self.function.inputs
         tensors = [_tensor(a, x) for a, x in zip(inputs, arguments, strict=True)]
         leads = [batch_axes(a, x.shape) for a, x in zip(inputs, tensors, strict=True)]
-        batch, kind = _batch(inputs, leads), tensors[0].dtype
-        for x in tensors[1:]:
-            kind = torch.promote_types(kind, x.dtype)
-        given = [x.to(kind).expand(*batch, *a.shape) for a, x in zip(inputs, tensors, strict=True)]
+        batch, kind = _batch(inputs, leads), _kind(arguments)
+        given = [x.to(kind).expand((*batch, *a.shape)) for a, x in zip(inputs, tensors, strict=True)]
         results = _Evaluation.apply(self.function, *given)
         return results[0] if len(results) == 1 else results
 
@@ -44,7 +44,7 @@ class _Evaluation(torch.autograd.Function):
     @staticmethod
     def forward(function: Any, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         kind = tensors[0].dtype
-        results = function.evaluate(str(kind).removeprefix("torch."), *(x.detach().numpy() for x in tensors))
+        results = function.evaluate(_name(kind), *(x.detach().numpy() for x in tensors))
         return tuple(torch.as_tensor(y, dtype=kind) for y in results)
 
     @staticmethod
@@ -80,19 +80,28 @@ class _Evaluation(torch.autograd.Function):
 def _tensor(argument: Argument, x: Any) -> torch.Tensor:
     """A tensor of numbers that kernels can read."""
     try:
-        x = torch.as_tensor(x)
+        x = torch.as_tensor(x, dtype=None if hasattr(x, "dtype") else torch.float64)
     except Exception as error:  # whatever torch raises for things that are not numbers
         raise ArgumentError(f"{argument.name} must be a tensor, not {type(x).__name__}: {error}") from error
     if x.device.type != "cpu":
         raise ArgumentError(f"{argument.name} is on the device {x.device}; kernels run on the CPU, use {argument.name}.cpu()")
     if x.layout != torch.strided:
         raise ArgumentError(f"{argument.name} has the layout {x.layout}; use {argument.name}.to_dense()")
-    if not (x.is_floating_point() or x.is_complex() or x.dtype == torch.bool):
-        x = x.to(torch.get_default_dtype())
-    kind = str(x.dtype).removeprefix("torch.")
-    if kind not in PRECISIONS:
+    kind = _name(x.dtype)
+    if kind not in PRECISIONS and (x.is_floating_point() or x.is_complex() or x.dtype == torch.bool):
         refuse_precision(argument, kind)
     return x
+
+
+def _kind(arguments: Sequence[Any]) -> torch.dtype:
+    """The precision of the arrays among the arguments, the larger of two; torch's default if all are integers or lists."""
+    kinds = [torch.as_tensor(x).dtype for x in arguments if hasattr(x, "dtype")]
+    floats = [k for k in kinds if k.is_floating_point]
+    return reduce(torch.promote_types, floats) if floats else torch.promote_types(torch.get_default_dtype(), torch.float32)
+
+
+def _name(kind: torch.dtype) -> str:
+    return str(kind).removeprefix("torch.")
 
 
 def _batch(inputs: tuple[Argument, ...], leads: list[tuple[int, ...]]) -> tuple[int, ...]:
