@@ -105,6 +105,22 @@ def test_jax_loops_and_checkpoints_work(jax):
     assert_close(found, [(end(q0 + h * e) - end(q0 - h * e)) / (2 * h) for e in np.eye(2)], 1e-7)
 
 
+def test_jax_rollout_and_its_gradient_equal_those_of_the_robot(jax, robot):
+    rng = np.random.default_rng(0)
+    q0 = np.array([robot.random_configuration(rng) for _ in range(2)])
+    v0, u = rng.normal(size=robot.nv), rng.normal(size=(2, 5, robot.nv))
+    function = adapters.jax_rollout(robot, dt=0.02)
+    run = robot.rollout(q0, v0, u, dt=0.02, differentiable=True)
+    q, v = jax.jit(function)(q0, v0, u)
+    assert_close(q, run.q)
+    assert_close(v, run.v)
+    weights = rng.normal(size=run.v.shape)
+    gv, gu = jax.jit(jax.grad(lambda v0, u: (function(q0, v0, u)[1] * weights).sum(), (0, 1)))(v0, u)
+    expected = run.gradient(v=weights)
+    assert_close(gv, expected.v0, 1e-11)
+    assert_close(gu, expected.controls, 1e-11)
+
+
 def test_jax_linear_transpose_of_a_gradient_is_the_jvp(jax):
     robot = ts.robots.two_link()
     function = adapters.jax_function(robot, "forward_dynamics")

@@ -250,3 +250,57 @@ def test_torch_function_survives_pickling(torch):
     function = adapters.torch_function(ts.robots.two_link(), "mass_matrix")
     q = torch.ones(2, dtype=torch.float64)
     assert torch.equal(pickle.loads(pickle.dumps(function))(q), function(q))
+
+
+def spring(q, v, gain):
+    return [-gain[0] * a - gain[1] * b for a, b in zip(q, v, strict=True)]
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
+def test_torch_rollout_passes_gradcheck_by_start_and_controls(torch, robot, integrator):
+    rng = np.random.default_rng(0)
+    q0 = np.array([robot.random_configuration(rng) for _ in range(2)])
+    given = (q0, rng.normal(size=robot.nv), rng.normal(size=(2, 3, robot.nv)))
+    x = [torch.tensor(a, requires_grad=True) for a in given]
+    function = adapters.torch_rollout(robot, dt=0.05, integrator=integrator)
+    q, v = function(*x)
+    run = robot.rollout(*given, dt=0.05, integrator=integrator)
+    np.testing.assert_array_equal(q.detach(), run.q)
+    np.testing.assert_array_equal(v.detach(), run.v)
+    assert torch.autograd.gradcheck(function, x)
+
+
+def test_torch_rollout_gradient_by_parameters_wrenches_and_masses_passes_gradcheck(torch):
+    robot = ts.robots.two_link()
+    function = adapters.torch_rollout(robot, dt=0.01, steps=6, controller=spring, record="last")
+    q0, v0 = np.full((4, 2), 0.3), np.zeros(2)
+
+    frame = next(reversed(robot.frames))
+    values = [3.0, 1.0], 1.1, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    x = [torch.tensor(a, dtype=torch.float64, requires_grad=True) for a in values]
+
+    def run(gain, mass, wrench):
+        return function(q0, v0, parameters={"gain": gain}, vary={"mass": {"link1": mass}}, wrenches={frame: wrench})
+
+    assert torch.autograd.gradcheck(run, x)
+    assert run(*x)[0].shape == (4, 1, 2)
+
+
+def test_torch_rollout_has_no_second_derivatives_and_says_so(torch):
+    function = adapters.torch_rollout(ts.robots.two_link(), dt=0.01)
+    u = torch.zeros(3, 2, dtype=torch.float64, requires_grad=True)
+    q, _ = function(np.zeros(2), np.zeros(2), u)
+    (g,) = torch.autograd.grad(q.sum(), u, create_graph=True)  # the weights do not depend on u
+    with pytest.raises(ts.ArgumentError, match="a rollout has first derivatives only"):
+        g.sum().backward()
+
+
+def test_torch_rollout_refuses_wrong_tensors_by_name(torch):
+    function = adapters.torch_rollout(ts.robots.two_link(), dt=0.01, steps=2, controller=spring)
+    zero = torch.zeros(2)
+    with pytest.raises(ts.ArgumentError, match=r"parameters\['gain'\] has numbers of type float16"):
+        function(zero, zero, parameters={"gain": torch.ones(2, dtype=torch.float16)})
+    with pytest.raises(ts.ArgumentError, match="v0 is on the device meta"):
+        function(zero, zero.to("meta"), parameters={"gain": torch.ones(2)})
+    q, v = function(zero, zero, parameters={"gain": torch.ones(2)})
+    assert q.dtype == v.dtype == torch.float32  # computed in float64, returned as the arguments are

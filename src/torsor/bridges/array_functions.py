@@ -90,6 +90,6 @@ def batch_axes(argument: Argument, shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(shape[:lead])
 
 
-def refuse_precision(argument: Argument, given: str) -> None:
+def refuse_precision(name: str, given: str) -> None:
     """The error about numbers that no kernel computes with."""
-    raise ArgumentError(f"{argument.name} has numbers of type {given}; kernels compute with float32 and float64, convert it")
+    raise ArgumentError(f"{name} has numbers of type {given}; kernels compute with float32 and float64, convert it")

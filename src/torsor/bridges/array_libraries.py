@@ -8,7 +8,7 @@ common values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,9 @@ from torsor.errors import MissingExtra
 from torsor.kernels.spec import Name, Spec
 
 if TYPE_CHECKING:
-    from torsor.bridges.jax_functions import JaxFunction
+    from torsor.bridges.jax_functions import JaxFunction, JaxRollout
     from torsor.bridges.torch_functions import TorchFunction
+    from torsor.bridges.torch_rollouts import TorchRollout
     from torsor.robot import Robot
 
 
@@ -95,6 +96,50 @@ def torch_function(
 
     spec = robot.spec(name, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
     return TorchFunction(_checked(robot, spec))
+
+
+def jax_rollout(
+    robot: Robot, *, dt: float, integrator: str = "semi_implicit", damping: bool = False, friction: bool | None = None
+) -> JaxRollout:
+    """A rollout in JAX, ``q, v = f(q0, v0, controls)``: ``controls``, ``(..., T, nv)``, are joint forces held over each step.
+
+    It is ``jax.lax.scan`` over :func:`jax_function` of the quantity "step", one call of its kernel per step, and serves as a
+    pattern for rollouts with a controller in JAX.  ``jit``, ``grad`` and ``vmap`` work; ``integrator`` as for
+    :meth:`Robot.step`.
+    """
+    step = jax_function(robot, f"step:{integrator}", damping=damping, friction=friction)
+    from torsor.bridges.jax_functions import JaxRollout
+
+    return JaxRollout(step, dt)
+
+
+def torch_rollout(
+    robot: Robot,
+    *,
+    dt: float,
+    steps: int | None = None,
+    integrator: str = "semi_implicit",
+    expressed_in: str = "body",
+    controller: Callable[..., Any] | None = None,
+    actuators: Mapping[str, Any] | None = None,
+    damping: bool = False,
+    friction: bool | None = None,
+    record: str | int = "all",
+) -> TorchRollout:
+    """A rollout in PyTorch, ``q, v = f(q0, v0, controls, parameters={...})``: ``(..., T, nq)`` and ``(..., T, nv)``.
+
+    Forward is :meth:`Robot.rollout`, one call of machine code for all robots and steps, backward its
+    :meth:`~torsor.simulate.Rollout.gradient`, another: by q0, v0, the controls, and all tensors in ``parameters=``,
+    ``wrenches=``, ``vary=`` and ``memory=``.  All options are those of :meth:`Robot.rollout`.  The ``controller`` is recorded
+    into the machine code, so it is a function of torsor's scalars; the weights of a policy are its parameters.
+    It computes in float64 whatever the tensors are; gradients by q0 are as for :func:`torch_function`.
+    """
+    _library("torch")
+    from torsor.bridges.torch_rollouts import TorchRollout
+
+    options = {"dt": dt, "steps": steps, "integrator": integrator, "expressed_in": expressed_in, "controller": controller,
+               "actuators": actuators, "damping": damping, "friction": friction, "record": record}  # fmt: skip
+    return TorchRollout(robot, options)
 
 
 def _checked(robot: Robot, spec: Spec) -> ArrayFunction:

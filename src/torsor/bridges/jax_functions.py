@@ -43,6 +43,27 @@ class JaxFunction:
         return results[0] if len(results) == 1 else tuple(results)
 
 
+@dataclass(frozen=True)
+class JaxRollout:
+    """``q, v = f(q0, v0, controls)``: arrays ``(..., T, nq)`` and ``(..., T, nv)``, a ``lax.scan`` over steps of dt [s]."""
+
+    step: JaxFunction
+    dt: float
+
+    def __call__(self, q0: Any, v0: Any, controls: Any) -> tuple[Any, Any]:
+        u = jnp.moveaxis(jnp.asarray(controls), -2, 0)
+        batch = jnp.broadcast_shapes(jnp.shape(q0)[:-1], jnp.shape(v0)[:-1], u.shape[1:-1])
+        kind = jnp.result_type(float, q0, v0, u)
+        start = [jnp.broadcast_to(jnp.asarray(x, kind), (*batch, jnp.shape(x)[-1])) for x in (q0, v0)]
+
+        def move(state: Any, tau: Any) -> tuple[Any, Any]:
+            after = self.step(*state, tau, self.dt)
+            return after, after
+
+        _, (q, v) = jax.lax.scan(move, tuple(start), u)
+        return jnp.moveaxis(q, 0, -2), jnp.moveaxis(v, 0, -2)
+
+
 def _array(argument: Argument, x: Any) -> Any:
     """An array of numbers that kernels can read."""
     try:
@@ -52,7 +73,7 @@ def _array(argument: Argument, x: Any) -> Any:
     if jnp.issubdtype(x.dtype, jnp.integer):
         x = x.astype(jnp.result_type(float))
     if x.dtype.name not in PRECISIONS:
-        refuse_precision(argument, x.dtype.name)
+        refuse_precision(argument.name, x.dtype.name)
     return x
 
 

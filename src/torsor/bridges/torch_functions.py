@@ -30,9 +30,9 @@ class TorchFunction:
     def __call__(self, *arguments: Any) -> Any:
         check_count(self.function, arguments)
         inputs = self.function.inputs
-        tensors = [_tensor(a, x) for a, x in zip(inputs, arguments, strict=True)]
+        tensors = [read_tensor(a.name, x) for a, x in zip(inputs, arguments, strict=True)]
         leads = [batch_axes(a, x.shape) for a, x in zip(inputs, tensors, strict=True)]
-        batch, kind = _batch(inputs, leads), _kind(arguments)
+        batch, kind = _batch(inputs, leads), common_precision(arguments)
         given = [x.to(kind).expand((*batch, *a.shape)) for a, x in zip(inputs, tensors, strict=True)]
         results = _Evaluation.apply(self.function, *given)
         return results[0] if len(results) == 1 else results
@@ -77,23 +77,23 @@ class _Evaluation(torch.autograd.Function):
         return results, (0,) * len(results)
 
 
-def _tensor(argument: Argument, x: Any) -> torch.Tensor:
+def read_tensor(name: str, x: Any) -> torch.Tensor:
     """A tensor of numbers that kernels can read."""
     try:
         x = torch.as_tensor(x, dtype=None if hasattr(x, "dtype") else torch.float64)
     except Exception as error:  # whatever torch raises for things that are not numbers
-        raise ArgumentError(f"{argument.name} must be a tensor, not {type(x).__name__}: {error}") from error
+        raise ArgumentError(f"{name} must be a tensor, not {type(x).__name__}: {error}") from error
     if x.device.type != "cpu":
-        raise ArgumentError(f"{argument.name} is on the device {x.device}; kernels run on the CPU, use {argument.name}.cpu()")
+        raise ArgumentError(f"{name} is on the device {x.device}; kernels run on the CPU, use {name}.cpu()")
     if x.layout != torch.strided:
-        raise ArgumentError(f"{argument.name} has the layout {x.layout}; use {argument.name}.to_dense()")
+        raise ArgumentError(f"{name} has the layout {x.layout}; use {name}.to_dense()")
     kind = _name(x.dtype)
     if kind not in PRECISIONS and (x.is_floating_point() or x.is_complex() or x.dtype == torch.bool):
-        refuse_precision(argument, kind)
+        refuse_precision(name, kind)
     return x
 
 
-def _kind(arguments: Sequence[Any]) -> torch.dtype:
+def common_precision(arguments: Sequence[Any]) -> torch.dtype:
     """The precision of the arrays among the arguments, the larger of two; torch's default if all are integers or lists."""
     kinds = [torch.as_tensor(x).dtype for x in arguments if hasattr(x, "dtype")]
     floats = [k for k in kinds if k.is_floating_point]
