@@ -363,12 +363,10 @@ def derivative_program(kernels: Kernels, spec: Spec) -> Program:
         moves = a.name in CONFIGURATIONS
         by[a.name] = Space(a, start, (kernels.model.nv,) if moves else a.shape, kernels.model if moves else None)
         start += a.size
-    return min(
-        (MODES[mode](f, [by[name] for name in names]) for f in differentiable(kernels, base)), key=lambda p: p.operations
-    )
+    return min((MODES[mode](f, [by[name] for name in names]) for f in _functions(kernels, base)), key=lambda p: p.operations)
 
 
-def differentiable(kernels: Kernels, spec: Spec) -> list[Differentiable]:
+def _functions(kernels: Kernels, spec: Spec) -> list[Differentiable]:
     """The ways to differentiate a spec."""
     name, model = spec.quantities[0][0], kernels.model
     if len(spec.quantities) > 1 or name not in IMPLICIT:
