@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes as c
+import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -25,7 +27,17 @@ Attributes = structure(("count", I), ("types", P), ("names", P), ("items", P))
 Version = structure(("major", c.c_int), ("minor", c.c_int))
 ErrorArguments = structure(("message", c.c_char_p), ("code", c.c_int))
 Create = c.CFUNCTYPE(P, c.POINTER(ErrorArguments))
-Api = structure(("version", Version), ("internal", P), ("create", Create))
+DestroyArguments = structure(("error", P))
+Destroy = c.CFUNCTYPE(None, c.POINTER(DestroyArguments))
+Task = c.CFUNCTYPE(None, P)
+ScheduleArguments = structure(("context", P), ("task", P), ("data", P))
+Schedule = c.CFUNCTYPE(P, c.POINTER(ScheduleArguments))
+ThreadsArguments = structure(("context", P), ("threads", c.POINTER(I)))
+Threads = c.CFUNCTYPE(P, c.POINTER(ThreadsArguments))
+Api = structure(
+    ("version", Version), ("internal", P), ("create", Create), ("message", P), ("destroy", Destroy), ("others", P * 8),
+    ("schedule", Schedule), ("threads", Threads),
+)  # fmt: skip
 Frame = structure(
     ("api", c.POINTER(Api)), ("context", P), ("stage", c.c_int), ("args", Pack), ("rets", Pack), ("attrs", Attributes),
     ("future", P),
@@ -41,13 +53,29 @@ class Extension(c.Structure):
 
 
 class Caller:
-    """Calls a handler; ``errors`` are the messages and codes of the errors that it made."""
+    """Calls a handler; ``errors`` are the messages and codes of the errors that it made, ``tasks`` its requests for help.
 
-    def __init__(self, kernel):
+    ``pool`` is called with each task: it runs it, keeps it for later, or returns an error for it.
+    """
+
+    def __init__(self, kernel, pool=None):
         self.handler = foreign.handler(kernel)
         self.call = c.CFUNCTYPE(P, c.POINTER(Frame))(self.handler.address)
-        self.errors = []
-        self.api = Api(version=Version(major=7, minor=42), create=Create(self._create))
+        self.errors, self.destroyed, self.pool = [], [], pool
+        functions = {
+            "create": Create(self._create), "destroy": Destroy(lambda a: self.destroyed.append((a[0].size, a[0].error))),
+            "schedule": Schedule(self._schedule), "threads": Threads(self._threads),
+        }  # fmt: skip
+        size = c.sizeof(Api) if pool else Api.schedule.offset
+        self.api = Api(size=size, version=Version(major=7, minor=42), **functions)
+
+    def _threads(self, arguments):
+        assert (arguments[0].size, arguments[0].context) == (32, 77)
+        arguments[0].threads[0] = 4
+
+    def _schedule(self, arguments):
+        assert (arguments[0].size, arguments[0].context) == (40, 77)
+        return self.pool(partial(Task(arguments[0].task), arguments[0].data))
 
     def _create(self, arguments):
         self.errors.append((arguments[0].size, arguments[0].message.decode(), arguments[0].code))
@@ -61,7 +89,7 @@ class Caller:
             kept.append(buffers)
             return Pack(count=len(arrays), items=(P * len(arrays))(*map(c.addressof, buffers)))
 
-        frame = Frame(api=c.pointer(self.api), stage=stage, args=pack(inputs), rets=pack(outputs))
+        frame = Frame(api=c.pointer(self.api), context=77, stage=stage, args=pack(inputs), rets=pack(outputs))
         frame.extension = None if extension is None else c.addressof(extension)
         return self.call(c.byref(frame))
 
@@ -103,6 +131,47 @@ def test_handler_reports_the_version_of_its_caller_and_ignores_other_stages(call
     out = np.full((2,), 3.0)
     assert caller(np.zeros((3, 2)), [out], stage=1) is None
     assert out.tolist() == [3.0, 3.0]
+
+
+def long_batch(caller):
+    x, out = np.random.default_rng(0).normal(size=(3, 200_000, 2)), np.zeros((200_000, 2))
+    assert caller(x, [out]) is None
+    np.testing.assert_array_equal(out, ts.robots.two_link().forward_dynamics(*x))
+
+
+def test_handler_shares_a_long_batch_with_threads_of_the_pool():
+    threads = []
+
+    def start(task):
+        threads.append(threading.Thread(target=task))
+        threads[-1].start()
+
+    long_batch(Caller(ts.robots.two_link().kernel("forward_dynamics"), start))
+    for thread in threads:
+        thread.join()
+    assert len(threads) == 3  # the caller is the fourth
+
+
+def test_handler_computes_alone_if_tasks_start_late():
+    late = []
+    long_batch(Caller(ts.robots.two_link().kernel("forward_dynamics"), late.append))
+    assert len(late) == 3
+    for task in late:
+        task()  # finds nothing to do, and frees the memory in the end
+
+
+def test_handler_computes_alone_if_the_pool_refuses_tasks():
+    caller = Caller(ts.robots.two_link().kernel("forward_dynamics"), lambda task: 5)
+    long_batch(caller)
+    assert caller.destroyed == [(24, 5)] * 3
+
+
+def test_handler_reports_nan_in_any_piece():
+    caller = Caller(ts.robots.two_link().kernel("forward_dynamics"), lambda task: task() or None)
+    x = np.zeros((3, 200_000, 2))
+    x[2, 150_000, 1] = np.nan
+    assert caller(x, [np.zeros((200_000, 2))]) == 1
+    assert len(caller.errors) == 1
 
 
 @pytest.mark.night

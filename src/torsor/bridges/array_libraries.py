@@ -63,7 +63,7 @@ def jax_function(
     product with any q̇ = N(q) v is the derivative along v.  Second derivatives are those by these numbers.
 
     Arrays of float32 run the kernel of float32, with about seven digits; that is what JAX has unless
-    ``jax.config.update("jax_enable_x64", True)`` was called.  Kernels run on the CPU, in one of XLA's threads.  A number that
+    ``jax.config.update("jax_enable_x64", True)`` was called.  Kernels run on the CPU, in XLA's threads.  A number that
     is not finite raises an error when the result is computed.  Options as for :meth:`Robot.kernel`.
     """
     _library("jax")
