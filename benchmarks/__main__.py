@@ -9,6 +9,7 @@ from typing import Any
 
 import torsor as ts
 from benchmarks import (
+    adapters,
     calls,
     constrained,
     first_calls,
@@ -27,6 +28,7 @@ from benchmarks.timing import QUICK, Contest, Effort, pinned
 
 SECTIONS = (
     "one", "batch", "peers", "constrained", "rollouts", "simulate", "operations", "threads", "startup", "memory", "calls",
+    "adapters",
 )  # fmt: skip
 #: robots whose batches are spread over two threads
 THREADED = ("ur5", "g1")
@@ -55,6 +57,7 @@ def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> d
     results["startup"] = processes.startup(effort.processes) if "startup" in sections else {}
     results["memory"] = processes.memory() if "memory" in sections else []
     results["first_calls"] = first_calls.seconds(min(2, effort.processes)) if "calls" in sections else {}
+    results["adapters"] = adapters.measured(effort) if "adapters" in sections else {}
     if "calls" in sections:
         print("\n" + report.first_calls(results["first_calls"]), flush=True)
     with pinned(), ts.threads(1):

@@ -43,6 +43,10 @@ COLD, WARM_FIRST, WARM_NEXT = 1.0, 0.08, 0.005
 #: the one quantity that may take longer than COLD
 LONG = "christoffel_symbols"
 
+#: forward and backward of Panda's forward dynamics through torch and JAX: microseconds a state, seconds to the first result;
+#: error above which both are missed
+ADAPTERS, FIRST_GRADIENT, GRADIENT_ERROR = 0.5, 1.0, 1e-9
+
 #: quantity → the most operations, from the design; None where it says nothing
 OPERATIONS: dict[str, tuple[int | None, ...]] = {
     "inverse_dynamics": (566, 1230, 2089, 5809, 8192),
@@ -132,6 +136,12 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
             yield Verdict(f"start-up, {name.replace('_', ' ')}", "ur5", seconds, results["startup"][name], False, " s")
     for record in results.get("threads", []):
         yield Verdict("two threads", record["robot"], SPEED_UP, record["speed_up"], True, "×")
+    for name, record in results.get("adapters", {}).items():
+        if "absent" not in record:
+            right = record["error"] < GRADIENT_ERROR
+            for what, goal, unit in (("us_per_state", ADAPTERS, " µs"), ("first_s", FIRST_GRADIENT, " s")):
+                words = "first gradient" if unit == " s" else "forward and backward"
+                yield Verdict(f"{name}, {words}", "panda", goal, record[what] if right else float("inf"), False, unit)
     if memory := results.get("memory"):
         less, more = (m["beyond_mb"] for m in memory)
         yield Verdict("memory beyond inputs, output", "ur5", MEMORY, max(0.0, more), False, " MB")

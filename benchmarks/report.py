@@ -114,6 +114,11 @@ def processes(results: dict[str, Any]) -> str:
         f"{'same bits' if t['same_bits'] else 'DIFFERENT BITS'} (bare loops gain {t['possible']:.2f}×)"
         for t in results.get("threads", [])
     ]
+    lines += [
+        f"{name}, forward and backward of Panda's forward dynamics: "
+        + (a.get("absent") or f"{a['us_per_state']:.2f} µs/state, first {a['first_s']:.2f} s, error {a['error']:.0e}")
+        for name, a in results.get("adapters", {}).items()
+    ]
     return "\n".join(lines)
 
 

@@ -18,6 +18,7 @@ from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
+from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
 from torsor.kernels.derivatives import CONFIGURATIONS, MODES, derivative_program
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.losses import refuse_jumps
@@ -152,7 +153,7 @@ class Kernels:
     def program(self, spec: Spec) -> Program:
         """The program of a spec, by the algorithms with the fewest operations."""
         if spec.derivative:
-            return derivative_program(self, spec)
+            return (coordinate_program if spec.derivative[0] == COORDINATES else derivative_program)(self, spec)
         rows = [self.table[name] for name, *_ in spec.quantities]
         if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
@@ -312,7 +313,7 @@ class Kernels:
             for word, choices in CHOICES.items():
                 if word in given and given[word] not in choices:
                     raise UnknownName(f"{word}=", given[word], choices)
-        if spec.derivative and spec.derivative[0] not in MODES:
+        if spec.derivative and spec.derivative[0] not in (*MODES, COORDINATES):
             raise UnknownName("derivative mode", spec.derivative[0], MODES)
         names = [name for name, *_ in spec.quantities]
         differentiated = spec.derivative or any(name.endswith("_derivatives") for name in names)
