@@ -7,6 +7,7 @@ alone, never on the batch; straight-line code and tape give the same bits.
 
 from __future__ import annotations
 
+from torsor.compile.llvm.blocked_ir import BlockedEmitter
 from torsor.compile.llvm.drivers import batch_driver, one_driver
 from torsor.compile.llvm.emit import Emitter, header
 from torsor.compile.llvm.lanes import IRWriter
@@ -50,7 +51,8 @@ def _body(program: Program, one: bool, fma: bool, single: bool, lanes: int) -> E
         return TapeEmitter(program, IRWriter(1 if one else lanes * VECTORS, one, single), fma, lanes)
     if one:
         return Emitter(program, IRWriter(ONE_WIDTH, one, single), fma)
-    return Emitter(program, IRWriter(lanes * (2 if program.operations < SHORT else 1), single=single), fma)
+    width = lanes * (2 if program.operations < SHORT else 1)
+    return (BlockedEmitter if width > 1 else Emitter)(program, IRWriter(width, single=single), fma)
 
 
 def _text(program: Program, body: Emitter | TapeEmitter, parts: Split | None, loop: InverseLoop | None) -> str:
@@ -68,7 +70,7 @@ def _text(program: Program, body: Emitter | TapeEmitter, parts: Split | None, lo
     else:
         if parts is not None:
             outputs[parts.output] = 0  # it is not staged: the loop reads its own results
-        driver = batch_driver(b, inputs, outputs, body.slots, lines, private)
+        driver = batch_driver(b, inputs, outputs, body.slots, lines, private, body.blocks())
     return "\n".join((header(b, driver.work, driver.stage, extra), functions, driver.text))
 
 
