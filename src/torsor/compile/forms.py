@@ -27,6 +27,8 @@ ONE_WIDTH = 2
 SHORT = 800
 #: operations from which a program becomes a tape: straight-line code would take seconds to compile
 LONG = 50_000
+#: the same for the part before loops, which save more than that
+LONG_HEAD = 70_000
 #: operations up to which a batch factors a matrix in straight-line code, all lanes in use, before the loop inverts it
 FACTORS = 10_000
 #: vectors of states that one record of a tape computes: reading the record takes as long as computing one
@@ -39,11 +41,12 @@ def module(program: Program, form: str, host: Host, single: bool) -> str:
         lanes, one = host.width * (2 if single else 1), form == "one"
         parts = split(program, lanes)
         if parts is None:
-            return _text(program, _body(program, one, host.fma, single, lanes))
-        straight = not one and parts.tree.factor_operations <= FACTORS and parts.head.operations < LONG - FACTORS
+            return _text(program, _body(program, one, host.fma, single, lanes, LONG))
+        long = LONG_HEAD if parts.solved else LONG
+        straight = not one and parts.tree.factor_operations <= FACTORS and parts.head.operations < long - FACTORS
         if straight and (packed := split(program, lanes, aligned=False)) is not None:
             parts = with_factors(packed)
-        body = _body(parts.head, one, host.fma, single, lanes, private=1)
+        body = _body(parts.head, one, host.fma, single, lanes, long, private=1)
         loops: list[InverseLoop | SolveLoop] = [
             InverseLoop(parts.tree, IRWriter(lanes, single=single), host.fma, not one, straight)
         ]
@@ -53,9 +56,9 @@ def module(program: Program, form: str, host: Host, single: bool) -> str:
         return _text(program, body, parts, loops)
 
 
-def _body(program: Program, one: bool, fma: bool, single: bool, lanes: int, private: int = 0) -> Emitter | TapeEmitter:
+def _body(program: Program, one: bool, fma: bool, single: bool, lanes: int, long: int, private: int = 0) -> Emitter | TapeEmitter:
     """The operations of a program, as straight-line code or as a tape; its last ``private`` outputs are for loops behind it."""
-    if outline(program).operations >= LONG:
+    if outline(program).operations >= long:
         return TapeEmitter(program, IRWriter(1 if one else lanes * VECTORS, one, single), fma, lanes)
     if one:
         return Emitter(program, IRWriter(ONE_WIDTH, one, single), fma)

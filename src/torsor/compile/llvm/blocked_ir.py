@@ -18,6 +18,8 @@ from torsor.compile.program import Argument, Operation, Program
 LARGE = 128
 #: numbers of a tile, and numbers behind it that complete its last vector in the rows; the last tile may have as many more
 TILE, MORE = 128, 16
+#: numbers of an output up to which its blocks stay in the caches
+MOST = 8192
 #: constants other than zero that an output may have
 CONSTANTS = 64
 
@@ -101,7 +103,8 @@ class BlockedEmitter(Emitter):
 def _suitable(output: Argument, results: list[Operation], width: int) -> bool:
     """Whether an output is large, and its numbers are computed, or zero."""
     others = sum(op == "const" and str(args[0]) != "0.0" for op, args in results)
-    return output.size >= max(LARGE, 2 * width) and others <= CONSTANTS and not any(op == "input" for op, _ in results)
+    large = max(LARGE, 2 * width) <= output.size <= MOST
+    return large and others <= CONSTANTS and not any(op == "input" for op, _ in results)
 
 
 def _tiles(size: int) -> list[tuple[int, int]]:
