@@ -56,7 +56,9 @@ def module(program: Program, form: str, host: Host, single: bool) -> str:
         return _text(program, body, parts, loops)
 
 
-def _body(program: Program, one: bool, fma: bool, single: bool, lanes: int, long: int, private: int = 0) -> Emitter | TapeEmitter:
+def _body(
+    program: Program, one: bool, fma: bool, single: bool, lanes: int, long: int, private: int = 0
+) -> Emitter | TapeEmitter:
     """The operations of a program, as straight-line code or as a tape; its last ``private`` outputs are for loops behind it."""
     if outline(program).operations >= long:
         return TapeEmitter(program, IRWriter(1 if one else lanes * VECTORS, one, single), fma, lanes)

@@ -51,8 +51,8 @@ class KernelInfo(ctypes.Structure):
     """Fields of a kernel that machine code reads.
 
     ``item`` is the size of a number [bytes], ``descr`` the address of its NumPy type.  ``one`` and ``batch`` are the addresses
-    of the compiled forms, 0 where there is none yet, and ``work`` is that of the memory they work in, if they need more than the
-    stack; a batch of more than ``most`` rows is for threads.
+    of the compiled forms, 0 where there is none yet, and ``work`` is that of their memory, if they need more than the stack;
+    a batch of more than ``most`` rows is for threads.
     ``careful`` is the Python function that takes the same inputs and ``out``, with care.
     """
 
