@@ -43,7 +43,7 @@ WITH_WRENCHES = ("inverse_dynamics", "forward_dynamics")
 def export_c(
     robot: Robot,
     path: str | os.PathLike[str],
-    *names: Name,
+    *names: Name | Kernel,
     dtype: Any = "float64",
     name: str | None = None,
     fused: bool = False,
@@ -61,9 +61,10 @@ def export_c(
     ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
     ``wrenches`` are frames with an external wrench, one more input each, in inverse and forward dynamics, in the frame's own
     axes or in ``expressed_in="world"``.  ``extra`` are optional inputs of the methods, such as the point ``"at"`` of a frame.
-    The robot's friction laws are included there and in hybrid dynamics, unless
-    ``friction=False``; ``damping=True`` includes the damping of the model instead.  The first lines of the file list them.
+    The robot's friction laws are included there and in hybrid dynamics, unless ``friction=False``; ``damping=True`` includes
+    the damping of the model instead.  The first lines of the file list them.
     The test program calls every function and returns 0 if its results agree with torsor's.
+    A kernel of the robot may take the place of a spec: ``task.kernel("mass_matrix")``, ``robot.constrained().kernel()``.
 
     >>> import tempfile
     >>> import torsor as ts
@@ -77,7 +78,7 @@ def export_c(
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
     spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
-    kernels = _kernels(robot, prefix, spec, fused)
+    kernels = _kernels(robot, prefix, spec, fused, names)
     functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
     lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
@@ -95,7 +96,7 @@ def export_c(
 def export_python(
     robot: Robot,
     path: str | os.PathLike[str],
-    *names: Name,
+    *names: Name | Kernel,
     name: str | None = None,
     fused: bool = False,
     wrenches: Sequence[str] = (),
@@ -122,7 +123,7 @@ def export_python(
     spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
     lead = "\n".join(f"# {line}".rstrip() for line in _about(robot, spec.losses))
     parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
-    for n, kernel in _kernels(robot, prefix, spec, fused):
+    for n, kernel in _kernels(robot, prefix, spec, fused, names):
         p = kernel.program
         labels = ", ".join(f"{comment(o.name)} {_size(o.shape)}".replace("\\", "/") for o in p.outputs)
         parts.append(python_function(_outputs(p, fused), n, f"{labels}: {p.operations} operations."))
@@ -137,7 +138,10 @@ def export_python(
 def _check_robot(robot: Any) -> None:
     """An error unless it is a Robot: kernels of a task or of a constrained robot are not exported."""
     if not isinstance(robot, Computed):
-        raise ArgumentError(f"only a Robot can be exported, not a {type(robot).__name__}")
+        raise ArgumentError(
+            f"only a Robot can be exported, not a {type(robot).__name__}; kernels of tasks and constrained robots are exported "
+            "with their robot: export_c(robot, path, task.kernel('mass_matrix'), robot.constrained().kernel())"
+        )
 
 
 def _base(path: str | os.PathLike[str], ends: tuple[str, ...]) -> Path:
@@ -160,19 +164,24 @@ def _prefix(robot: Robot, name: str | None, words: frozenset[str]) -> str:
     return name
 
 
-def _spec(robot: Robot, names: tuple[Name, ...], fused: bool, frames: Sequence[str], **options: Any) -> Spec:
+def _spec(robot: Robot, names: tuple[Name | Kernel, ...], fused: bool, frames: Sequence[str], **options: Any) -> Spec:
     """The spec of all functions together, with losses; an error if wrenches act on no function."""
     if not names:
         raise ArgumentError(f"give one or more quantities to export: {', '.join(QUANTITIES)}")
-    spec = robot.spec(*names, wrenches=tuple(frames), **options)
+    specs = tuple(x for x in names if not isinstance(x, Kernel))
+    if fused and len(specs) < len(names):
+        raise ArgumentError("fused=True makes one function of quantities given by name; export kernels without it")
+    if not specs and (options["damping"] or options["extra"]):
+        raise ArgumentError("damping= and extra= act on quantities given by name; a kernel is exported as it is")
+    spec = robot.spec(*specs, wrenches=tuple(frames), **options) if specs else Spec(())
     forced = [quantity in WITH_WRENCHES for quantity, *_ in spec.quantities]
     if frames and not (all(forced) if fused else any(forced)):
         raise ArgumentError(f"wrenches act on {' and '.join(WITH_WRENCHES)}, not on {', '.join(map(str, names))}")
     return spec
 
 
-def _kernels(robot: Robot, prefix: str, spec: Spec, fused: bool) -> list[tuple[str, Kernel]]:
-    """The functions of an export: their names, and the kernels whose programs they print."""
+def _kernels(robot: Robot, prefix: str, spec: Spec, fused: bool, names: tuple[Name | Kernel, ...]) -> list[tuple[str, Kernel]]:
+    """The functions of an export: their names, and the kernels whose programs they print; given kernels are the last."""
     if fused:
         return [(f"{prefix}_fused", robot.kernels.kernel(spec))]
     out: list[tuple[str, Kernel]] = []
@@ -182,12 +191,28 @@ def _kernels(robot: Robot, prefix: str, spec: Spec, fused: bool) -> list[tuple[s
         losses = spec.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
         extra = tuple(x for x in spec.extra if takes(QUANTITIES[quantity[0]].function, x))
         out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, losses, extra))))
+    for kernel in names:
+        if isinstance(kernel, Kernel):
+            _check_kernel(robot, kernel)
+            label = kernel.name.removeprefix(f"{robot.name}.")
+            out.append((identifier(f"{prefix}_{label}", {taken for taken, _ in out}), kernel))
     return out
 
 
+def _check_kernel(robot: Robot, kernel: Kernel) -> None:
+    """An error if the states of the kernel are not those of the robot."""
+    sizes = {"q": robot.nq, "q0": robot.nq, "q1": robot.nq, "v": robot.nv, "a": robot.nv, "tau": robot.nv}
+    for x in kernel.inputs:
+        if x.name in sizes and x.shape != (sizes[x.name],):
+            raise ArgumentError(
+                f"kernel {kernel.name!r} has {x.name} of shape {x.shape}, robot {robot.name!r} of ({sizes[x.name]},); "
+                "export a kernel with its own robot"
+            )
+
+
 def _outputs(program: Program, fused: bool) -> Program:
-    """A single output is called ``out``."""
-    return program if fused else rename_outputs(program, ["out"])
+    """A single output is called ``out``; several keep their names."""
+    return program if fused or len(program.outputs) > 1 else rename_outputs(program, ["out"])
 
 
 def _size(shape: tuple[int, ...]) -> str:

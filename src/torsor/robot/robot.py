@@ -156,10 +156,7 @@ class Robot(Computed):
         sensors: Mapping[str, Sensor] | None = None,
         progress: bool | None = None,
     ) -> Result:
-        """M a + h = τ over ``duration`` [s]: this robot with controllers, wrenches, stops, friction, loops, springs (MR §8.5).
-
-        Options as for :func:`torsor.simulate.simulate`.
-        """
+        """M a + h = τ over ``duration`` [s], with controllers, stops, friction, loops: :func:`torsor.simulate.simulate`."""
         from torsor.simulate import simulate
 
         return simulate(
@@ -190,12 +187,13 @@ class Robot(Computed):
         friction: bool | None = None,
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
+        differentiable: bool = False,
+        dtype: Any = np.float64,
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
-        ``controls`` are joint forces held over each step, ``controller=`` a Python function recorded into the kernel, with a
-        ``memory=`` if it needs one, ``actuators=`` turn commands into forces, ``vary=`` makes robots differ; options as
-        for :func:`torsor.simulate.rollout` (MR §8.5).
+        ``controls`` are joint forces held over each step, ``controller=`` a function recorded into the kernel, ``vary=`` makes
+        robots differ, ``differentiable=True`` keeps what gradients need; see :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
@@ -203,7 +201,7 @@ class Robot(Computed):
             self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
             controller=controller, parameters=parameters, memory=memory, actuators=actuators,
             actuator_memory=actuator_memory, vary=vary, damping=damping, friction=friction, record=record,
-            sensors=sensors,
+            sensors=sensors, differentiable=differentiable, dtype=dtype,
         )  # fmt: skip
 
     # -- display ---------------------------------------------------------------------------------------------

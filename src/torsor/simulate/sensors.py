@@ -13,6 +13,7 @@ from torsor.kernels import Spec
 from torsor.model.sensor import Sensor
 from torsor.simulate import quantities
 from torsor.simulate.modes import decide
+from torsor.simulate.step_program import at_records
 from torsor.simulate.system import ClosedLinkage, System
 
 if TYPE_CHECKING:
@@ -106,23 +107,12 @@ def rollout_readings(
     q, v, *beside = (np.concatenate(pair, axis=-2) for pair in zip(firsts, recorded, strict=True))
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
-        kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),))
-        values = kernels.kernel(spec)(q, v, *beside, *(_at_rows(f, every, t) for f in feeds))
+        kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),), dtype=q.dtype.name)
+        values = kernels.kernel(spec)(q, v, *beside, *(at_records(f, every, t, start=True) for f in feeds))
         sizes = [robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3 for name, *_ in asked]
         return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
 
     return _readings(robot, sensors, t, {"q": q, "v": v}, compute, first=1)
-
-
-def _at_rows(feed: StepInput, every: int, t: Array) -> Array:
-    """The values of an input at the start and the recorded states, with an axis of records; after the last step, the last."""
-    if feed.argument.name == "t":
-        return t
-    axis = feed.values.ndim - len(feed.argument.shape) - feed.stepped
-    if not feed.stepped:
-        return np.expand_dims(feed.values, axis) if axis else feed.values
-    following = np.minimum(np.arange(0, feed.values.shape[axis] + 1, every), feed.values.shape[axis] - 1)
-    return np.take(feed.values, following, axis)
 
 
 # -- both --------------------------------------------------------------------------------------------------------------------
@@ -148,8 +138,9 @@ def reading(name: str, sensor: Sensor, t: Array, y: Array, first: int = 0) -> Ar
 
     From row ``first`` on: the rows before it count for delays alone.
     """
-    y = _delayed(t, y, sensor.delay)[..., first:, :] + _noise(name, sensor, y.shape, first)
-    return np.floor(y / sensor.step + 0.5) * sensor.step if sensor.step else y
+    read = _delayed(t, y, sensor.delay)[..., first:, :] + _noise(name, sensor, y.shape, first)
+    read = np.floor(read / sensor.step + 0.5) * sensor.step if sensor.step else read
+    return read.astype(y.dtype, copy=False)
 
 
 def _delayed(t: Array, y: Array, delay: float) -> Array:

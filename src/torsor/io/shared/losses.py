@@ -114,6 +114,16 @@ def _is_locked(j: Joint) -> bool:
     return not _has_quaternion(j) and bool(j.lower and j.upper) and any(a >= b for a, b in zip(j.lower, j.upper, strict=True))
 
 
+def _each_dof(j: Joint) -> bool:
+    """Whether a planar or floating joint has numbers for each degree of freedom, for which URDF has no place."""
+    numbers = (*j.lower, *j.upper, *j.effort_limit, *j.velocity_limit)
+    return isinstance(j.kind, (Planar, Floating)) and (any(map(math.isfinite, numbers)) or any((*j.damping, *j.friction)))
+
+
+def _is_tilted(j: Joint) -> bool:
+    return isinstance(j.kind, Planar) and tuple(j.kind.normal) != (0, 0, 1)
+
+
 def _effort(j: Joint) -> bool:
     return any(map(math.isfinite, j.effort_limit))
 
@@ -182,6 +192,8 @@ FEATURES = (
     Feature("delay, noise and resolution of sensors", _imperfect_sensors, {"mjcf": LEFT_OUT}),
     Feature("actuators", joints(lambda j: j.actuator), dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
     Feature("actuators that MuJoCo does not have", joints(_other_actuator), {"mjcf": "written as motors"}),
+    Feature("limits, damping and friction of each degree of freedom", joints(_each_dof), {"urdf": _AS_TORSOR_ELEMENTS}),
+    Feature("planar joints with a normal other than z", joints(_is_tilted), {"urdf": "which Pinocchio reads as z"}),
     Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
     Feature("damping", joints(lambda j: any(j.damping)), {"mr": LEFT_OUT}),
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),

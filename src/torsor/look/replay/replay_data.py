@@ -12,7 +12,7 @@ from torsor.errors import ArgumentError
 from torsor.look.replay.thinning import envelope
 from torsor.look.scene import Scene, Surface
 from torsor.model.mechanism import Mechanism
-from torsor.model.names import configuration_names, coordinate_names
+from torsor.model.names import configuration_names, coordinate_names, units_of
 
 if TYPE_CHECKING:
     from torsor.mechanics.flexible import FlexibleRobot
@@ -134,13 +134,13 @@ def arrows(
 def joint_rows(robot: Robot, tau: Array | None, q: Array, v: Array | None) -> list[Row]:
     """The curves of the joints, those there are."""
     model = robot.model
-    of_q, of_v = configuration_names(model), coordinate_names(model)
+    of_q, of_v, units = configuration_names(model), coordinate_names(model), units_of(model)
     own = [i for i, _ in model.outward() if model.coupling[i] is None]
     moved, placed = ([model.joint_names[i] for i in own for _ in range(getattr(model.joint[i], size))] for size in ("nv", "nq"))
     rows = (
-        ("Joint torque", "N·m, N", of_v, moved, tau),
-        ("Position", "rad, m", of_q, placed, q),
-        ("Velocity", "rad/s, m/s", of_v, moved, v),
+        ("Joint torque", units.tau, of_v, moved, tau),
+        ("Position", units.q, of_q, placed, q),
+        ("Velocity", units.v, of_v, moved, v),
     )
     return [(title, unit, named, joints, y) for title, unit, named, joints, y in rows if y is not None]
 

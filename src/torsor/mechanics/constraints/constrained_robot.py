@@ -18,6 +18,7 @@ from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
 from torsor.mechanics.constraints import closing, drives, switching
 from torsor.mechanics.constraints.base import Constraint
+from torsor.mechanics.constraints.differentiation import Differentiation
 from torsor.mechanics.constraints.inputs import read_inputs
 from torsor.mechanics.constraints.local_rank import ranks, solve_by_local_rank
 from torsor.mechanics.constraints.loop import JointConstraint
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-class ConstrainedRobot:
+class ConstrainedRobot(Differentiation):
     """A robot under constraints A(q) v = b(t): its loops, and additional constraints (MR §8.7, F&O §3.4).
 
     Made by :meth:`Robot.constrained`.  Methods take one state or a batch, ``(..., n)``.  λ acts on the robot,
