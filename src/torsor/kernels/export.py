@@ -173,6 +173,10 @@ def _spec(robot: Robot, given: tuple[Any, ...], fused: bool, frames: Sequence[st
     if fused and len(names) < len(given):
         raise ArgumentError("fused=True makes one function of quantities given by name; a kernel is a function of its own")
     if not names:
+        if frames:
+            raise ArgumentError(f"wrenches act on {' and '.join(WITH_WRENCHES)} given by name, not on a kernel")
+        if options.get("damping") or options.get("friction") or options.get("extra"):
+            raise ArgumentError("a kernel is exported as it is; damping, friction and extra are for quantities given by name")
         return Spec(())
     spec = robot.spec(*names, wrenches=tuple(frames), **options)
     forced = [quantity in WITH_WRENCHES for quantity, *_ in spec.quantities]

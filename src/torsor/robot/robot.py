@@ -163,9 +163,8 @@ class Robot(Computed):
             self, q, v, duration, control, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
             tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, damping=damping, friction=friction,
             actuators=actuators, actuator_memory=actuator_memory, drives=drives, command=command, springs=springs,
-            motors=motors, constraints=constraints, active=active, stabilization=stabilization, record=record,
-            sensors=sensors, progress=progress,
-        )  # fmt: skip
+            motors=motors, constraints=constraints, active=active, stabilization=stabilization, record=record, sensors=sensors,
+            progress=progress)  # fmt: skip
 
     def rollout(
         self,

@@ -13,20 +13,20 @@ from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.dask_blocks import FLOAT64
 from torsor.errors import ArgumentError, ClosureError, UnknownName
-from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
 from torsor.mechanics.constraints import closing, drives, switching
 from torsor.mechanics.constraints.base import Constraint
 from torsor.mechanics.constraints.differentiation import Differentiation
+from torsor.mechanics.constraints.inputs import read_inputs
 from torsor.mechanics.constraints.local_rank import ranks, solve_by_local_rank
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.mobility import Mobility, mobility_at
 from torsor.mechanics.constraints.motion import ConstrainedMotion, Impact, Stabilization
 from torsor.mechanics.constraints.null_space import in_mass_metric
 from torsor.mechanics.constraints.solving import Inputs, Solver
-from torsor.mechanics.constraints.switching import Active, read_flags, row_flags, solve_active
+from torsor.mechanics.constraints.switching import Active, solve_active
 
 if TYPE_CHECKING:
     from torsor.kernels.compiled_mechanism import Wrenches
@@ -140,7 +140,7 @@ class ConstrainedRobot(Differentiation):
         ones do not act, and their λ is 0; one kernel serves all patterns, so that a gait is compiled once.
         """
         tau = subtract_friction(self.robot, v, tau, friction)
-        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, stabilization)
+        inputs, extra = read_inputs(self, wrenches, expressed_in, loop_forces, stabilization)
         values = (q, v, tau, *self.clock(time), *extra)
         return ConstrainedMotion(*solve_active(self, "dynamics", method, inputs, values, active, loop_forces or ()))
 
@@ -167,18 +167,11 @@ class ConstrainedRobot(Differentiation):
         """
         refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
         tree = self.tree.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in, friction=False)
-        a = np.asarray(a, float)
         _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
         if active is not None:
-            on = row_flags(self, read_flags(self, active))
+            on = switching.row_flags(self, switching.read_flags(self, active))
             A, drift = A * on[..., None], drift * on
-        gap = np.einsum("...kn,...n->...k", A, a) + drift
-        size = np.einsum("...kn,...n->...k", abs(A), abs(a)) + abs(drift)
-        if (bad := abs(gap) > 1e-6 * size + 1e-9).any():
-            row = self.rows[int(np.argmax(bad.reshape(-1, len(self.rows)).any(axis=0)))]
-            raise ArgumentError(
-                f"this acceleration violates the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}"
-            )
+        drives.check_acceleration(self.rows, A, drift, np.asarray(a, float))
         if actuated is not None:
             if multipliers is not None:
                 raise ArgumentError("give either multipliers or actuated, not both")
@@ -214,10 +207,7 @@ class ConstrainedRobot(Differentiation):
         of constraints that are not ``active`` are zero.
         """
         whole = self.solver.kernel("inverse_effective_mass")(q, *self.clock(time))
-        if active is None:
-            return whole
-        on = switching.row_flags(self, switching.read_flags(self, active))
-        return whole * (on[..., :, None] * on[..., None, :])
+        return whole if active is None else whole * switching.both_flags(self, active)
 
     def wrench(
         self, q: ArrayLike, multipliers: ArrayLike, frame: str, rows: str = "all", *, time: ArrayLike | None = None
@@ -287,7 +277,7 @@ class ConstrainedRobot(Differentiation):
         """
         options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "expressed_in": expressed_in}
         a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, active=active, **options)
-        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, None)
+        inputs, extra = read_inputs(self, wrenches, expressed_in, loop_forces, None)
         kernel = self.solver.kernel("reactions", inputs=inputs)
         tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)
         out = {name: tree[..., i, :] for i, name in enumerate(self.robot.joints)}
@@ -330,7 +320,7 @@ class ConstrainedRobot(Differentiation):
     def mobility(self, q: ArrayLike | None = None, *, time: float | None = None, active: Active | None = None) -> Mobility:
         """Degrees of freedom, rank and redundancy at a configuration that closes the loops (assembled if none is given).
 
-        Under the ``active`` constraints alone, where these are given: one flag for each constraint, or ``{name: flag}``.
+        ``active`` as in :meth:`with_active`: under these constraints alone.
         """
         if active is not None:
             held = self.with_active(active)
@@ -339,15 +329,8 @@ class ConstrainedRobot(Differentiation):
         return mobility_at(self, q, time)
 
     def with_active(self, active: Active) -> ConstrainedRobot:
-        """The robot under its active constraints alone: one flag for each constraint, or ``{name: flag}``; the others stay on.
-
-        It has rows, multipliers and kernels of its own.  To switch constraints within one kernel, as of a gait, give
-        ``active=`` to :meth:`forward_dynamics` and the others.
-        """
-        flags = switching.read_flags(self, active)
-        if flags.ndim != 1:
-            raise ArgumentError(f"active has shape {flags.shape}, expected ({len(self.constraints)},): one pattern at a time")
-        return switching.only(self, tuple((flags > 0).tolist()))
+        """The robot under its active constraints alone, with rows and kernels of its own: a flag each, or ``{name: flag}``."""
+        return switching.only(self, switching.read_pattern(self, active))
 
     # -- how -----------------------------------------------------------------------------------------------------
 
@@ -394,21 +377,6 @@ class ConstrainedRobot(Differentiation):
         if counts or self.solver.equations.depends_on_time or method == "null_space":
             return None
         return self.solver.kernel_of_independent_rows("dynamics", method, Inputs(wrenches, expressed_in))
-
-    def _inputs(self, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
-        """The additional inputs of a call, and their values in the kernels' order."""
-        wrenches, loop_forces = check_wrenches(self.robot.model, wrenches), loop_forces or {}
-        if not isinstance(loop_forces, Mapping):
-            raise ArgumentError(f"loop_forces must be a dict by name, not {type(loop_forces).__name__}")
-        loops = [c.name for c in self.constraints if isinstance(c, JointConstraint)]
-        for name in loop_forces:
-            if name not in loops:
-                raise UnknownName("loop", name, loops)
-        gains: tuple = () if stabilization is None else tuple(np.atleast_1d(stabilization))
-        if len(gains) not in (0, 2):
-            raise ArgumentError(f"stabilization must be (decay, stiffness), two numbers [1/s], not {stabilization}")
-        extra = (*(("decay", "stiffness") if gains else ()), *(f"loop_forces[{name!r}]" for name in loop_forces))
-        return Inputs(tuple(wrenches), expressed_in, extra), (*gains, *loop_forces.values(), *wrenches.values())
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
         """An argument that NumPy computes with, as ``(..., n)`` in C order, checked as a kernel checks its own."""

@@ -54,6 +54,20 @@ def row_flags(system: ConstrainedRobot, flags: np.ndarray) -> np.ndarray:
     return np.repeat(flags, [c.size for c in system.constraints], axis=-1)
 
 
+def both_flags(system: ConstrainedRobot, active: Active) -> np.ndarray:
+    """1 where both rows are active, ``(..., k, k)``."""
+    on = row_flags(system, read_flags(system, active))
+    return on[..., :, None] * on[..., None, :]
+
+
+def read_pattern(system: ConstrainedRobot, active: Active) -> tuple[bool, ...]:
+    """One flag for each constraint."""
+    flags = read_flags(system, active)
+    if flags.ndim != 1:
+        raise ArgumentError(f"active has shape {flags.shape}, expected ({len(system.constraints)},): one pattern at a time")
+    return tuple((flags > 0).tolist())
+
+
 def only(system: ConstrainedRobot, pattern: tuple[bool, ...]) -> ConstrainedRobot:
     """The robot under some of its constraints, one flag for each; made once."""
     if pattern not in system.parts:
