@@ -61,8 +61,8 @@ def export_c(
     ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
     ``wrenches`` are frames with an external wrench, one more input each, in inverse and forward dynamics, in the frame's own
     axes or in ``expressed_in="world"``.  ``extra`` are optional inputs of the methods, such as the point ``"at"`` of a frame.
-    The robot's friction laws are included there and in hybrid dynamics, unless
-    ``friction=False``; ``damping=True`` includes the damping of the model instead.  The first lines of the file list them.
+    The robot's friction laws are included there and in hybrid dynamics, unless ``friction=False``; ``damping=True`` includes
+    the damping of the model instead.  The first lines of the file list them.
     The test program calls every function and returns 0 if its results agree with torsor's.
     A kernel of the robot may take the place of a spec: ``task.kernel("mass_matrix")``, ``robot.constrained().kernel()``.
 

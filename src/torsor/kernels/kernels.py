@@ -16,10 +16,12 @@ from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shortest
 from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
+from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
 from torsor.kernels.derivatives import CONFIGURATIONS, MODES, derivative_program
 from torsor.kernels.digest import digest, source_digest
+from torsor.kernels.losses import refuse_jumps
 from torsor.kernels.quantity import FEW, Quantity, Table
 from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
@@ -93,21 +95,29 @@ class Kernels:
         return kernel
 
     def scan(
-        self, spec: Spec, carry: Mapping[str, str], fixed: tuple[str, ...], check: Callable[[], Any] | None = None
+        self,
+        spec: Spec,
+        carry: Mapping[str, str],
+        fixed: tuple[str, ...],
+        check: Callable[[], Any] | None = None,
+        last: tuple[str, ...] = (),
+        reverse: bool = False,
     ) -> Scan:
         """The program of a spec, repeated in time; only the newest scans are cached, since their specs may contain users' code.
 
-        ``check`` is called before a scan is made.
+        ``check`` is called before a scan is made.  All outputs but those in ``last`` are kept at each step.
         """
-        key = spec, tuple(carry.items()), fixed
+        key = spec, tuple(carry.items()), fixed, last, reverse
         scan = self._scans.get(key)
         if scan is None:
             if check is not None:
                 check()
-            name = ".".join((self.name, spec.label))
-            scan = self._scans.setdefault(
-                key, Scan(self.recording(spec), carry=carry, fixed=fixed, name=name, dtype=spec.dtype)
-            )
+            name, program = ".".join((self.name, spec.label)), self.recording(spec)
+            each = [out.name for out in program.facts.outputs if out.name not in last] if last else None
+            made = Scan(
+                program, carry=carry, fixed=fixed, each=each, last=last, reverse=reverse, name=name, dtype=spec.dtype
+            )  # fmt: skip
+            scan = self._scans.setdefault(key, made)
             while len(self._scans) > KEPT:
                 self._scans.pop(next(iter(self._scans)), None)
         return scan
@@ -143,7 +153,7 @@ class Kernels:
     def program(self, spec: Spec) -> Program:
         """The program of a spec, by the algorithms with the fewest operations."""
         if spec.derivative:
-            return derivative_program(self, spec)
+            return (coordinate_program if spec.derivative[0] == COORDINATES else derivative_program)(self, spec)
         rows = [self.table[name] for name, *_ in spec.quantities]
         if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
@@ -201,7 +211,7 @@ class Kernels:
             options = self._with_wrenches(spec, function, state, options)
         if not (row.lossy and any(spec.losses)):
             return function(subject, *state.values(), **options)
-        lost = partial(spec.losses.force, subject)
+        lost = partial(spec.losses.force, subject if isinstance(subject, Model) else self.model)
         if takes(function, "lost"):
             return function(subject, *state.values(), **options, lost=lost)
         v, tau = state["v"], state.get("tau", ())
@@ -267,12 +277,14 @@ class Kernels:
 
     def explain(self, spec: Spec, *state: np.ndarray) -> None:
         """Raise the cause of a result that is not finite at a finite state; evaluation over floats names a zero pivot."""
-        spec = replace(spec, derivative=())
+        differentiated, spec = bool(spec.derivative), replace(spec, derivative=())
         state = state[: len(self.inputs(spec))]
         for argument, x in zip(self.inputs(spec), state, strict=True):
             if argument.name in CONFIGURATIONS:
                 check_configuration(self.model, argument.name, x.tolist())
-        self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
+        found = self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
+        if differentiated and all(np.isfinite(np.array(x, float)).all() for x in found.values()):
+            raise SingularError(f"{spec.label} is finite at this state, but has no finite derivative there (a kink, or a cusp)")
 
     def _check(self, spec: Spec) -> None:
         """Refuse unknown names, symbols, and results that would ignore loops."""
@@ -301,8 +313,12 @@ class Kernels:
             for word, choices in CHOICES.items():
                 if word in given and given[word] not in choices:
                     raise UnknownName(f"{word}=", given[word], choices)
-        if spec.derivative and spec.derivative[0] not in MODES:
+        if spec.derivative and spec.derivative[0] not in (*MODES, COORDINATES):
             raise UnknownName("derivative mode", spec.derivative[0], MODES)
+        names = [name for name, *_ in spec.quantities]
+        differentiated = spec.derivative or any(name.endswith("_derivatives") for name in names)
+        if differentiated and (spec.losses.friction or "friction_force" in names):
+            refuse_jumps(self.model)
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)

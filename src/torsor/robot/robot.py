@@ -149,23 +149,21 @@ class Robot(Computed, Exports):
         springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
         motors: tuple[ArrayLike, ArrayLike] | None = None,
         constraints: Sequence[Constraint] = (),
+        active: Any = None,
         stabilization: Any = "projection",
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
         progress: bool | None = None,
     ) -> Result:
-        """M a + h = τ over ``duration`` [s]: this robot with controllers, wrenches, stops, friction, loops, springs (MR §8.5).
-
-        Options as for :func:`torsor.simulate.simulate`.
-        """
+        """M a + h = τ over ``duration`` [s], with controllers, stops, friction, loops: :func:`torsor.simulate.simulate`."""
         from torsor.simulate import simulate
 
         return simulate(
             self, q, v, duration, control, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
             tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, damping=damping, friction=friction,
             actuators=actuators, actuator_memory=actuator_memory, drives=drives, command=command, springs=springs,
-            motors=motors, constraints=constraints, stabilization=stabilization, record=record, sensors=sensors,
-            progress=progress,
+            motors=motors, constraints=constraints, active=active, stabilization=stabilization, record=record,
+            sensors=sensors, progress=progress,
         )  # fmt: skip
 
     def rollout(
@@ -189,13 +187,13 @@ class Robot(Computed, Exports):
         friction: bool | None = None,
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
+        differentiable: bool = False,
         dtype: Any = np.float64,
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
-        ``controls`` are joint forces held over each step, ``controller=`` a Python function recorded into the kernel, with a
-        ``memory=`` if it needs one, ``actuators=`` turn commands into forces, ``vary=`` makes robots differ; options as
-        for :func:`torsor.simulate.rollout` (MR §8.5).
+        ``controls`` are joint forces held over each step, ``controller=`` a function recorded into the kernel, ``vary=`` makes
+        robots differ, ``differentiable=True`` keeps what gradients need; see :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
@@ -203,7 +201,7 @@ class Robot(Computed, Exports):
             self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
             controller=controller, parameters=parameters, memory=memory, actuators=actuators,
             actuator_memory=actuator_memory, vary=vary, damping=damping, friction=friction, record=record,
-            sensors=sensors, dtype=dtype,
+            sensors=sensors, differentiable=differentiable, dtype=dtype,
         )  # fmt: skip
 
     # -- display ---------------------------------------------------------------------------------------------

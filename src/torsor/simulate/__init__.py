@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 # a function that has the name of its module is imported here and now: later, the module would hide it
 from torsor.simulate.rollout import Rollout, rollout
+from torsor.simulate.rollout_gradient import RolloutGradient
 from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ __all__ = [
     "Occurrence",
     "Result",
     "Rollout",
+    "RolloutGradient",
     "SampledController",
     "SimulationStopped",
     "TooManySteps",

@@ -9,12 +9,14 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.simulate.step_program import Plan, StepInput, at_records
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
+    from torsor.simulate.rollout_gradient import Adjoint, RolloutGradient
 
 #: numbers of a quantity above which a notebook shows a plot of some of the robots only
 SHOWN = 200_000
@@ -51,6 +53,7 @@ class RolloutOutput:
     q: np.ndarray
     v: np.ndarray
     inputs: RolloutInputs | None
+    adjoint: Adjoint | None
 
     @cached_property
     def tau(self) -> np.ndarray:
@@ -98,6 +101,32 @@ class RolloutOutput:
             raise ArgumentError(f"robot must be an index into the batch {self.batch}, not {robot!r}") from None
         return plot_panels(self.t, motion_panels(self.info, q, v, tau), axes)
 
+    def gradient(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        memory: ArrayLike | None = None,
+        actuator_memory: ArrayLike | None = None,
+    ) -> RolloutGradient:
+        """The gradient of a loss by all that the rollout was given: λ = ∂Φ/∂xᵀ (λ⁺ + w⁺), from the last step to the first.
+
+        The arguments are the gradient w of the loss by the recorded states, with the rows of ``rollout.q`` and ``rollout.v``;
+        those by q and by q0 are tangent vectors (nv), and what is not given is zero.  The rollout must have been made with
+        ``differentiable=True``.  The gradient is that of the rollout as it was, also if arrays have changed since.  If its
+        ``record`` is not "all", states are computed again from about √T checkpoints.
+
+        >>> import numpy as np, torsor as ts
+        >>> arm = ts.robots.two_link()
+        >>> run = arm.rollout(np.zeros(2), np.zeros(2), np.zeros((50, 2)), dt=1e-3, differentiable=True)
+        >>> w = np.zeros((50, 2)); w[-1, 0] = 1  # the loss is the last angle of the first joint
+        >>> run.gradient(q=w).controls.shape
+        (50, 2)
+        """
+        if self.adjoint is None:
+            raise ArgumentError("this rollout keeps nothing to differentiate; make it with differentiable=True")
+        given = {"q": q, "v": v, "memory": memory, "actuator_memory": actuator_memory}
+        return self.adjoint.gradient(self.batch, self.q.shape[-2], given)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write to .npz, .csv or .parquet, by extension; :func:`torsor.simulate.load_rollout` reads it back.
 
@@ -121,8 +150,8 @@ class RolloutOutput:
     def __getstate__(self) -> dict[str, Any]:
         """The arrays alone: controllers may be functions that cannot be pickled, so their forces are computed now."""
         if self.inputs is None:
-            return self.__dict__
-        return {**self.__dict__, "tau": self.tau, "info": self.info, "inputs": None}
+            return {**self.__dict__, "adjoint": None}
+        return {**self.__dict__, "tau": self.tau, "info": self.info, "inputs": None, "adjoint": None}
 
     def _given(self, name: str) -> RolloutInputs:
         if self.inputs is None:

@@ -94,22 +94,25 @@ def rollout_readings(
     feeds: Sequence[StepInput],
     every: int,
     t: Array,
-    q: Array,
-    v: Array,
-    *beside: Array,
+    start: Sequence[Array],
+    recorded: Sequence[Array],
 ) -> dict[str, Array]:
     """The readings, (..., T, n) by name, at the recorded states of a rollout, under the inputs of the step that follows.
 
-    ``beside`` are recorded states after q and v.
+    ``start`` and ``recorded`` are q, v and the memory.  The start counts for delays and in the noise, as in a simulation, whose
+    first row it is.
     """
+    t = np.concatenate([[0.0], t])
+    firsts = (np.broadcast_to(x, (*y.shape[:-2], x.shape[-1]))[..., None, :] for x, y in zip(start, recorded, strict=True))
+    q, v, *beside = (np.concatenate(pair, axis=-2) for pair in zip(firsts, recorded, strict=True))
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
         kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),), dtype=q.dtype.name)
-        values = kernels.kernel(spec)(q, v, *beside, *(at_records(f, every, t) for f in feeds))
+        values = kernels.kernel(spec)(q, v, *beside, *(at_records(f, every, t, start=True) for f in feeds))
         sizes = [robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3 for name, *_ in asked]
         return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
 
-    return _readings(robot, sensors, t, {"q": q, "v": v}, compute)
+    return _readings(robot, sensors, t, {"q": q, "v": v}, compute, first=1)
 
 
 # -- both --------------------------------------------------------------------------------------------------------------------
@@ -121,17 +124,21 @@ def _readings(
     t: Array,
     columns: dict[str, Array],
     compute: Callable[[Sequence[Asked]], list[Array]],
+    first: int = 0,
 ) -> dict[str, Array]:
     """The readings by name, from columns of the motion and quantities computed from it, each once."""
     found: dict[Asked, Array] = {(name,): x for name, x in columns.items()}
     if asked := [x for x in dict.fromkeys(s.quantity for s in sensors.values()) if x not in found]:
         found |= dict(zip(asked, compute(asked), strict=True))
-    return {name: reading(name, s, t, found[s.quantity][..., s.rows(robot.model)]) for name, s in sensors.items()}
+    return {name: reading(name, s, t, found[s.quantity][..., s.rows(robot.model)], first) for name, s in sensors.items()}
 
 
-def reading(name: str, sensor: Sensor, t: Array, y: Array) -> Array:
-    """What a sensor reads, (..., T, n), where y is the exact value: delayed, with noise, rounded to steps."""
-    read = _delayed(t, y, sensor.delay) + _noise(name, sensor, y.shape)
+def reading(name: str, sensor: Sensor, t: Array, y: Array, first: int = 0) -> Array:
+    """The reading of a sensor, (..., T, n), where y is the exact value: delayed, with noise, rounded to steps.
+
+    From row ``first`` on: the rows before it count for delays alone.
+    """
+    read = _delayed(t, y, sensor.delay)[..., first:, :] + _noise(name, sensor, y.shape, first)
     read = np.floor(read / sensor.step + 0.5) * sensor.step if sensor.step else read
     return read.astype(y.dtype, copy=False)
 
@@ -148,8 +155,9 @@ def _delayed(t: Array, y: Array, delay: float) -> Array:
     return y[..., k, :] + (y[..., after, :] - y[..., k, :]) * s
 
 
-def _noise(name: str, sensor: Sensor, shape: tuple[int, ...]) -> Array | float:
+def _noise(name: str, sensor: Sensor, drawn: tuple[int, ...], first: int) -> Array | float:
     given = np.asarray(sensor.noise, dtype=float)
+    shape = (*drawn[:-2], drawn[-2] - first, drawn[-1])
     try:
         spread = np.broadcast_to(given, shape)
     except ValueError:
@@ -160,4 +168,4 @@ def _noise(name: str, sensor: Sensor, shape: tuple[int, ...]) -> Array | float:
     if given.ndim > 1 or not given.any():
         return spread
     draw = np.random.default_rng([sensor.seed, zlib.crc32(name.encode())])
-    return draw.standard_normal(shape) * spread
+    return draw.standard_normal(drawn)[..., first:, :] * spread

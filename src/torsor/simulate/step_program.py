@@ -36,14 +36,15 @@ class StepInput(NamedTuple):
     stepped: bool = False
 
 
-def at_records(feed: StepInput, every: int, t: np.ndarray) -> np.ndarray:
-    """The values of an input at the recorded states, with an axis of records; after the last step, that of the last step."""
+def at_records(feed: StepInput, every: int, t: np.ndarray, start: bool = False) -> np.ndarray:
+    """The values of an input at the recorded states, or at the start and these, with an axis of records; after the last step,
+    that of the last step."""
     if feed.argument.name == "t":
         return t
     axis = feed.values.ndim - len(feed.argument.shape) - feed.stepped
     if not feed.stepped:
         return np.expand_dims(feed.values, axis) if axis else feed.values
-    following = np.minimum(np.arange(every, feed.values.shape[axis] + 1, every), feed.values.shape[axis] - 1)
+    following = np.minimum(np.arange(0 if start else every, feed.values.shape[axis] + 1, every), feed.values.shape[axis] - 1)
     return np.take(feed.values, following, axis)
 
 

@@ -218,10 +218,18 @@ class ClosedLinkage(System):
     advice = ", or integrator='rk4'; the linkage may be near a singular position, where its constraint rows lose rank"
 
     def __init__(
-        self, robot: Robot, constraints: Sequence[Constraint], frames: tuple[str, ...], damping: bool, stabilization: Any
+        self,
+        robot: Robot,
+        constraints: Sequence[Constraint],
+        frames: tuple[str, ...],
+        damping: bool,
+        stabilization: Any,
+        active: Any = None,
     ):
         super().__init__(robot)
-        self.held, self.frames, self.damping = robot.constrained(*constraints), frames, damping
+        self._all, self._active = robot.constrained(*constraints), active  # one kernel of the dynamics for every pattern
+        self.held = self._all if active is None else self._all.with_active(active)
+        self.frames, self.damping = frames, damping
         self._projects = stabilization == "projection"
         self._gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
         self._timed = self.held.solver.equations.depends_on_time
@@ -237,8 +245,8 @@ class ClosedLinkage(System):
         if self.damping:
             tau = tau - self.robot.damping_force(v)
         wrenches = dict(zip(self.frames, F, strict=True)) or None
-        time = self._time(t)
-        return self.held.forward_dynamics(q, v, tau, wrenches, time=time, stabilization=self._gains, friction=False).a
+        options: Any = {"stabilization": self._gains, "friction": False, "active": self._active}
+        return self._all.forward_dynamics(q, v, tau, wrenches, time=t if self._all.solver.clock else None, **options).a
 
     def inverse_mass(self, q: Array) -> Array:
         return self.held.acceleration_projector(q) @ self.held.tree.mass_matrix_inverse(q)

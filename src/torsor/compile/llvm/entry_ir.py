@@ -264,7 +264,7 @@ class _Call:
         w = self.w
         w.branch(self.alone, "state", "states")
         w.label("state")
-        bad = w.put(f"call i1 {self.one}(ptr {self.lanes}, ptr null)")
+        bad = w.put(f"call i1 {self.one}(ptr {self.lanes}, ptr {self.get(KernelInfo, self.kernel, 'work')})")
         w.branch(bad, "drop", "finite")
         w.label("states")
         bits = self.row_bits()
@@ -274,7 +274,8 @@ class _Call:
             twice = w.put(f"shl i64 {loop.k}, 1")
             w.store("ptr", w.element("ptr", self.lanes, loop.k), self.rows, twice)
             w.store("i64", step, self.rows, w.add(twice, 1))
-        row = w.put(f"call i64 {self.batch}(ptr {self.rows}, i64 0, i64 {self.length}, ptr null, ptr null)")
+        work = self.get(KernelInfo, self.kernel, "work")
+        row = w.put(f"call i64 {self.batch}(ptr {self.rows}, i64 0, i64 {self.length}, ptr {work}, ptr null)")
         w.branch(w.compare("sge", "i64", row, 0), "drop", "finite")
         w.label("finite")
         limits = self.get(EntryInfo, self.entry, "limits")

@@ -42,6 +42,51 @@ def start_tags(data: bytes, encoding: str | None = None) -> list[Tag]:
     return found
 
 
+def undeclared_prefixes(data: bytes) -> tuple[str, ...]:
+    """The name space prefixes that a document in UTF-8 uses and does not declare, up to the first place expat dislikes.
+
+    >>> undeclared_prefixes(b"<a xmlns:p='x' q:r='1'><p:b/><s:c/></a>")
+    ('q', 's')
+    """
+    found: dict[str, None] = {}
+    scopes: list[set[str]] = [{"xml", "xmlns"}]
+    walker = expat.ParserCreate("utf-8")
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        new = {name.removeprefix("xmlns:") for name in attributes if name.startswith("xmlns:")}
+        scopes.append(scopes[-1] | new if new else scopes[-1])
+        for name in (tag, *attributes):
+            prefix, colon, _ = name.partition(":")
+            if colon and prefix not in scopes[-1]:
+                found[prefix] = None
+
+    walker.StartElementHandler = start
+    walker.EndElementHandler = lambda _: scopes.pop()
+    with suppress(expat.ExpatError):
+        walker.Parse(data, True)
+    return tuple(found)
+
+
+def element_end(data: bytes, tag: Tag) -> int:
+    """The position after the end of the element that starts with a tag, in a well-formed document.
+
+    >>> element_end(b"<a><b><b/></b></a>", Tag(1, 3, 6))
+    14
+    """
+    if data[tag.end - 2 : tag.end] == b"/>":
+        return tag.end
+    walker, open_tags, ends = expat.ParserCreate(), list[int](), list[int]()
+
+    def end(*_: object) -> None:
+        if open_tags.pop() == tag.start:
+            ends.append(data.index(b">", walker.CurrentByteIndex) + 1)
+
+    walker.StartElementHandler = lambda *_: open_tags.append(walker.CurrentByteIndex)
+    walker.EndElementHandler = end
+    walker.Parse(data, True)
+    return ends[0]
+
+
 def with_attribute(tag: bytes, name: str, value: str) -> bytes:
     """The start tag with that attribute, replaced in place, or appended.
 

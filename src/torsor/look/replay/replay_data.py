@@ -28,6 +28,8 @@ Row = tuple[str, str, Sequence[str], Sequence[str], Array]
 MOST_IMAGES = 4000
 #: records a curve may hold: more than a plot has pixels
 RECORDS = 1200
+#: largest number of named configurations in the menu of a page
+MOST_CONFIGURATIONS = 200
 
 
 class Arrow(NamedTuple):
@@ -66,6 +68,7 @@ class ReplayData:
     arrows: tuple[Arrow, ...] = ()
     plots: tuple[Plot, ...] = ()
     events: tuple[tuple[float, str], ...] = ()
+    configurations: tuple[tuple[str, Array], ...] = ()  #: named ones, with the poses (links, 7)
 
 
 def replay_data_of(
@@ -79,7 +82,7 @@ def replay_data_of(
         raise ArgumentError(f"fps must be above 0 and at most 240 images per second, not {fps!r}")
     if isinstance(shown, Mechanism):
         scene = Scene.of(shown, roots, style)
-        return replay_data_of_poses(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
+        return replay_data_of_poses(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown), named=True)
     if isinstance(shown, FlexibleRobot):
         return at_rest(shown, style, roots)
     make: Callable[..., ReplayData] | None = getattr(shown, "replay_data", None)
@@ -97,15 +100,24 @@ def image_times(t: Array, fps: float) -> tuple[Array, list[str]]:
     return times, [note] if wanted > MOST_IMAGES else []
 
 
-def replay_data_of_poses(scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), **rest: Any) -> ReplayData:
-    """The data of a replay page for a scene whose links have these poses, (images, links, 7)."""
+def replay_data_of_poses(
+    scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), named: bool = False, **rest: Any
+) -> ReplayData:
+    """The data of a replay page for a scene whose links have these poses, (images, links, 7).
+
+    With ``named``, the page has a menu of the robot's named configurations, where the scene is of the robot alone.
+    """
     robot, drawn = scene.robot, {part.link for part in scene.parts}
     kept = [k for k, link in enumerate(scene.links) if link in drawn]
     g = np.asarray(robot.gravity, float)
     up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
+    names = robot.configurations[:MOST_CONFIGURATIONS] if named else ()
+    if named and len(names) < len(robot.configurations):
+        notes = (*notes, f"{len(names)} of {len(robot.configurations)} named configurations are in the menu")
+    at = scene.poses(np.array([robot.configuration(name) for name in names]))[:, kept] if names else ()
     return ReplayData(
         robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept], up,
-        robot.description.floats, notes=(*scene.notes, *notes), **rest,
+        robot.description.floats, notes=(*scene.notes, *notes), configurations=tuple(zip(names, at, strict=True)), **rest,
     )  # fmt: skip
 
 

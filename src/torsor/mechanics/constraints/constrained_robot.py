@@ -17,8 +17,9 @@ from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
-from torsor.mechanics.constraints import closing, drives
+from torsor.mechanics.constraints import closing, drives, switching
 from torsor.mechanics.constraints.base import Constraint
+from torsor.mechanics.constraints.differentiation import Differentiation
 from torsor.mechanics.constraints.local_rank import ranks, solve_by_local_rank
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.mobility import Mobility, mobility_at
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-class ConstrainedRobot:
+class ConstrainedRobot(Differentiation):
     """A robot under constraints A(q) v = b(t): its loops, and additional constraints (MR §8.7, F&O §3.4).
 
     Made by :meth:`Robot.constrained`.  Methods take one state or a batch, ``(..., n)``.  λ acts on the robot,
@@ -187,25 +188,36 @@ class ConstrainedRobot:
         lam = self._vector("multipliers", multipliers, len(self.rows))
         return tree - np.einsum("...kn,...k->...n", A, lam)
 
-    def projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
-        """P = 1 − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹, ``(..., nv, nv)``: P τ moves the robot, (1 − P) τ acts on the constraints (MR 8.100)."""
-        return np.swapaxes(self.acceleration_projector(q, time=time), -1, -2)
+    def projector(self, q: ArrayLike, *, time: ArrayLike | None = None, active: Active | None = None) -> np.ndarray:
+        """P = 1 − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹, ``(..., nv, nv)``: P τ moves the robot, (1 − P) τ acts on the constraints (MR 8.100).
 
-    def acceleration_projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        ``active`` as in :meth:`forward_dynamics`: A has the rows of the active constraints alone.
+        """
+        return np.swapaxes(self.acceleration_projector(q, time=time, active=active), -1, -2)
+
+    def acceleration_projector(
+        self, q: ArrayLike, *, time: ArrayLike | None = None, active: Active | None = None
+    ) -> np.ndarray:
         """P_θ̈ = M⁻¹P M = 1 − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A = Pᵀ, ``(..., nv, nv)`` (MR 8.102); also of velocities."""
+        if active is not None:
+            return switching.acceleration_projector(self, q, time, active)
         A, M = self.solver.rows_and_mass(q, self.clock(time))
         w = in_mass_metric(M, A, self.robot.model)
-        keep = np.arange(w.Vt.shape[-2]) >= ranks(self, w, q, time)[..., None]
-        K = w.Vt * keep[..., None]  # rows: the null space, in coordinates where M is the identity
-        CK = np.linalg.solve(np.swapaxes(w.C, -1, -2), np.swapaxes(K, -1, -2))
-        return CK @ (K @ np.swapaxes(w.C, -1, -2))
+        return w.onto_null_space(ranks(self, w, q, time))
 
-    def inverse_effective_mass(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+    def inverse_effective_mass(
+        self, q: ArrayLike, *, time: ArrayLike | None = None, active: Active | None = None
+    ) -> np.ndarray:
         """A M⁻¹Aᵀ, ``(..., k, k)``, symmetric bit for bit: the rows' accelerations under unit multipliers (Delassus' matrix).
 
-        One inward pass over the articulated bodies for each row, O(N k²) in all; M⁻¹ is not formed (F&O 21).
+        One inward pass over the articulated bodies for each row, O(N k²) in all; M⁻¹ is not formed (F&O 21).  Rows and columns
+        of constraints that are not ``active`` are zero.
         """
-        return self.solver.kernel("inverse_effective_mass")(q, *self.clock(time))
+        whole = self.solver.kernel("inverse_effective_mass")(q, *self.clock(time))
+        if active is None:
+            return whole
+        on = switching.row_flags(self, switching.read_flags(self, active))
+        return whole * (on[..., :, None] * on[..., None, :])
 
     def wrench(
         self, q: ArrayLike, multipliers: ArrayLike, frame: str, rows: str = "all", *, time: ArrayLike | None = None
@@ -315,10 +327,27 @@ class ConstrainedRobot:
         """The velocity nearest to v, in kinetic energy, that keeps the (``active``) constraints: A v = b."""
         return self.impact(q, v, 0.0, time=time, active=active).v
 
-    def mobility(self, q: ArrayLike | None = None, *, time: float | None = None) -> Mobility:
-        """Degrees of freedom, rank and redundancy at a configuration that closes the loops (assembled if none is given)."""
+    def mobility(self, q: ArrayLike | None = None, *, time: float | None = None, active: Active | None = None) -> Mobility:
+        """Degrees of freedom, rank and redundancy at a configuration that closes the loops (assembled if none is given).
+
+        Under the ``active`` constraints alone, where these are given: one flag for each constraint, or ``{name: flag}``.
+        """
+        if active is not None:
+            held = self.with_active(active)
+            return held.mobility(q, time=time if held.solver.clock else None)
         q = self.assemble(time=time) if q is None else self._one("q", q, self.robot.nq)
         return mobility_at(self, q, time)
+
+    def with_active(self, active: Active) -> ConstrainedRobot:
+        """The robot under its active constraints alone: one flag for each constraint, or ``{name: flag}``; the others stay on.
+
+        It has rows, multipliers and kernels of its own.  To switch constraints within one kernel, as of a gait, give
+        ``active=`` to :meth:`forward_dynamics` and the others.
+        """
+        flags = switching.read_flags(self, active)
+        if flags.ndim != 1:
+            raise ArgumentError(f"active has shape {flags.shape}, expected ({len(self.constraints)},): one pattern at a time")
+        return switching.only(self, tuple((flags > 0).tolist()))
 
     # -- how -----------------------------------------------------------------------------------------------------
 
