@@ -110,7 +110,7 @@ def test_kernels_of_tasks_and_constrained_robots_are_exported_with_their_robot(t
     arm, linkage = ts.robots.two_link(), ts.mechanisms.four_bar()
     task, held = arm.task("tip", ("vx", "vy")).kernel("mass_matrix"), linkage.constrained().kernel()
     for robot, names, functions in (
-        (arm, ("mass_matrix", task, "step"), ["two_link_mass_matrix", "two_link_step", "two_link_task_mass_matrix"]),
+        (arm, ("mass_matrix", task, "step"), ["two_link_mass_matrix", "two_link_task_mass_matrix", "two_link_step"]),
         (linkage, (held,), ["four_bar_constrained_dynamics_multipliers"]),
     ):
         header, source, test = export_c(robot, tmp_path / "r", *names)
@@ -129,8 +129,8 @@ def test_export_c_of_a_kernel_rejects_options_that_it_cannot_have(tmp_path):
     for robot, options, message in (
         (arm, {"fused": True}, "fused=True makes one function"),
         (arm, {"damping": True}, "a kernel is exported as it is"),
-        (arm, {"wrenches": ["tip"]}, "wrenches act on"),
-        (ts.robots.ur5(), {}, r"has q of shape \(2,\), robot 'ur5' of \(6,\)"),
+        (arm, {"wrenches": ["tip"]}, "a kernel is exported as it is"),
+        (ts.robots.ur5(), {}, "is not a kernel of robot 'ur5'"),
     ):
         with pytest.raises(ts.ArgumentError, match=message):
             export_c(robot, tmp_path / "a", kernel, **options)

@@ -7,8 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from torsor.compile import Kernel
-from torsor.kernels.spec import Name
+from torsor.kernels.checked_kernel import Exportable
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -20,7 +19,7 @@ class Exports:
     def export_c(
         self,
         path: str | PathLike[str],
-        *names: Name | Kernel,
+        *names: Exportable,
         dtype: Any = "float64",
         name: str | None = None,
         fused: bool = False,
@@ -42,7 +41,7 @@ class Exports:
     def export_python(
         self,
         path: str | PathLike[str],
-        *names: Name | Kernel,
+        *names: Exportable,
         name: str | None = None,
         fused: bool = False,
         wrenches: Sequence[str] = (),
