@@ -62,8 +62,8 @@ def export_c(
     ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
     ``wrenches`` are frames with an external wrench, one more input each, in inverse and forward dynamics, in the frame's own
     axes or in ``expressed_in="world"``.  ``extra`` are optional inputs of the methods, such as the point ``"at"`` of a frame.
-    The robot's friction laws are included there and in hybrid dynamics, unless ``friction=False``; ``damping=True`` includes
-    the damping of the model instead.  The first lines of the file list them.
+    The robot's friction laws are included there and in hybrid dynamics, unless
+    ``friction=False``; ``damping=True`` includes the damping of the model instead.  The first lines of the file list them.
     The test program calls every function and returns 0 if its results agree with torsor's.
     A kernel of the robot is exported in the place of a name: a derivative, or a kernel of a task or of its constraints.
 
@@ -173,10 +173,8 @@ def _spec(robot: Robot, given: tuple[Any, ...], fused: bool, frames: Sequence[st
     if fused and len(names) < len(given):
         raise ArgumentError("fused=True makes one function of quantities given by name; a kernel is a function of its own")
     if not names:
-        if frames:
-            raise ArgumentError(f"wrenches act on {' and '.join(WITH_WRENCHES)} given by name, not on a kernel")
-        if options.get("damping") or options.get("friction") or options.get("extra"):
-            raise ArgumentError("a kernel is exported as it is; damping, friction and extra are for quantities given by name")
+        if frames or options["damping"] or options["extra"]:
+            raise ArgumentError("wrenches=, damping= and extra= act on quantities given by name; a kernel is exported as it is")
         return Spec(())
     spec = robot.spec(*names, wrenches=tuple(frames), **options)
     forced = [quantity in WITH_WRENCHES for quantity, *_ in spec.quantities]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from torsor.compile import Argument
 from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
-from torsor.kernels.checked_kernel import Exportable
 from torsor.kernels.compiled_mechanism import Array, Wrenches
+from torsor.kernels.export_methods import Exports
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import sizes
 from torsor.model import Description
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from torsor.symbolic.closed_form import ClosedForm
 
 
-class Robot(Computed):
+class Robot(Computed, Exports):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
     ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` is a
@@ -327,48 +326,6 @@ class Robot(Computed):
         from torsor.symbolic.closed_form import symbolic
 
         return symbolic(self, parameters, form)
-
-    def export_c(
-        self,
-        path: str | PathLike[str],
-        *names: Exportable,
-        dtype: Any = "float64",
-        name: str | None = None,
-        fused: bool = False,
-        fma: bool = False,
-        wrenches: Sequence[str] = (),
-        expressed_in: str = "body",
-        extra: Sequence[str] = (),
-        damping: bool = False,
-        friction: bool | None = None,
-    ) -> tuple[Path, Path, Path]:
-        """Write quantities as C99: ``path.h``, ``path.c`` and a test program; options as for :func:`torsor.export.export_c`."""
-        from torsor.kernels.export import export_c
-
-        return export_c(
-            self, path, *names, dtype=dtype, name=name, fused=fused, fma=fma, wrenches=wrenches, expressed_in=expressed_in,
-            extra=extra, damping=damping, friction=friction,
-        )  # fmt: skip
-
-    def export_python(
-        self,
-        path: str | PathLike[str],
-        *names: Exportable,
-        name: str | None = None,
-        fused: bool = False,
-        wrenches: Sequence[str] = (),
-        expressed_in: str = "body",
-        extra: Sequence[str] = (),
-        damping: bool = False,
-        friction: bool | None = None,
-    ) -> Path:
-        """Write quantities as a Python module that needs NumPy alone; options as for :func:`torsor.export.export_python`."""
-        from torsor.kernels.export import export_python
-
-        return export_python(
-            self, path, *names, name=name, fused=fused, wrenches=wrenches, expressed_in=expressed_in, extra=extra,
-            damping=damping, friction=friction,
-        )  # fmt: skip
 
     def _through_loops(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None

@@ -104,7 +104,7 @@ def rollout_readings(
     """
     t = np.concatenate([[0.0], t])
     firsts = (np.broadcast_to(x, (*y.shape[:-2], x.shape[-1]))[..., None, :] for x, y in zip(start, recorded, strict=True))
-    q, v, *beside = (np.concatenate(pair, axis=-2) for pair in zip(firsts, recorded, strict=True))
+    q, v, *beside = (np.concatenate((x, y), axis=-2, dtype=y.dtype) for x, y in zip(firsts, recorded, strict=True))
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
         kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),), dtype=q.dtype.name)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torsor.support.html import LARGEST_PAGE, element, page_frame
 
+if TYPE_CHECKING:
+    _Path = Path
+else:
+    _Path = type(Path())  # PosixPath or WindowsPath
 
-class ReplayPage(type(Path())):  # type: ignore[misc]  # PosixPath or WindowsPath
+
+class ReplayPage(_Path):
     """The path of a replay page: a Path, printed as an address to open, and shown as the page in a notebook."""
 
     def with_segments(self, *parts: Any) -> Path:
