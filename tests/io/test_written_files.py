@@ -129,6 +129,15 @@ def test_written_urdf_with_only_an_armature_loads_in_pinocchio():
     assert pin.buildModelFromXML(write_urdf(robot.description)).nv == 6
 
 
+@pytest.mark.parametrize("shape", ['<sphere radius="0"/>', '<box size="1 0 1"/>', '<cylinder radius="1" length="0"/>'])
+def test_written_mjcf_leaves_out_shapes_without_size(shape):
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    look = f"<visual><geometry>{shape}</geometry></visual>"
+    text = write_mjcf(ts.load(f'<robot name="r"><link name="a">{inertial}{look}</link></robot>', base="floating").description)
+    assert mujoco.MjModel.from_xml_string(text).ngeom == 0
+    assert "left out (MuJoCo needs positive sizes): visual" in text
+
+
 def urdf_tree(seed: int):
     """A random tree with URDF's joint types; planar joints about z, since Pinocchio ignores their normal."""
     rng, kinds = np.random.default_rng(seed), []

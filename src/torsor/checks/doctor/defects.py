@@ -45,7 +45,7 @@ def macro_calls(subject: Examination) -> Iterable[Finding]:
     missing = any(e.getparent() is root for e in outer)
     yield _about_robot(
         subject, "xacro-call", calls, f"{count(len(calls), 'call')} of macros that xacro did not expand: {names}",
-        "the links and joints of a macro are missing" if missing else "no effect on the dynamics: the calls are ignored",
+        "links and joints of the macro may be missing" if missing else "no effect on the dynamics: the calls are ignored",
         ProposedRepair("remove-xacro-call", "calls removed", tuple(Edit("robot", subject.name, (), "", "", e) for e in outer)),
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from torsor.checks.doctor.finding import Edit, Finding
 from torsor.checks.doctor.reading import contents, written_subject
 from torsor.checks.doctor.subject import Examination, local_name
 from torsor.errors import ArgumentError, FileError, UnknownName, printable
-from torsor.io.shared.start_tags import element_end, with_attribute
+from torsor.io.shared.start_tags import element_ends, with_attribute
 from torsor.support.files import write_bytes
 
 #: repairs and the findings that lead to them; in this order, so that the nearest inertia is used only if no other repair
@@ -158,12 +158,15 @@ def _apply(subject: Examination, data: bytes, findings: list[Finding]) -> tuple[
         unknown = subject.dynamics is None or f.proposal.changes_poses
         change = None if unknown else subject.dynamics.difference(dict(f.proposal.inertias_after))  # type: ignore[union-attr]
         made.append(Repair(f.proposal.name, f.code, f.element, f.line, f.proposal.says, changes, change))
-    tags = {element: subject.tags[element] for element, _ in edits}
-    for element, tag in sorted(tags.items(), key=lambda item: -item[1].start):
+    at: dict[Any, list[Edit]] = {}
+    for element, edit in edits:
+        at.setdefault(element, []).append(edit)
+    ends = {} if all(edit.attribute for _, edit in edits) else element_ends(data)
+    for element, here in sorted(at.items(), key=lambda item: -subject.tags[item[0]].start):
+        tag = subject.tags[element]
         text = data[tag.start : tag.end]
-        here = [edit for other, edit in edits if other is element]
         if any(not edit.attribute for edit in here):
-            data = data[: tag.start] + data[element_end(data, tag) :]
+            data = data[: tag.start] + data[ends[tag.start] :]
             continue
         for edit in (edit for edit in here if not edit.path):
             text = with_attribute(text, edit.attribute, edit.value)

@@ -24,6 +24,8 @@ _SIZES: dict[str, Any] = {
     "capsule": lambda r, length: (r, length / 2),
     "ellipsoid": lambda a, b, c: (a, b, c),
 }
+#: MuJoCo refuses sizes that are not larger (mjMINVAL) [m]
+_SMALLEST = 1e-15
 #: the meshes MuJoCo reads
 _READABLE = (".stl", ".obj", ".msh")
 
@@ -81,6 +83,9 @@ def _binary(path: Path) -> bool:
 
 def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | None:
     """A shape of class ``visual`` or ``collision``, which the document's defaults explain."""
+    if g.shape in _SIZES and min(g.size) <= _SMALLEST:
+        assets.left_out[f"{g.role} {g.shape} of {who}"] = "MuJoCo needs positive sizes"
+        return None
     out = etree.Element("geom", {"class": g.role})
     if g.name:
         out.set("name", unused_name(g.name, taken))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Sequence
+from urllib.parse import quote
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -12,7 +13,7 @@ from lxml.etree import _Element as Element
 from torsor.errors import ArgumentError, FileError
 from torsor.io.shared.decimals import notes_on_tiny_numbers, parse_numbers
 from torsor.io.shared.notes import Notes
-from torsor.io.shared.start_tags import start_tags, undeclared_prefixes, with_attribute
+from torsor.io.shared.start_tags import start_tags, undeclared_prefixes
 from torsor.support.files import LARGEST, is_markup, label, read_bytes
 
 Source = str | os.PathLike[str] | bytes
@@ -214,7 +215,7 @@ def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         undeclared = undeclared_prefixes(data) if tolerant else ()
-        if undeclared:
+        if 0 < len(undeclared) <= _TOLERATED:
             return _parse(_declare(undeclared, data).decode("utf-8"), file, deep, False)
         wrong = _ill_formed(error, file)
     if wrong is not None:  # outside, or it would take lxml's error along as its context, which no process can send to another
@@ -225,16 +226,17 @@ def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
 
 
 #: the name space of a prefix that a file uses and does not declare
-UNDECLARED = "undeclared:"
+UNDECLARED = "urn:torsor:undeclared:"
+#: number of such prefixes that are tolerated; real files have one or two
+_TOLERATED = 20
 
 
 def _declare(prefixes: Sequence[str], data: bytes) -> bytes:
     """The text with these prefixes declared in its root element; its lines stay the same."""
-    root = start_tags(data, "utf-8")[0]
-    tag = data[root.start : root.end]
-    for prefix in prefixes:
-        tag = with_attribute(tag, f"xmlns:{prefix}", UNDECLARED + prefix)
-    return data[: root.start] + tag + data[root.end :]
+    name = re.compile(rb"<[^\s/>]+").match(data, start_tags(data, "utf-8")[0].start)
+    assert name is not None
+    added = "".join(f' xmlns:{prefix}="{UNDECLARED}{quote(prefix)}"' for prefix in prefixes)
+    return data[: name.end()] + added.encode() + data[name.end() :]
 
 
 def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:

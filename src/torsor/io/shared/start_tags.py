@@ -67,24 +67,25 @@ def undeclared_prefixes(data: bytes) -> tuple[str, ...]:
     return tuple(found)
 
 
-def element_end(data: bytes, tag: Tag) -> int:
-    """The position after the end of the element that starts with a tag, in a well-formed document.
+def element_ends(data: bytes) -> dict[int, int]:
+    """Start → end [bytes] of every element of a well-formed document.
 
-    >>> element_end(b"<a><b><b/></b></a>", Tag(1, 3, 6))
-    14
+    >>> element_ends(b"<a><b><c/></b></a>")
+    {6: 10, 3: 14, 0: 18}
     """
-    if data[tag.end - 2 : tag.end] == b"/>":
-        return tag.end
-    walker, open_tags, ends = expat.ParserCreate(), list[int](), list[int]()
+    walker, starts, ends = expat.ParserCreate(), list[int](), dict[int, int]()
 
     def end(*_: object) -> None:
-        if open_tags.pop() == tag.start:
-            ends.append(data.index(b">", walker.CurrentByteIndex) + 1)
+        start, at = starts.pop(), walker.CurrentByteIndex
+        tag = _START_TAG.match(data, start)
+        empty = tag is not None and tag[0].endswith(b"/>")
+        ends[start] = tag.end() if tag and empty else data.index(b">", at) + 1
 
-    walker.StartElementHandler = lambda *_: open_tags.append(walker.CurrentByteIndex)
+    walker.StartElementHandler = lambda *_: starts.append(walker.CurrentByteIndex)
     walker.EndElementHandler = end
-    walker.Parse(data, True)
-    return ends[0]
+    with suppress(expat.ExpatError):
+        walker.Parse(data, True)
+    return ends
 
 
 def with_attribute(tag: bytes, name: str, value: str) -> bytes:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import warnings
+from urllib.parse import unquote
 
 from lxml import etree
 
@@ -48,7 +49,7 @@ def find_defects(doc: Document) -> None:
 def undeclared_prefixes(element: Element) -> tuple[str, ...]:
     """The prefixes of an element and its attributes that the file does not declare."""
     spaces = (str(name)[1:].partition("}")[0] for name in (element.tag, *element.attrib) if str(name).startswith("{"))
-    return tuple(dict.fromkeys(space.removeprefix(UNDECLARED) for space in spaces if space.startswith(UNDECLARED)))
+    return tuple(dict.fromkeys(unquote(space.removeprefix(UNDECLARED)) for space in spaces if space.startswith(UNDECLARED)))
 
 
 def warn_of_defects(doc: Document, name: str, *, strict: bool) -> None:
