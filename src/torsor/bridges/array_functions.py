@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from torsor.compile import Argument, Kernel
@@ -28,9 +29,18 @@ class ArrayFunction:
     kernels: Kernels
     spec: Spec
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"kernels": self.kernels, "spec": self.spec}
+
+    @cached_property
+    def _made(self) -> dict[Any, Any]:
+        """Kernels by precision and derivatives by (mode, *names): finding them by their specs takes longer than short calls."""
+        return {}
+
     def kernel(self, precision: str) -> Kernel:
         """The kernel for "float32" or "float64"."""
-        return self.kernels.kernel(replace(self.spec, dtype=precision))
+        found: Kernel | None = self._made.get(precision)
+        return found or self._made.setdefault(precision, self.kernels.kernel(replace(self.spec, dtype=precision)))
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -67,10 +77,15 @@ class ArrayFunction:
         return replace(self, spec=replace(self.spec, derivative=tuple(steps) if len(steps) > 1 else ()))
 
     def _derivative(self, mode: str, names: Sequence[str]) -> ArrayFunction:
+        key = mode, *names
+        if key in self._made:
+            found: ArrayFunction = self._made[key]
+            return found
         steps = self.spec.derivative or (COORDINATES,)
         if len(steps) > ORDER:
             raise ArgumentError(f"{self.name} has derivatives up to order {ORDER}; this call needs order {len(steps)}")
-        return replace(self, spec=replace(self.spec, derivative=(*steps, (mode, *names))))
+        made: ArrayFunction = self._made.setdefault(key, replace(self, spec=replace(self.spec, derivative=(*steps, key))))
+        return made
 
 
 def check_count(function: Any, given: Sequence[Any]) -> None:

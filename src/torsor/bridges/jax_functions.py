@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -112,7 +112,7 @@ def _evaluate(*arrays: Any, function: ArrayFunction) -> Any:
     return _compiled(function)(*arrays)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _compiled(function: ArrayFunction) -> Any:
     """The primitive alone, for calls outside of ``jax.jit``."""
     return jax.jit(partial(_kernel.bind, function=function))

@@ -74,7 +74,8 @@ class _Run(torch.autograd.Function):
         run = function.robot.rollout(**arguments, **function.options, differentiable=any(ctx.needs_input_grad))
         ctx.function, ctx.places, ctx.run = function, places, run
         ctx.save_for_backward(*tensors)
-        return torch.tensor(run.q), torch.tensor(run.v)  # copies: the run's own states stay as they are for the gradient
+        # copies: the run's own states stay as they are for the gradient; torch.tensor would copy number by number
+        return torch.from_numpy(np.array(run.q)), torch.from_numpy(np.array(run.v))
 
     @staticmethod
     def backward(ctx: Any, *weights: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
