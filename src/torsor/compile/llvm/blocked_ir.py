@@ -3,11 +3,13 @@
 Straight-line code that transposes each group of results itself is long, and writes a few numbers here and there to the row of
 every state: the processor waits for that memory.  Here each result is stored once, in scratch memory, however often it occurs;
 a table has the place of each number of an output, and zeros share one.  A tile of an output goes to the rows when all its
-numbers are there, so that memory is written while the next ones are computed.  Rows that exceed the caches are written past them,
-whole vectors at a time.
+numbers are there, so that memory is written while the next ones are computed.  Rows that exceed the caches are written past
+them, whole vectors at a time.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 
@@ -109,15 +111,15 @@ def _tiles(size: int) -> list[tuple[int, int]]:
     cuts = [*range(0, size, TILE), size]
     if len(cuts) > 2 and cuts[-1] - cuts[-2] < MORE:
         del cuts[-2]
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    return list(pairwise(cuts))
 
 
 def to_rows(b: IRWriter) -> str:
-    """``void @to_rows(ptr scratch, ptr places, ptr rows, i64 first, i64 n, i64 more, ptr tile)``: n numbers to the rows of states.
+    """``void @to_rows(ptr scratch, ptr places, ptr rows, i64 first, i64 n, i64 more, ptr tile)``: n numbers to rows.
 
-    Each number is a vector with a lane per state, at its place.  A square of W vectors at a time is transposed; the last may overlap the one
-    before: the same numbers again.  Unless ``tile`` is null, the rows are written there first, and then past the caches, whole
-    vectors at a time: ``more`` numbers behind the tile complete the last of them.
+    Each number is a vector with a lane per state, at its place.  A square of W vectors at a time is transposed; the last may
+    overlap the one before: the same numbers again.  Unless ``tile`` is null, the rows are written there first, and then past the
+    caches, whole vectors at a time: ``more`` numbers behind the tile complete the last of them.
     """
     W, T, E, item = b.width, b.T, b.E, 4 if b.single else 8
     b.lines = []
