@@ -39,8 +39,8 @@ class Contest:
     """``ours`` and ``theirs`` are statements over ``names``, timed as a user would write them.
 
     ``samples`` replace names for the agreement check.  A statement's value is its answer, unless there is an expression
-    (``answer``, ``our_answer``) to be evaluated after it.  ``back`` brings the peer's answer into torsor's order.  ``agreement``
-    is the relative error above which nothing is timed: larger for peers that compute finite differences.
+    (``answer``, ``our_answer``) to be evaluated after it.  ``back`` brings the peer's answer into torsor's order.
+    ``agreement`` is the relative error above which nothing is timed: larger for peers that compute finite differences.
     """
 
     section: str

@@ -76,21 +76,21 @@ def _text(
     loops: Sequence[InverseLoop | SolveLoop] = (),
 ) -> str:
     """The module: functions of the body, those of the loops, and the driver that calls them for each vector of states."""
-    b, calls, functions = body.b, body.calls(), body.functions()
+    b, calls, functions, blocks = body.b, body.calls(), body.functions(), body.blocks()
     inputs, outputs = [a.size for a in program.inputs], [o.size for o in program.outputs]
     private, extra = 0, []
     if parts is not None:
         private = parts.head.outputs[-1].size
         extra = [line for loop in loops for line in loop.declarations()]
-        calls += _inversions(b, parts, len(inputs), len(inputs) + len(outputs))
         functions += "\n".join(loop.text() for loop in loops)
+        calls += _inversions(b, parts, len(inputs), len(inputs) + len(outputs))
+        if not parts.solved:
+            outputs[parts.output] = 0  # it is not staged: the loop reads its own results
     lines = "\n".join(calls)
     if b.one:
         driver = one_driver(b, body.slots, lines, len(inputs) + len(outputs), private)
     else:
-        if parts is not None:
-            outputs[parts.output] = 0  # it is not staged: the loop reads its own results
-        driver = batch_driver(b, inputs, outputs, body.slots, lines, private, body.blocks())
+        driver = batch_driver(b, inputs, outputs, body.slots, lines, private, blocks)
     return "\n".join((header(b, driver.work, driver.stage, extra), functions, driver.text))
 
 
@@ -98,7 +98,8 @@ def _inversions(b: IRWriter, parts: Split, inputs: int, arguments: int) -> list[
     """Calls of the loops for each state: from the row behind the arguments to those of the outputs, with its flag."""
     lines, width = [], 1 if b.one else b.width
     for lane in range(width):
-        rows = {f"private{lane}": arguments} | {f"solved{k}_{lane}": inputs + k for k in (parts.output, *parts.solved)}
+        rows = {f"private{lane}": arguments}
+        rows |= {f"solved{k}_{lane}": inputs + k for k in (parts.output, *parts.solved)}
         for name, argument in rows.items():
             lines.append(f"  %{name}p = getelementptr ptr, ptr %lanes, i64 {argument * width + lane}")
             lines.append(f"  %{name} = load ptr, ptr %{name}p")

@@ -133,9 +133,8 @@ class Kernel:
         if "one" in forms:
             self.info.one = forms["one"].address["one"]
         if "batch" in forms:
-            rows = 2 * WORTHWHILE // max(1, self._cost)  # batches that spread() would not split
-            in_caches = CACHES // 8 // max(1, sum(o.size for o in self.outputs) * self.dtype.itemsize)  # eight times if alone
-            self.info.most = max(1, min(rows, in_caches))
+            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # batches that spread() would not split
+            self.info.cached = CACHES // max(1, sum(o.size for o in self.outputs) * self.dtype.itemsize)
             self.info.batch = forms["batch"].address["batch"]
 
     def _build(self, form: str) -> native.Library | None:

@@ -9,7 +9,7 @@ at once, and its vectors hold columns of the inverse: for one state and in batch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -179,7 +179,7 @@ def _places(program: Program) -> list[tuple[int, int]]:
 
 
 def _split(
-    program: Program, inverse: dict[int, Matrix], right: dict[int, Sequence[int | Operation]], lanes: int, aligned: bool
+    program: Program, inverse: dict[int, Matrix], right: Mapping[int, Sequence[int | Operation]], lanes: int, aligned: bool
 ) -> Split | None:
     """The parts, from the matrix of the inverse and the right sides of other outputs, each by its output."""
     ((output, matrix),) = inverse.items()

@@ -3,11 +3,13 @@
 Straight-line code that transposes each group of results itself is long, and writes a few numbers here and there to the row of
 every state: the processor waits for that memory.  Here each result is stored once, in scratch memory, however often it occurs;
 a table has the place of each number of an output, and zeros share one.  A tile of an output goes to the rows when all its
-numbers are there, so that memory is written while the next ones are computed.  Rows that exceed the caches are written past them,
-whole vectors at a time.
+numbers are there, so that memory is written while the next ones are computed.  Rows that exceed the caches are written past
+them, whole vectors at a time.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from torsor.compile.program import Program
 
 #: numbers of an output from which its rows are written by a loop, and up to which they stay in the caches until then
 LARGE, MOST = 128, 8192
-#: numbers of a tile, and numbers behind it that complete its last vector in the rows; the last tile may have as many more
+#: numbers of a tile, and numbers behind it that complete its last vector in the rows; the last tile may have a vector more
 TILE, MORE = 128, 16
 #: numbers from lane to lane of a tile on its way past the caches: whole cache lines
 STRIDE = TILE + 2 * MORE
@@ -52,7 +54,7 @@ class BlockedEmitter(Emitter):
         #: the tiles that are complete after each chunk: output, first number, numbers
         self.tiles: list[list[tuple[int, int, int]]] = [[] for _ in self.s.cuts[1:]]
         for a, values in self.values.items():
-            for first, last in _tiles(len(values)):
+            for first, last in _tiles(len(values), b.width):
                 made = max(self.s.made.get(v, 0) for v in values[first : last + MORE])
                 self.tiles[made].append((a, first, last - first))
 
@@ -104,20 +106,20 @@ class BlockedEmitter(Emitter):
         return f"define internal void @constants(ptr %scratch) nounwind noinline {{\n{body}\n  ret void\n}}\n"
 
 
-def _tiles(size: int) -> list[tuple[int, int]]:
-    """(first, last) of the tiles of an output."""
+def _tiles(size: int, width: int) -> list[tuple[int, int]]:
+    """(first, last) of the tiles of an output; each has a vector of numbers or more."""
     cuts = [*range(0, size, TILE), size]
-    if len(cuts) > 2 and cuts[-1] - cuts[-2] < MORE:
+    if len(cuts) > 2 and cuts[-1] - cuts[-2] < max(MORE, width):
         del cuts[-2]
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    return list(pairwise(cuts))
 
 
 def to_rows(b: IRWriter) -> str:
-    """``void @to_rows(ptr scratch, ptr places, ptr rows, i64 first, i64 n, i64 more, ptr tile)``: n numbers to the rows of states.
+    """``void @to_rows(ptr scratch, ptr places, ptr rows, i64 first, i64 n, i64 more, ptr tile)``: n numbers to rows.
 
-    Each number is a vector with a lane per state, at its place.  A square of W vectors at a time is transposed; the last may overlap the one
-    before: the same numbers again.  Unless ``tile`` is null, the rows are written there first, and then past the caches, whole
-    vectors at a time: ``more`` numbers behind the tile complete the last of them.
+    Each number is a vector with a lane per state, at its place.  A square of W vectors at a time is transposed; the last may
+    overlap the one before: the same numbers again.  Unless ``tile`` is null, rows are written there first, and then past the
+    caches, whole vectors at a time: ``more`` numbers behind the tile complete the last of them.
     """
     W, T, E, item = b.width, b.T, b.E, 4 if b.single else 8
     b.lines = []

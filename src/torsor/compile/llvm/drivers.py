@@ -156,8 +156,8 @@ def batch_driver(
     item = 4 if b.single else 8
     given = blocks or Blocks()
     staged = _stages(b, len(inputs), [0 if a in given.outputs else size for a, size in enumerate(outputs)])
-    stages = sum(W * step for _, _, step in staged.values())
-    tile = f"  %tileat = getelementptr i8, ptr %stage, i64 {stages}\n  %tile = select i1 %stream, ptr %tileat, ptr null"
+    size = sum(W * step for _, _, step in staged.values())
+    tile = f"  %tileat = getelementptr i8, ptr %stage, i64 {size}\n  %tile = select i1 %stream, ptr %tileat, ptr null"
     arrays = workspace.Arrays()
     arrays.add("%lanes", "ptr", (n + bool(private)) * W, 8)
     arrays.add("%scratch", b.T, slots + 1, item * W)
@@ -188,8 +188,8 @@ def batch_driver(
     any_bad = "%nan" if W == 1 else "%anynan"
     reduce = "" if W == 1 else f"  %anynan = call i1 @llvm.vector.reduce.or.v{W}i1({b.B} %nan)"
     copies = "\n".join(
-        f"  call void @stream(ptr %direct{a}_{lane}, ptr %stage{a}_{lane}, i64 {size}, i1 false, i64 0)"
-        for a, (size, _, _) in staged.items() for lane in range(W)
+        f"  call void @stream(ptr %direct{a}_{lane}, ptr %stage{a}_{lane}, i64 {count}, i1 false, i64 0)"
+        for a, (count, _, _) in staged.items() for lane in range(W)
     )  # fmt: skip
     text = f"""{loop(STREAM, b) if staged or given.outputs else ""}
 define i64 @batch(ptr %args, i64 %start, i64 %end, ptr %work, ptr %stage) nounwind {{
@@ -228,7 +228,7 @@ done:
   ret i64 %bad
 }}
 """
-    return Driver(text, arrays.size, stages + given.tile)
+    return Driver(text, arrays.size, size + given.tile)
 
 
 def _private_rows(b: IRWriter, arrays: workspace.Arrays, n: int, size: int) -> list[str]:

@@ -63,8 +63,8 @@ class IRWriter:
         """Columns of a W×W block given by rows: log₂ W rounds of shuffles."""
         w, rows, half = self.width, list(rows), 1
         if w == 8 and not self.single:
-            low, high = ([self.shuffle(x, "poison", list(part)) for x in rows] for part in (range(4), range(4, 8)))
-            return self.columns(list(zip(low, high, strict=True)))
+            parts = list(range(4)), list(range(4, 8))
+            return self.columns([(self.shuffle(x, "poison", parts[0]), self.shuffle(x, "poison", parts[1])) for x in rows])
         while half < w:
             for i in range(w):
                 if i & half:
@@ -83,14 +83,11 @@ class IRWriter:
         """
         both = ", ".join(f"i32 {k}" for k in range(8))
         found: list[str] = []
-        for half in zip(*halves, strict=True):
-            a, b, c, d = (
-                self.put(f"shufflevector <4 x double> {half[i]}, <4 x double> {half[i + 2]}, <8 x i32> <{both}>")
-                for i in (0, 1, 4, 5)
-            )
+        for x in zip(*halves, strict=True):
+            pairs = ((x[i], x[i + 2]) for i in (0, 1, 4, 5))
+            a, b, c, d = (self.put(f"shufflevector <4 x double> {y}, <4 x double> {z}, <8 x i32> <{both}>") for y, z in pairs)
             even, odd = ((self.shuffle(a, b, mask), self.shuffle(c, d, mask)) for mask in (_EVEN, _ODD))
-            for mask in (_FIRST, _LAST):
-                found += [self.shuffle(*pair, mask) for pair in (even, odd)]
+            found += [self.shuffle(y, z, mask) for mask in (_FIRST, _LAST) for y, z in (even, odd)]
         return found
 
     def shuffle(self, a: str, b: str, mask: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""The loop that solves M X = B for all right sides, as LLVM IR, from the factors that :mod:`torsor.compile.llvm.rolled_ir` leaves.
+"""The loop that solves M X = B for all right sides, as LLVM IR, from the factors of :mod:`torsor.compile.llvm.rolled_ir`.
 
 With M = Lᵀ D L: y_j = b_j − Σ L_kj y_k over the rows k that have j as an ancestor, from the last row to the first; then
 x_k = y_k / D_k − Σ L_kj x_j over the ancestors j of k, from the first row to the last.  A row is some vectors of columns, which
@@ -47,7 +47,8 @@ class SolveLoop:
             for d, j in enumerate(ancestors[k]):
                 below[j].append((self.start[k] + d, k * stride))
         above = [[(self.start[k] + d, j * stride) for d, j in reversed([*enumerate(row)])] for k, row in enumerate(ancestors)]
-        rows, terms = [], []
+        rows: list[tuple[int, ...]] = []
+        terms: list[tuple[int, ...]] = []
         for k, found in (*((k, below[k]) for k in reversed(range(n))), *enumerate(above)):
             rows.append((k * stride, len(terms), len(terms) + len(found), self.start[k] + len(ancestors[k])))
             terms += found
