@@ -1,4 +1,4 @@
-"""Pictures of the pages: ``![words](images/friction-six.svg)`` is the matplotlib figure ``six`` of the blocks above it in friction.md.
+"""Pictures of the pages: ``![words](images/friction-six.svg)`` in friction.md is the figure ``six`` of the blocks above it.
 
 They are kept in docs/images, so that a page is complete wherever Markdown is shown.  A build draws them anew, and writes those
 that look different: numbers that differ in their last digits, as between processors, leave the file as it is.
@@ -21,7 +21,10 @@ from torsor.support import plotting
 
 DOCS = Path(__file__).parents[1]
 IMAGES = DOCS / "images"
-BLOCK = re.compile(r"^```python[ \t]*\n(?P<code>.*?)^```[ \t]*$|!\[[^\]]*\]\((?:\.\./)?images/(?P<file>[\w-]+\.svg)\)", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```python[ \t]*\n(?P<code>.*?)^```[ \t]*$|!\[[^\]]*\]\((?:\.\./)?images/(?P<file>[\w-]+\.svg)\)",
+    re.MULTILINE | re.DOTALL,
+)
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 #: points by which a line may be elsewhere
 TOLERANCE = 0.5
