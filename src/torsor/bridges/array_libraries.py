@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from torsor.bridges.array_functions import ArrayFunction
-from torsor.compile import Program
+from torsor.compile import Argument, Kernel, Program
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
 from torsor.compile.text.names import argument_names, identifier
 from torsor.errors import MissingExtra
+from torsor.kernels.checked_kernel import CheckedKernel, Exportable
 from torsor.kernels.spec import Name, Spec
 
 if TYPE_CHECKING:
@@ -27,23 +29,33 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-def casadi_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Any:
+def casadi_function(robot: Robot, name: Exportable, *, damping: bool = False, friction: bool | None = None) -> Any:
     """A ``casadi.Function`` of the quantity, over SX symbols: ``f(q, v, a)``, with those names as its inputs.
 
     CasADi has matrices only: a vector is a column, and a result of more than two axes becomes a column in C order.
+    ``name`` may be a kernel of the robot, such as ``robot.vjp("forward_dynamics")``; several results are several outputs, the
+    checks of a task or of constraints among them.
     ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws are included unless ``friction=False``.
     """
     ca = _library("casadi")
-    program = robot.program(name, damping=damping, friction=friction)
-    (out,) = program.outputs
+    own = name.name if isinstance(name, (Kernel, CheckedKernel)) else ""
+    kernel = name if isinstance(name, (Kernel, CheckedKernel)) else robot.kernel(name, damping=damping, friction=friction)
+    program = kernel.program
     names = argument_names(program.inputs, ())
     symbols = [ca.SX.sym(name, a.size) for name, a in zip(names, program.inputs, strict=True)]
     values = _evaluate(program, [x[k] for x, a in zip(symbols, program.inputs, strict=True) for k in range(a.size)])
+    starts = accumulate((out.size for out in program.outputs), initial=0)
+    matrices = [_matrix(ca, out, values[k : k + out.size]) for k, out in zip(starts, program.outputs, strict=False)]
+    several = len(matrices) > 1
+    label = identifier(own or f"{robot.name}_{'_'.join(out.name for out in program.outputs)}", default="robot")
+    return ca.Function(label, symbols, matrices, names, argument_names(program.outputs, names) if several else ["out"])
+
+
+def _matrix(ca: Any, out: Argument, values: list[Any]) -> Any:
+    """A result as a dense matrix: a vector is a column."""
     rows = out.shape[0] if len(out.shape) == 2 else out.size
-    columns = [values[k : k + out.size // rows] for k in range(0, out.size, out.size // rows)] if rows else []
-    matrix = ca.vertcat(*(ca.horzcat(*row) for row in columns)) if columns else ca.SX(0, 1)
-    label = identifier(f"{robot.name}_{out.name}", default="robot")
-    return ca.Function(label, symbols, [ca.densify(ca.SX(matrix))], names, ["out"])
+    columns = [values[k : k + out.size // rows] for k in range(0, out.size, out.size // rows)] if rows and out.size else []
+    return ca.densify(ca.SX(ca.vertcat(*(ca.horzcat(*row) for row in columns)) if columns else ca.SX(0, 1)))
 
 
 def jax_function(

@@ -10,6 +10,7 @@ import numpy as np
 from torsor.compile import Kernel, Program
 from torsor.compile.arrays import output
 from torsor.errors import ArgumentError, SingularError
+from torsor.kernels.spec import Name
 
 #: called with the arguments by name and the mask of the states that are refused
 Refuse: TypeAlias = Callable[[dict[str, Any], np.ndarray | None], None]
@@ -70,3 +71,7 @@ class CheckedKernel:
         for target, result in zip(taken, results, strict=True):
             target[...] = result
         return out
+
+
+#: a quantity by name, or a kernel
+Exportable: TypeAlias = Name | Kernel | CheckedKernel

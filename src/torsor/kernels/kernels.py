@@ -33,6 +33,8 @@ from torsor.support.locks import new_lock
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
 #: options that are one of a few words
 CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIONS)}
+#: the method of each mode of a derivative, for names of kernels
+METHODS = {"jvp": "jvp", "vjp": "vjp", "jacobian": "derivative", "second": "second_derivatives"}
 #: number of scans cached for one subject
 KEPT = 64
 
@@ -269,7 +271,7 @@ class Kernels:
         rows = [self.table[name] for name, *_ in spec.quantities]
         return Kernel(
             self.recording(spec),
-            name=".".join(filter(None, (self.name, self.table.title, spec.label))),
+            name=".".join(filter(None, (self.name, self.table.title, *map(METHODS.get, spec.derivative[:1]), spec.label))),
             dtype=spec.dtype,
             explain=partial(self.explain, spec),
             lenient=any(row.lenient for row in rows),

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from torsor.compile import Argument
 from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
+from torsor.kernels.checked_kernel import Exportable
 from torsor.kernels.compiled_mechanism import Array, Wrenches
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import sizes
-from torsor.kernels.spec import Name
 from torsor.model import Description
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ class Robot(Computed):
     def export_c(
         self,
         path: str | PathLike[str],
-        *names: Name,
+        *names: Exportable,
         dtype: Any = "float64",
         name: str | None = None,
         fused: bool = False,
@@ -353,7 +353,7 @@ class Robot(Computed):
     def export_python(
         self,
         path: str | PathLike[str],
-        *names: Name,
+        *names: Exportable,
         name: str | None = None,
         fused: bool = False,
         wrenches: Sequence[str] = (),

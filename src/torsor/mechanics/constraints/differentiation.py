@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,18 @@ NAMES = ("forward_dynamics", "residual", "jacobian", "drift", "inverse_effective
 METHODS = ("auto", "direct", "multipliers")
 
 
+class Options(NamedTuple):
+    """Options of forward dynamics that its derivative has too."""
+
+    method: str = "auto"
+    friction: bool | None = None
+    wrenches: Sequence[str] = ()
+    expressed_in: str = "body"
+    loop_forces: Sequence[str] = ()
+    stabilization: bool = False
+    switched: bool = False
+
+
 class Differentiation:
     """Derivatives of (a, λ) and of the constraint rows; those by q are along v: of y(q ⊕ δ) by δ at δ = 0."""
 
@@ -30,13 +42,25 @@ class Differentiation:
     solver: Solver
     rows: Any
 
-    def derivative(self, name: str, by: str | Sequence[str], **options: Any) -> Kernel | CheckedKernel:
+    def derivative(
+        self,
+        name: str,
+        by: str | Sequence[str],
+        *,
+        method: str = "auto",
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+        loop_forces: Sequence[str] = (),
+        stabilization: bool = False,
+        switched: bool = False,
+    ) -> Kernel | CheckedKernel:
         """∂y/∂x of a quantity by one of its inputs, ``(..., *shape of y, n)``, or by several: one result each.
 
         ``"forward_dynamics"`` has two results y, a (nv) and λ (k): with ``by=("q", "tau")`` the kernel returns ∂a/∂q, ∂a/∂τ,
         ∂λ/∂q, ∂λ/∂τ.  It is the derivative of M a + h = τ + Aᵀλ, A a = −(Ȧv − ḃ): one more solve with the same factors for each
         column.  By ``"q"`` it is along v (nv columns).  The kernel takes the inputs of the quantity: q, v, τ, the time t where
-        constraints read it, and those that ``options`` add in this order: ``switched=True`` a flag for each constraint,
+        constraints read it, and those that options add in this order: ``switched=True`` a flag for each constraint,
         ``stabilization=True`` the gains decay and stiffness, ``loop_forces=("loop",)`` and ``wrenches=("frame",)`` one each, in
         the axes of ``expressed_in``.  ``method`` and ``friction`` as for :meth:`ConstrainedRobot.forward_dynamics`.
         ``"residual"``, ``"jacobian"``, ``"drift"`` and ``"inverse_effective_mass"`` have no options.
@@ -51,18 +75,44 @@ class Differentiation:
         >>> a_tau.shape, multipliers_tau.shape
         ((2, 2), (1, 2))
         """
+        options = Options(method, friction, wrenches, expressed_in, loop_forces, stabilization, switched)
         return self._derivative("jacobian", name, by, options)
 
-    def jvp(self, name: str, by: str | Sequence[str] | None = None, **options: Any) -> Kernel | CheckedKernel:
+    def jvp(
+        self,
+        name: str,
+        by: str | Sequence[str] | None = None,
+        *,
+        method: str = "auto",
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+        loop_forces: Sequence[str] = (),
+        stabilization: bool = False,
+        switched: bool = False,
+    ) -> Kernel | CheckedKernel:
         """(∂y/∂x) ẋ, the change of a quantity in given directions of its inputs, without a matrix (forward mode).
 
         The kernel takes the inputs of the quantity, then one direction for each input in ``by``, by default all that have a
         derivative; that of q is a velocity (nv).  Of ``"forward_dynamics"`` it returns (ȧ, λ̇).  Options and errors as for
         :meth:`derivative`.
         """
+        options = Options(method, friction, wrenches, expressed_in, loop_forces, stabilization, switched)
         return self._derivative("jvp", name, by, options)
 
-    def vjp(self, name: str, by: str | Sequence[str] | None = None, **options: Any) -> Kernel | CheckedKernel:
+    def vjp(
+        self,
+        name: str,
+        by: str | Sequence[str] | None = None,
+        *,
+        method: str = "auto",
+        friction: bool | None = None,
+        wrenches: Sequence[str] = (),
+        expressed_in: str = "body",
+        loop_forces: Sequence[str] = (),
+        stabilization: bool = False,
+        switched: bool = False,
+    ) -> Kernel | CheckedKernel:
         """wᵀ(∂y/∂x), the gradient of w·y by the inputs of a quantity, without a matrix (reverse mode).
 
         The kernel takes the inputs of the quantity, then the weights w (the cotangent) of each result: of
@@ -74,46 +124,39 @@ class Differentiation:
         >>> gradient = ts.robots.two_link().constrained(plane).vjp("forward_dynamics")
         >>> gq, gv, gtau = gradient([-1.0, 2.0], [0, 0], [0, 0], [1, 0], [0])
         """
+        options = Options(method, friction, wrenches, expressed_in, loop_forces, stabilization, switched)
         return self._derivative("vjp", name, by, options)
 
-    def _derivative(self, mode: str, name: str, by: Any, options: dict[str, Any]) -> Kernel | CheckedKernel:
+    def _derivative(self, mode: str, name: str, by: Any, options: Options) -> Kernel | CheckedKernel:
         if name not in NAMES:
             raise UnknownName("quantity with a derivative under constraints", name, NAMES)
         kernels = self.solver.kernels
         if name != "forward_dynamics":
-            if options:
-                raise ArgumentError(f"{name} has no option {next(iter(options))!r}; only forward_dynamics has options")
+            if given := [x for x, y, z in zip(options._fields, options, Options(), strict=True) if y != z]:
+                raise ArgumentError(f"{name} has no option {given[0]!r}; only forward_dynamics has options")
             spec = Spec(((name,),), extra=self.solver.clock)
             return kernels.kernel(spec_of_derivative(kernels, mode, spec, by))
-        spec = self._dynamics(**options)
+        spec = self._dynamics(options)
         kernel = kernels.kernel(spec_of_derivative(kernels, mode, spec, by))
         return CheckedKernel(kernel, {"doubt": 1.0}, refuse_derivative)
 
-    def _dynamics(
-        self,
-        *,
-        method: str = "auto",
-        friction: bool | None = None,
-        wrenches: Sequence[str] = (),
-        expressed_in: str = "body",
-        loop_forces: Sequence[str] = (),
-        stabilization: bool = False,
-        switched: bool = False,
-    ) -> Spec:
+    def _dynamics(self, options: Options) -> Spec:
         """The spec of forward dynamics with these options."""
-        if method not in METHODS:
-            raise UnknownName("method", method, METHODS)
+        if options.method not in METHODS:
+            raise UnknownName("method", options.method, METHODS)
         loops = self.solver.equations.loops
-        for name in (loop_forces,) if isinstance(loop_forces, str) else loop_forces:
+        driven = (options.loop_forces,) if isinstance(options.loop_forces, str) else tuple(options.loop_forces)
+        for name in driven:
             if name not in loops:
                 raise UnknownName("loop", name, loops)
-        gains = ("decay", "stiffness") if stabilization else ()
-        flags = ("active",) if switched else ()
-        extra = (*self.solver.clock, *flags, *gains, *(f"loop_forces[{name!r}]" for name in loop_forces))
-        rows = tuple(range(len(self.rows))) if switched else self.solver.independent_rows
-        quantity = f"dynamics.{'direct' if method == 'direct' else 'multipliers'}", rows
-        losses = losses_of(self.robot.model, friction=friction)
-        return Spec((quantity,), tuple(wrenches), expressed_in, losses, extra)
+        gains = ("decay", "stiffness") if options.stabilization else ()
+        flags = ("active",) if options.switched else ()
+        extra = (*self.solver.clock, *flags, *gains, *(f"loop_forces[{name!r}]" for name in driven))
+        rows = tuple(range(len(self.rows))) if options.switched else self.solver.independent_rows
+        quantity = f"dynamics.{'direct' if options.method == 'direct' else 'multipliers'}", rows
+        losses = losses_of(self.robot.model, friction=options.friction)
+        frames = (options.wrenches,) if isinstance(options.wrenches, str) else tuple(options.wrenches)
+        return Spec((quantity,), frames, options.expressed_in, losses, extra)
 
 
 def refuse_derivative(given: dict[str, Any], bad: np.ndarray | None) -> None:
