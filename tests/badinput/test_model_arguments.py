@@ -23,7 +23,6 @@ ARM = ts.robots.two_link()
     (lambda: ts.forces.thrust(1.0, axis=(0, 0, 0)), ModelError, "axis must be three numbers, not all zero"),
     (lambda: ARM.with_configuration(3, [0, 0]), ModelError, "name of a configuration must be non-empty text, not 3"),
     (lambda: ARM.with_configuration("", [0, 0]), ModelError, "must be non-empty text"),
-    (lambda: ARM.with_mimic("joint2", "joint1", polynomial=()), ArgumentError, "must be a list of coefficients"),
     (lambda: ARM.joint(["joint1"]), UnknownName, "joint1"),
 ])  # fmt: skip
 def test_invalid_argument_of_a_model_is_refused_in_words(call, error, words):

@@ -232,6 +232,16 @@ def test_noise_may_be_given_row_by_row():
         ARM.simulate(*START, 0.005, sensors=sensors)
 
 
+def test_sensor_does_not_change_with_the_array_that_its_noise_came_from():
+    rows, axes = np.ones((11, 3)), np.array([0.1, 0.2, 0.3])
+    given, spread = ts.Sensor("gyroscope", "tip", noise=rows), ts.Sensor("gyroscope", "tip", noise=axes)
+    rows[:], axes[:] = 7.0, 7.0
+    assert (given.noise == 1).all()
+    assert spread.noise == (0.1, 0.2, 0.3)
+    assert spread == ts.Sensor("gyroscope", "tip", noise=[0.1, 0.2, 0.3])
+    assert hash(spread) == hash(replace(spread))
+
+
 # -- errors --------------------------------------------------------------------------------------------------------------
 
 

@@ -26,6 +26,7 @@ from torsor.io.shared.notes import as_comment
 from torsor.model.description import FLOATING_BASE, Description
 from torsor.model.joints import Floating, JointType
 from torsor.model.named_configurations import Configuration, base_coordinates, merge
+from torsor.model.splitting import split_composites
 from torsor.support.files import write_text
 
 #: the name of a floating base in Pinocchio
@@ -124,10 +125,13 @@ class _Reader:
 def write_srdf(d: Description, path: str | os.PathLike[str] | None = None) -> str:
     """The SRDF text of a description's named configurations; with a path, also written there, atomically.
 
+    Composite joints are several, as in the URDF that torsor writes (:func:`torsor.model.splitting.split_composites`).
+
     >>> from torsor import robots
     >>> 'name="panda_joint4"' in write_srdf(robots.description("panda"))
     True
     """
+    d = split_composites(d)
     base = ROOT_JOINT if all(j.name != ROOT_JOINT for j in d.joints) else FLOATING_BASE
     used, moving = {name for c in d.configurations for name, _ in c.values}, {j.name for j in d.joints if j.kind.nq}
     try:

@@ -91,7 +91,7 @@ def make_mimic(what: str, leader: str, multiplier: Any, offset: Any, polynomial:
     if (multiplier, offset) != (1.0, 0.0):
         raise ArgumentError(f"{what}: give either polynomial or multiplier and offset, not both")
     coefficients = read.plain(polynomial)
-    if isinstance(coefficients, str) or not hasattr(coefficients, "__iter__") or not len(coefficients):
+    if isinstance(coefficients, str) or not hasattr(coefficients, "__iter__"):
         raise ArgumentError(f"{what}: polynomial must be a list of coefficients, the constant first, not {polynomial!r}")
     return Mimic.of_polynomial(leader, [read.scalar(c, what) for c in coefficients])
 

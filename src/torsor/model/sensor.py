@@ -63,11 +63,13 @@ class Sensor:
             if not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf:
                 raise ArgumentError(f"{name} of a sensor must be a number from 0, not {value!r}")
         try:
-            noise = np.asarray(self.noise, dtype=float)
+            noise = np.array(self.noise, dtype=float)  # a copy: a sensor does not change with the caller's array
         except (TypeError, ValueError):
             raise ArgumentError(f"noise of a sensor must be numbers, not {self.noise!r}") from None
         if not np.isfinite(noise).all() or (noise.ndim < 2 and (noise < 0).any()):
             raise ArgumentError("noise of a sensor must be standard deviations from 0, or finite rows of noise")
+        noise.flags.writeable = False
+        object.__setattr__(self, "noise", noise if noise.ndim > 1 else tuple(noise.tolist()) if noise.ndim else float(noise))
         if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
             raise ArgumentError(f"seed of a sensor must be a whole number from 0, not {self.seed!r}")
 

@@ -103,8 +103,7 @@ def rollout_readings(
     first row it is.
     """
     t = np.concatenate([[0.0], t])
-    firsts = (np.broadcast_to(x, (*y.shape[:-2], x.shape[-1]))[..., None, :] for x, y in zip(start, recorded, strict=True))
-    q, v, *beside = (np.concatenate((x, y), axis=-2, dtype=y.dtype) for x, y in zip(firsts, recorded, strict=True))
+    q, v, *beside = (_with_first(x, y) for x, y in zip(start, recorded, strict=True))
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
         kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),), dtype=q.dtype.name)
@@ -113,6 +112,12 @@ def rollout_readings(
         return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
 
     return _readings(robot, sensors, t, {"q": q, "v": v}, compute, first=1)
+
+
+def _with_first(start: Array, recorded: Array) -> Array:
+    """The recorded rows (..., T, n) with the start (..., n) before them, in their precision."""
+    first = np.broadcast_to(start, (*recorded.shape[:-2], start.shape[-1]))[..., None, :]
+    return np.concatenate([first, recorded], axis=-2, dtype=recorded.dtype)
 
 
 # -- both --------------------------------------------------------------------------------------------------------------------
