@@ -63,6 +63,11 @@ class FlexibleResult:
     def __repr__(self) -> str:
         return f"<FlexibleResult of {self.robot.robot.name!r}: {self.t[-1] - self.t[0]:g} s, {len(self.t)} records>"
 
+    def _repr_html_(self) -> str:
+        from torsor.simulate.html import of_motion
+
+        return of_motion(self)
+
     @cached_property
     def energies(self) -> dict[str, Array]:
         """``kinetic``, ``potential`` (of gravity) and ``elastic``, (T,) each [J]; needs v."""

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torsor.errors import TorsorError
-from torsor.support.html import LARGEST_PAGE, Markup, element, facts, page_frame
+from torsor.support.html import LARGEST_PAGE, Markup, element, page_frame
 
 if TYPE_CHECKING:
-    from torsor.simulate import Result
+    from torsor.simulate import FlexibleResult, Result
 
 
-def of_result(result: Result) -> Markup:
+def of_motion(motion: Result | FlexibleResult) -> Markup:
+    """One line about the motion, and its replay page unless that is too large."""
     from torsor.look.replay import html
-    from torsor.simulate.replay_data import facts_of
 
-    if result.robot is None:
-        return element("p", repr(result))
+    summary = element("p", repr(motion))
+    if motion.robot is None:
+        return summary
     try:
-        page = html(result)
+        page = html(motion)
     except TorsorError as error:  # for example energies that cannot be computed: show the summary without the replay
-        return element("div", element("p", repr(result)), element("p", f"No replay: {error}"))
+        return element("div", summary, element("p", f"No replay: {error}"))
     if len(page) > LARGEST_PAGE:
-        page = html(result, style="skeleton", fps=15)
+        page = html(motion, style="skeleton", fps=15)
     if len(page) > LARGEST_PAGE:
-        large = element("p", "The replay is large; result.replay(path) writes it to a file.")
-        return element("div", element("p", repr(result)), facts(facts_of(result)), large)
-    return element("div", element("p", repr(result)), page_frame(page, f"Replay of {result.info.get('robot', 'a robot')}"))
+        return element("div", summary, element("p", "The replay is large; result.replay(path) writes it to a file."))
+    return element("div", summary, page_frame(page, f"Replay: {motion!r}"))

@@ -109,9 +109,9 @@ class Result:
         return tuple(self.info.get("notes", ()))
 
     def _repr_html_(self) -> str:
-        from torsor.simulate.html import of_result
+        from torsor.simulate.html import of_motion
 
-        return of_result(self)
+        return of_motion(self)
 
     # -- energies --------------------------------------------------------------------------------------------
 

@@ -49,6 +49,8 @@ def _rows(groups: dict[str, np.ndarray], batch: tuple[int, ...]) -> dict[str, np
 
 def _rollout(groups: dict[str, np.ndarray], meta: dict[str, Any]) -> Rollout:
     batch, kind = tuple(int(n) for n in meta["batch"]), np.dtype(meta["dtype"])
+    if kind not in (np.float64, np.float32) or min(batch, default=0) < 0 or not isinstance(meta["info"], dict):
+        raise ValueError("its metadata are not those of a rollout")
     q = groups["q"]
     T = q.shape[-2] if q.ndim == len(batch) + 2 else len(q) // max(1, math.prod(batch))
     arrays = {k: x.reshape(*batch, T, x.shape[-1]).astype(kind, copy=False) for k, x in groups.items() if x.ndim > 1}

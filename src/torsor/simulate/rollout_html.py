@@ -30,7 +30,7 @@ def _plot(rollout: Any) -> list[Markup]:
     from torsor.simulate.plots import FEW, motion_panels, plot_panels
     from torsor.support.plotting import pyplot
 
-    if not len(rollout.t):
+    if not rollout.q.size:
         return []
     count = math.prod(rollout.batch)
     most = max(1, SHOWN // (rollout.q.shape[-1] * len(rollout.t)))

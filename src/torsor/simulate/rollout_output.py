@@ -99,6 +99,8 @@ class RolloutOutput:
                 raise IndexError
         except (IndexError, TypeError):
             raise ArgumentError(f"robot must be an index into the batch {self.batch}, not {robot!r}") from None
+        if not q.size:
+            raise ArgumentError("this Rollout has no robots or no records to plot")
         return plot_panels(self.t, motion_panels(self.info, q, v, tau), axes)
 
     def gradient(
