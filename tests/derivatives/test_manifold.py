@@ -35,7 +35,7 @@ JOINTS = {
     "composite": Composite([Prismatic(X), Spherical()]), "cam": trees.Cam(), "knee": trees.KNEE, "saddle": trees.SADDLE,
 }  # fmt: skip
 #: types with coordinates of their own on a manifold; the others add them
-FAST = ("planar", "spherical", "floating", "composite")
+FAST = ("spherical", "floating")
 
 
 def columns(function, n, h=1e-6):
