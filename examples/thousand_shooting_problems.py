@@ -1,4 +1,4 @@
-"""1000 shooting problems at once: each arm finds the smallest joint torques that take it to its own goal, at rest, in one second.
+"""1000 shooting problems at once: each arm finds the smallest torques that take it to its own goal, at rest, in one second.
 
 All arms are one rollout.  Four gradients of it are the rows of J, the derivative of the last state by all torques, and
 u ← u + Jᵀ(J Jᵀ)⁻¹ (goal − last state), damped, is Newton's method for the torques of least norm.

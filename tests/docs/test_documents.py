@@ -120,7 +120,12 @@ def test_doctests_of_the_package_pass(path, monkeypatch):
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def _as_parameter(path):
+    """Examples with torch are for the night: the fast suite does not have it."""
+    return pytest.param(path, marks=pytest.mark.night) if "import torch" in path.read_text(encoding="utf-8") else path
+
+
+@pytest.mark.parametrize("path", [_as_parameter(path) for path in EXAMPLES], ids=lambda path: path.name)
 def test_examples_run_and_print(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(path)])
@@ -144,6 +149,10 @@ def test_notebooks_run_and_keep_no_output(path, tmp_path, monkeypatch):
             notebook, timeout=300, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}}
         ).execute()
     assert any(cell.get("outputs") for cell in notebook.cells)
+    for cell in notebook.cells:  # every cell that draws has its picture
+        pictures = [o for o in cell.get("outputs", ()) if "image/png" in o.get("data", {})]
+        draws = cell.cell_type == "code" and re.search(r"\.(plot|subplots)\(", cell.source)
+        assert bool(pictures) == bool(draws), cell.source
 
 
 def test_commands_of_the_documents_exist():

@@ -100,7 +100,10 @@ def robot_with_joints(*names: str) -> Description:
     named = (Configuration("up", ((next(iter(chosen)), joints[0].kind.neutral()),)),) if joints[0].mimic is None else ()
     forces = (("base", GravityCompensation(0.5)), ("tip", Buoyancy(0.1)))
     more = {"loops": loops, "rotors": rotors, "configurations": named, "forces": forces}
-    more["sensors"] = (("imu", Sensor("gyroscope", "tip")),)
+    more["sensors"] = (
+        ("imu", Sensor("gyroscope", "tip", delay=0.01)), ("turn", Sensor("gyroscope", "base")),
+        ("behind", Sensor("joint_torque", next(iter(chosen)))),
+    )  # fmt: skip
     return Description("all", links, joints, frames, base="floating", gravity=Vec(0.0, 0.0, -1.62), **more)
 
 

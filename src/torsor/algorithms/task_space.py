@@ -169,13 +169,14 @@ def free_acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, ro
 # -- dynamics that needs Λ -------------------------------------------------------------------------------------
 
 
-def exact_mass(model: Model, targets: Targets, q: Scalars, route: str) -> tuple[Mass, Scalar]:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹ as a function, and its magnification: max (Λ⁻¹)_ii / pivot_i.
+def exact_mass(model: Model, targets: Targets, q: Scalars, route: str, off: float = 0) -> tuple[Mass, Scalar]:
+    """Λ = (J M⁻¹ Jᵀ)⁻¹ as a function, and its magnification: max (Λ⁻¹)_ii / pivot_i; ``off`` is added to (Λ⁻¹)_ii.
 
     The pivot of row i, over (Λ⁻¹)_ii, is the part of row i that is independent of the rows before it, in any units: its
     inverse is 1 for independent rows and infinite where J loses rank.
     """
     A = inverse_mass_matrix(model, targets, q, route)
+    A = plus_diagonal(A, [off] * len(A)) if off else A
     factors = factor(A, [f"{name} at {t.frame}" for t in targets for name in t.rows], "no joint force accelerates {}")
     magnified: Scalar = 1
     for i, inverse in enumerate(factors[1]):

@@ -50,9 +50,9 @@ class Linearization(NamedTuple):
         values: list[Scalar] = []
         found: dict[int, tuple[Call, Linear]] = {}
         for k, (op, args) in enumerate(p.code):
-            if op == "input" and args[0] not in given:  # the arguments of a call come before its results, constants anywhere
+            if op == "input" and args[0] not in given:  # the arguments of a call come before its results
                 call = next(c for c in calls if c.start <= args[0] < c.start + c.size)
-                found[k] = call, call.at([values[a] if a < k else p.code[a][1][0] for a in call.arguments])
+                found[k] = call, call.at([values[a] for a in call.arguments])
                 given |= enumerate(found[k][1].results, call.start)
             if op == "input":
                 values.append(given[args[0]])
@@ -73,7 +73,7 @@ class Linearization(NamedTuple):
         for k, (op, args) in enumerate(self.program.code):
             if k in self.calls:
                 call, linear = self.calls[k]
-                inner = {n: tangents[a] for n, a in enumerate(call.arguments) if a < k and not _zero(tangents[a])}
+                inner = {n: tangents[a] for n, a in enumerate(call.arguments) if not _zero(tangents[a])}
                 known |= enumerate(linear.push(inner), call.start)
             t: Scalar = known.get(args[0], 0) if op == "input" else 0
             for a, d in zip(args, self.partials.get(k, ()), strict=False):

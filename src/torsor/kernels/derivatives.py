@@ -15,23 +15,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.algorithms import steps
 from torsor.algorithms.configuration import tangent, velocity_from_rate
-from torsor.algorithms.inverse_mass import InverseMass, by_articulated_bodies, by_factors
+from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
+from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.implicit import Calls, Checked, Solution, record_with_calls
+from torsor.kernels.quantity import FEW as FEW_JOINTS
 from torsor.kernels.spec import Spec
 from torsor.model import Model
 from torsor.model.joints import JointType
-from torsor.scalar import Expr, Graph, Scalar, Scalars
+from torsor.scalar import Scalar, Scalars
 
 if TYPE_CHECKING:
     from torsor.kernels.kernels import Kernels
 
-Results = dict[str, Any]
-
 #: inputs that are configurations
 CONFIGURATIONS = ("q", "q0", "q1")
+#: inputs that are flags, 0 or 1
+FLAGS = ("prescribed", "active")
 #: operations × columns up to which forward and reverse mode are both recorded, to choose the shorter
 FEW = 200_000
 
@@ -96,25 +99,8 @@ class Differentiable(NamedTuple):
     at: Callable[[Scalars], Linear]
     operations: int
     rays: tuple[tuple[int, ...], ...]
-
-
-class Solution(NamedTuple):
-    """The derivative of forward dynamics, from that of its equation R = 0 and M⁻¹."""
-
-    equation: Linearization
-    mass: InverseMass
-    results: list[Scalar]
-
-    def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
-        """ȧ = −M⁻¹ Ṙ."""
-        return self.mass.solve([-r for r in self.equation.push(rates)])
-
-    def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
-        """−∂Rᵀ λ′, λ′ = M⁻¹λ; the last input of R is a."""
-        *given, _ = self.equation.program.inputs
-        size = sum(x.size for x in given)
-        found = self.equation.pull([-x for x in self.mass.solve(weights)])
-        return {k: x for k, x in found.items() if k < size}
+    #: further results that are not differentiated, and come last: at(x) is a Checked with their values
+    checks: tuple[Argument, ...] = ()
 
 
 class OnManifold(NamedTuple):
@@ -151,16 +137,25 @@ class OnManifold(NamedTuple):
 
 def explicit(kernels: Kernels, spec: Spec) -> Differentiable:
     """Any program, operation by operation."""
-    p, model = kernels.straight_program(spec), kernels.model
-    keys = zip(spec.labels, spec.quantities, strict=True)
-    moving = {name or label for label, (key, *_) in keys for name in kernels.table[key].configurations}
-    outputs = tuple(Argument(y.name, (model.nv,)) if y.name in moving else y for y in p.outputs)
+    return of_program(kernels, spec, kernels.straight_program(spec))
+
+
+def of_program(kernels: Kernels, spec: Spec, whole: Program, calls: Sequence[Call] = ()) -> Differentiable:
+    """A program of a spec, with calls in it that have their own derivatives."""
+    rows = [kernels.table[key] for key, *_ in spec.quantities]
+    moving = {name or label for label, row in zip(spec.labels, rows, strict=True) for name in row.configurations}
+    checks = {name for row in rows for name in row.checks}
+    wanted = [y for y in whole.outputs if y.name not in checks]  # checks come last
+    size = sum(y.size for y in wanted)
+    p = replace(whole, outputs=tuple(wanted), results=whole.results[:size])
+    outputs = tuple(Argument(y.name, (kernels.model.nv,)) if y.name in moving else y for y in wanted)
 
     def at(x: Scalars) -> Linear:
-        here = Linearization.of(p, x)
-        return OnManifold(here, model, p.outputs, moving) if moving else here
+        here = Linearization.of(p, x, calls)
+        linear = OnManifold(here, kernels.model, wanted, moving) if moving else here
+        return Checked(linear, [here.values[r] for r in whole.results[size:]]) if checks else linear
 
-    return Differentiable(p.inputs, outputs, at, p.operations, p.rays)
+    return Differentiable(p.inputs, outputs, at, p.operations, p.rays, tuple(whole.outputs[len(wanted) :]))
 
 
 def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
@@ -168,57 +163,18 @@ def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     inputs, model = kernels.inputs(spec), kernels.lean
     dynamics = forward_dynamics(kernels, Spec((("forward_dynamics",),), spec.frames), choice)
 
-    def function(solve: Callable[..., list[Scalar]], q: Scalars, v: Scalars, tau: Scalars, dt: Scalars, *F: Scalars) -> Results:
-        on = dict(zip(spec.frames, F, strict=True))
+    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
+        def solve(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None) -> list[Scalar]:
+            return calls(dynamics.at, [*q, *v, *tau, *flat(list((wrenches or {}).values()))], model.nv)
+
+        q, v, tau, (dt,), *wrenches = values
+        on = dict(zip(spec.frames, wrenches, strict=True))
         lost = partial(spec.losses.force, model) if any(spec.losses) else None
         integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
+        after = steps.step(model, q, v, tau, dt, integrator, on, spec.expressed_in, lost, solve)
+        return {"q": after[0], "v": after[1]}
 
-        def acceleration(
-            _: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None
-        ) -> list[Scalar]:
-            return solve(q, v, tau, *(wrenches or {}).values())
-
-        after = steps.step(model, q, v, tau, dt[0], integrator, on, spec.expressed_in, lost, acceleration)
-        return dict(zip(("q", "v"), after, strict=True))
-
-    return with_solutions(function, inputs, dynamics, model, ("q",))
-
-
-def with_solutions(
-    function: Callable[..., Results], inputs: Sequence[Argument], dynamics: Differentiable, model: Model, moving: Sequence[str]
-) -> Differentiable:
-    """``function(solve, *inputs)`` by name of its results, whose accelerations ``solve(*arguments)`` have their own derivative.
-
-    Results named in ``moving`` are configurations.
-    """
-    size, n = sum(a.size for a in inputs), dynamics.outputs[0].size
-    found: list[tuple[list[Scalar], int]] = []
-
-    def solve(*arguments: Scalars) -> list[Scalar]:
-        x, start = flat(arguments), size + len(found) * n
-        found.append((x, start))
-        return [graph_of(x).input(k) for k in range(start, start + n)]
-
-    def with_arguments(*values: Scalars) -> Results:
-        found.clear()
-        graph_of(flat(values)).recording = True  # the stages of a step are recorded one by one, each with its own call
-        results = function(solve, *values)
-        return {**results, **{f"call {k}": arguments for k, (arguments, _) in enumerate(found)}}
-
-    whole = record(with_arguments, inputs)
-    outputs = whole.outputs[: len(whole.outputs) - len(found)]
-    wanted = start = sum(y.size for y in outputs)
-    calls: list[Call] = []
-    for arguments, place in found:
-        calls.append(Call(whole.results[start : start + len(arguments)], place, n, dynamics.at))
-        start += len(arguments)
-    p = replace(whole, outputs=outputs, results=whole.results[:wanted])
-    directions = tuple(Argument(y.name, (model.nv,)) if y.name in moving else y for y in outputs)
-
-    def at(x: Scalars) -> Linear:
-        return OnManifold(Linearization.of(p, x, calls), model, outputs, moving)
-
-    return Differentiable(tuple(inputs), directions, at, p.operations, p.rays)
+    return of_program(kernels, spec, *record_with_calls(function, inputs))
 
 
 def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
@@ -226,36 +182,24 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
     inputs, model = kernels.inputs(spec), kernels.lean
     inverse = replace(spec, quantities=(("inverse_dynamics",),), losses=type(spec.losses)())
 
-    def residual(q: Scalars, v: Scalars, tau: Scalars, *rest: Scalars) -> list[Scalar]:
-        *wrenches, a = rest
+    def residual(*values: Scalars) -> dict[str, Any]:
+        *given, a = values
+        named = {x.name: value for x, value in zip(inputs, given, strict=True)}
+        q, v, tau, *wrenches = given
         needed = kernels.evaluate(inverse, q, v, a, *wrenches)["inverse_dynamics"]
-        lost = spec.losses.force(model, v, tau) if any(spec.losses) else [0] * model.nv
-        return [x + y - t for x, y, t in zip(needed, lost, tau, strict=True)]
+        lost = spec.losses.force(model, named["v"], named["tau"]) if any(spec.losses) else [0] * model.nv
+        return {"R": [x + y - t for x, y, t in zip(needed, lost, tau, strict=True)]}
 
-    def acceleration(*values: Scalars) -> list[Scalar]:
-        (a,) = kernels.evaluate(spec, *values, choice=choice).values()
-        return list(a)
-
+    R = record(residual, [*inputs, Argument("a", (model.nv,))])
     mass = by_factors if choice else by_articulated_bodies
-    return solution(inputs, Argument(spec.label, (model.nv,)), residual, acceleration, lambda q, *_: mass(model, q))
-
-
-def solution(
-    inputs: Sequence[Argument],
-    output: Argument,
-    residual: Callable[..., list[Scalar]],
-    acceleration: Callable[..., list[Scalar]],
-    mass: Callable[..., InverseMass],
-) -> Differentiable:
-    """The ``acceleration(*inputs)`` a at which ``residual(*inputs, a)`` is zero; ``mass(*inputs)`` inverts ∂R/∂a = M."""
-    R = record(lambda *values: {"R": residual(*values)}, [*inputs, Argument("a", output.shape)])
 
     def at(x: Scalars) -> Solution:
         values = split(inputs, x)
-        a = acceleration(*values)
-        return Solution(Linearization.of(R, [*x, *a]), mass(*values), a)
+        (a,) = kernels.evaluate(spec, *values, choice=choice).values()
+        solve = mass(model, values[0]).solve  # M = Mᵀ
+        return Solution(Linearization.of(R, [*x, *a]), solve, solve, a)
 
-    return Differentiable(tuple(inputs), (output,), at, R.operations, R.rays)
+    return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, R.rays)
 
 
 # -- programs -------------------------------------------------------------------------------------------------------
@@ -268,7 +212,8 @@ def jvp(f: Differentiable, by: Sequence[Space]) -> Program:
     def function(*values: Scalars) -> dict[str, Any]:
         x, dx = flat(values[: len(f.inputs)]), values[len(f.inputs) :]
         rates = {k: r for space, d in zip(by, dx, strict=True) for k, r in space.push(x, d).items()}
-        return parts([f"d{y.name}" for y in f.outputs], f.outputs, f.at(x).push(rates))
+        at = f.at(x)
+        return parts([f"d{y.name}" for y in f.outputs], f.outputs, at.push(rates)) | _checks(f, at)
 
     return shaped(record(function, [*f.inputs, *directions]), [y.shape for y in f.outputs], f)
 
@@ -280,8 +225,9 @@ def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
 
     def function(*values: Scalars) -> dict[str, Any]:
         x, w = flat(values[: len(f.inputs)]), flat(values[len(f.inputs) :])
-        adjoint = f.at(x).pull(w)
-        return {f"gradient_{s.argument.name}": s.pull(x, adjoint) for s in by}
+        at = f.at(x)
+        adjoint = at.pull(w)
+        return {f"gradient_{s.argument.name}": s.pull(x, adjoint) for s in by} | _checks(f, at)
 
     return shaped(record(function, [*f.inputs, *weights]), [s.shape for s in by], f)
 
@@ -299,14 +245,14 @@ def _forward(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[s
     x = flat(values)
     at = f.at(x)
     columns = [[at.push(space.push(x, unit)) for unit in units(space.size)] for space in by]
-    return _blocks(f, by, [[list(row) for row in zip(*block, strict=True)] for block in columns])
+    return _blocks(f, by, [[list(row) for row in zip(*block, strict=True)] for block in columns]) | _checks(f, at)
 
 
 def _reverse(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[str, Any]:
     x = flat(values)
     at = f.at(x)
     adjoints = [at.pull(unit) for unit in units(sum(y.size for y in f.outputs))]
-    return _blocks(f, by, [[space.pull(x, adjoint) for adjoint in adjoints] for space in by])
+    return _blocks(f, by, [[space.pull(x, adjoint) for adjoint in adjoints] for space in by]) | _checks(f, at)
 
 
 def _blocks(f: Differentiable, by: Sequence[Space], rows: Sequence[Sequence[Scalars]]) -> dict[str, Any]:
@@ -318,6 +264,11 @@ def _blocks(f: Differentiable, by: Sequence[Space], rows: Sequence[Sequence[Scal
             out[f"d{y.name}/d{space.argument.name}"] = [z for row in block[start : start + y.size] for z in row]
         start += y.size
     return out
+
+
+def _checks(f: Differentiable, at: Any) -> dict[str, Any]:
+    """The results that are not differentiated."""
+    return parts([c.name for c in f.checks], f.checks, at.checks) if f.checks else {}
 
 
 def second(f: Differentiable, by: Sequence[Space]) -> Program:
@@ -354,6 +305,26 @@ MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {
 }
 
 
+def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Spec:
+    """The spec of a derivative by the inputs named, or by all but flags."""
+    for key, *_ in spec.quantities:
+        if reason := kernels.table[key].no_derivative:
+            raise ArgumentError(f"{key} has no derivative: {reason}")
+    inputs = [a.name for a in kernels.inputs(spec)]
+    known = [x for x in inputs if x not in FLAGS]
+    names = known if by is None else [by] if isinstance(by, str) else list(by)
+    if flags := [x for x in names if x in FLAGS and x in inputs]:
+        raise ArgumentError(f"{flags[0]} has flags, 0 or 1, and no derivative by them exists; by may name {', '.join(known)}")
+    if not names:
+        raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}")
+    for x in names:
+        if x not in known:
+            raise UnknownName(f"input of {spec.label}", x, known)
+    if len(set(names)) < len(names):
+        raise ArgumentError(f"by names an input twice: {', '.join(names)}")
+    return replace(spec, derivative=(mode, *names))
+
+
 def derivative_program(kernels: Kernels, spec: Spec) -> Program:
     """The program of a spec with a ``derivative``: a mode of :data:`MODES`, and the inputs by which it is taken."""
     mode, *names = spec.derivative
@@ -367,21 +338,12 @@ def derivative_program(kernels: Kernels, spec: Spec) -> Program:
 
 
 def _functions(kernels: Kernels, spec: Spec) -> list[Differentiable]:
-    """The ways to differentiate a spec."""
-    name, model = spec.quantities[0][0], kernels.model
-    if len(spec.quantities) > 1 or name not in IMPLICIT:
+    """The ways to differentiate a spec: solutions of equations by those, other programs operation by operation."""
+    row, model = kernels.table[spec.quantities[0][0]], kernels.model
+    if len(spec.quantities) > 1 or row.implicit is None:
         return [explicit(kernels, spec)]
-    choices = () if not model.local else (0, 1) if model.nv <= kernels.table["forward_dynamics"].few else (0,)
-    return [IMPLICIT[name](kernels, spec, choice) for choice in choices or (1,)]
-
-
-#: quantities with accelerations in them, which are the solutions of their equations
-IMPLICIT: dict[str, Callable[..., Differentiable]] = {"forward_dynamics": forward_dynamics, "step": step}
-
-
-def graph_of(x: Scalars) -> Graph:
-    """The recording that scalars belong to."""
-    return next(a.graph for a in x if isinstance(a, Expr))
+    choices = () if not model.local else (0, 1) if row.alternatives and model.nv <= FEW_JOINTS else (0,)
+    return [row.implicit(kernels, spec, choice) for choice in choices or (1,)]
 
 
 def flat(values: Sequence[Scalars]) -> list[Scalar]:
@@ -402,7 +364,8 @@ def parts(names: Sequence[str], arguments: Sequence[Argument], x: Scalars) -> di
 
 def shaped(p: Program, shapes: Sequence[tuple[int, ...]], f: Differentiable) -> Program:
     """A program with outputs of these shapes, and the quaternions of the function it differentiates."""
-    outputs = tuple(Argument(o.name, shape) for o, shape in zip(p.outputs, shapes, strict=True))
+    every = [*shapes, *(c.shape for c in f.checks)]
+    outputs = tuple(Argument(o.name, shape) for o, shape in zip(p.outputs, every, strict=True))
     return replace(p, outputs=outputs, rays=f.rays)
 
 

@@ -20,11 +20,12 @@ from torsor.compile.text.names import argument_names, comment, identifier
 from torsor.compile.text.python import RESERVED as PYTHON_WORDS
 from torsor.compile.text.python import python_function
 from torsor.errors import ArgumentError
+from torsor.kernels.checked_kernel import CheckedKernel, Exportable
 from torsor.kernels.kernels import takes
 from torsor.kernels.losses import NO_LOSSES, Losses
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import QUANTITIES
-from torsor.kernels.spec import Name, Spec
+from torsor.kernels.spec import Spec
 from torsor.support.files import write_text
 from torsor.support.user_arrays import float_type
 from torsor.version import __version__
@@ -43,7 +44,7 @@ WITH_WRENCHES = ("inverse_dynamics", "forward_dynamics")
 def export_c(
     robot: Robot,
     path: str | os.PathLike[str],
-    *names: Name,
+    *names: Exportable,
     dtype: Any = "float64",
     name: str | None = None,
     fused: bool = False,
@@ -64,6 +65,7 @@ def export_c(
     The robot's friction laws are included there and in hybrid dynamics, unless
     ``friction=False``; ``damping=True`` includes the damping of the model instead.  The first lines of the file list them.
     The test program calls every function and returns 0 if its results agree with torsor's.
+    A kernel of the robot is exported in the place of a name: a derivative, or a kernel of a task or of its constraints.
 
     >>> import tempfile
     >>> import torsor as ts
@@ -77,7 +79,7 @@ def export_c(
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
     spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
-    kernels = _kernels(robot, prefix, spec, fused)
+    kernels = _kernels(robot, prefix, names, spec, fused)
     functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
     lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
@@ -95,7 +97,7 @@ def export_c(
 def export_python(
     robot: Robot,
     path: str | os.PathLike[str],
-    *names: Name,
+    *names: Exportable,
     name: str | None = None,
     fused: bool = False,
     wrenches: Sequence[str] = (),
@@ -122,7 +124,7 @@ def export_python(
     spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
     lead = "\n".join(f"# {line}".rstrip() for line in _about(robot, spec.losses))
     parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
-    for n, kernel in _kernels(robot, prefix, spec, fused):
+    for n, kernel in _kernels(robot, prefix, names, spec, fused):
         p = kernel.program
         labels = ", ".join(f"{comment(o.name)} {_size(o.shape)}".replace("\\", "/") for o in p.outputs)
         parts.append(python_function(_outputs(p, fused), n, f"{labels}: {p.operations} operations."))
@@ -135,9 +137,12 @@ def export_python(
 
 
 def _check_robot(robot: Any) -> None:
-    """An error unless it is a Robot: kernels of a task or of a constrained robot are not exported."""
+    """An error unless it is a Robot: a kernel of its task or of its constraints is given in the place of a name."""
     if not isinstance(robot, Computed):
-        raise ArgumentError(f"only a Robot can be exported, not a {type(robot).__name__}")
+        raise ArgumentError(
+            f"only a Robot can be exported, not a {type(robot).__name__}; kernels of tasks and constrained robots are exported "
+            "with their robot: export_c(robot, path, task.kernel('mass_matrix'), robot.constrained().kernel())"
+        )
 
 
 def _base(path: str | os.PathLike[str], ends: tuple[str, ...]) -> Path:
@@ -160,10 +165,17 @@ def _prefix(robot: Robot, name: str | None, words: frozenset[str]) -> str:
     return name
 
 
-def _spec(robot: Robot, names: tuple[Name, ...], fused: bool, frames: Sequence[str], **options: Any) -> Spec:
-    """The spec of all functions together, with losses; an error if wrenches act on no function."""
-    if not names:
+def _spec(robot: Robot, given: tuple[Any, ...], fused: bool, frames: Sequence[str], **options: Any) -> Spec:
+    """The spec of all functions together but kernels, with losses; an error if wrenches act on no function."""
+    if not given:
         raise ArgumentError(f"give one or more quantities to export: {', '.join(QUANTITIES)}")
+    names = [x for x in given if not isinstance(x, (Kernel, CheckedKernel))]
+    if fused and len(names) < len(given):
+        raise ArgumentError("fused=True makes one function of quantities given by name; a kernel is a function of its own")
+    if not names:
+        if frames or options["damping"] or options["extra"]:
+            raise ArgumentError("wrenches=, damping= and extra= act on quantities given by name; a kernel is exported as it is")
+        return Spec(())
     spec = robot.spec(*names, wrenches=tuple(frames), **options)
     forced = [quantity in WITH_WRENCHES for quantity, *_ in spec.quantities]
     if frames and not (all(forced) if fused else any(forced)):
@@ -171,12 +183,19 @@ def _spec(robot: Robot, names: tuple[Name, ...], fused: bool, frames: Sequence[s
     return spec
 
 
-def _kernels(robot: Robot, prefix: str, spec: Spec, fused: bool) -> list[tuple[str, Kernel]]:
+def _kernels(robot: Robot, prefix: str, given: tuple[Any, ...], spec: Spec, fused: bool) -> list[tuple[str, Kernel]]:
     """The functions of an export: their names, and the kernels whose programs they print."""
     if fused:
         return [(f"{prefix}_fused", robot.kernels.kernel(spec))]
     out: list[tuple[str, Kernel]] = []
-    for quantity, label in zip(spec.quantities, spec.labels, strict=True):
+    named = zip(spec.quantities, spec.labels, strict=True)
+    for x in given:
+        if isinstance(x, (Kernel, CheckedKernel)):
+            kernel = _own_kernel(robot, x)
+            label = kernel.name.removeprefix(f"{robot.name}.")
+            out.append((identifier(f"{prefix}_{label}", {taken for taken, _ in out}), kernel))
+            continue
+        quantity, label = next(named)
         n = identifier(f"{prefix}_{label}", {taken for taken, _ in out})
         frames = spec.frames if quantity[0] in WITH_WRENCHES else ()
         losses = spec.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
@@ -185,9 +204,17 @@ def _kernels(robot: Robot, prefix: str, spec: Spec, fused: bool) -> list[tuple[s
     return out
 
 
+def _own_kernel(robot: Robot, given: Kernel | CheckedKernel) -> Kernel:
+    """A kernel given in the place of a name, with its checks; an error if it is not one of this robot."""
+    kernel = given.kernel if isinstance(given, CheckedKernel) else given
+    if not kernel.name.startswith(f"{robot.name}.") or any(a.name == "q" and a.size != robot.nq for a in kernel.inputs):
+        raise ArgumentError(f"{kernel.name} is not a kernel of robot {robot.name!r}; export it with its own robot")
+    return kernel
+
+
 def _outputs(program: Program, fused: bool) -> Program:
     """A single output is called ``out``."""
-    return program if fused else rename_outputs(program, ["out"])
+    return program if fused or len(program.outputs) > 1 else rename_outputs(program, ["out"])
 
 
 def _size(shape: tuple[int, ...]) -> str:

@@ -16,10 +16,12 @@ from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shortest
 from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
+from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
 from torsor.kernels.derivatives import CONFIGURATIONS, MODES, derivative_program
 from torsor.kernels.digest import digest, source_digest
+from torsor.kernels.losses import refuse_jumps
 from torsor.kernels.quantity import FEW, Quantity, Table
 from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
@@ -31,6 +33,8 @@ from torsor.support.locks import new_lock
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
 #: options that are one of a few words
 CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIONS)}
+#: the method of each mode of a derivative, for names of kernels
+METHODS = {"jvp": "jvp", "vjp": "vjp", "jacobian": "derivative", "second": "second_derivatives"}
 #: number of scans cached for one subject
 KEPT = 64
 
@@ -151,7 +155,7 @@ class Kernels:
     def program(self, spec: Spec) -> Program:
         """The program of a spec, by the algorithms with the fewest operations."""
         if spec.derivative:
-            return derivative_program(self, spec)
+            return (coordinate_program if spec.derivative[0] == COORDINATES else derivative_program)(self, spec)
         rows = [self.table[name] for name, *_ in spec.quantities]
         if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
@@ -209,7 +213,7 @@ class Kernels:
             options = self._with_wrenches(spec, function, state, options)
         if not (row.lossy and any(spec.losses)):
             return function(subject, *state.values(), **options)
-        lost = partial(spec.losses.force, subject)
+        lost = partial(spec.losses.force, subject if isinstance(subject, Model) else self.model)
         if takes(function, "lost"):
             return function(subject, *state.values(), **options, lost=lost)
         v, tau = state["v"], state.get("tau", ())
@@ -267,7 +271,7 @@ class Kernels:
         rows = [self.table[name] for name, *_ in spec.quantities]
         return Kernel(
             self.recording(spec),
-            name=".".join(filter(None, (self.name, self.table.title, spec.label))),
+            name=".".join(filter(None, (self.name, self.table.title, *map(METHODS.get, spec.derivative[:1]), spec.label))),
             dtype=spec.dtype,
             explain=partial(self.explain, spec),
             lenient=any(row.lenient for row in rows),
@@ -275,12 +279,14 @@ class Kernels:
 
     def explain(self, spec: Spec, *state: np.ndarray) -> None:
         """Raise the cause of a result that is not finite at a finite state; evaluation over floats names a zero pivot."""
-        spec = replace(spec, derivative=())
+        differentiated, spec = bool(spec.derivative), replace(spec, derivative=())
         state = state[: len(self.inputs(spec))]
         for argument, x in zip(self.inputs(spec), state, strict=True):
             if argument.name in CONFIGURATIONS:
                 check_configuration(self.model, argument.name, x.tolist())
-        self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
+        found = self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
+        if differentiated and all(np.isfinite(np.array(x, float)).all() for x in found.values()):
+            raise SingularError(f"{spec.label} is finite at this state, but has no finite derivative there (a kink, or a cusp)")
 
     def _check(self, spec: Spec) -> None:
         """Refuse unknown names, symbols, and results that would ignore loops."""
@@ -309,8 +315,12 @@ class Kernels:
             for word, choices in CHOICES.items():
                 if word in given and given[word] not in choices:
                     raise UnknownName(f"{word}=", given[word], choices)
-        if spec.derivative and spec.derivative[0] not in MODES:
+        if spec.derivative and spec.derivative[0] not in (*MODES, COORDINATES):
             raise UnknownName("derivative mode", spec.derivative[0], MODES)
+        names = [name for name, *_ in spec.quantities]
+        differentiated = spec.derivative or any(name.endswith("_derivatives") for name in names)
+        if differentiated and (spec.losses.friction or "friction_force" in names):
+            refuse_jumps(self.model)
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)

@@ -99,6 +99,15 @@ def refuse_sticking(model: Model, losses: Losses, what: str) -> None:
         )
 
 
+def refuse_jumps(model: Model) -> None:
+    """An error if a friction law of the model jumps where the joint changes its direction: it has no derivative there."""
+    if jumps := sticking_joints(model):
+        raise ArgumentError(
+            f"joint {jumps[0]!r} has a friction law that jumps at v = 0 and has no derivative there; use law.smooth(width), or "
+            "friction=False to omit the laws"
+        )
+
+
 def _first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 

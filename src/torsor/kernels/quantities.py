@@ -10,7 +10,7 @@ from torsor import algorithms as alg
 from torsor.algorithms import steps
 from torsor.algorithms.configuration import bracket
 from torsor.algorithms.friction import friction_force
-from torsor.kernels.derivatives import rnea_derivatives_by_forward_mode
+from torsor.kernels.derivatives import forward_dynamics, rnea_derivatives_by_forward_mode, step
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import PART, Quantity, Table
 from torsor.model import Model
@@ -53,6 +53,7 @@ QUANTITIES = Table(
             lossy=True,
             acceleration=True,
             under_loops="robot.constrained().kernel()",
+            implicit=forward_dynamics,
         ),
         "inverse_dynamics_derivatives": Quantity(
             ("q", "v", "a"),
@@ -72,6 +73,11 @@ QUANTITIES = Table(
             lossy=True,
             under_loops=CONSTRAINED_FORWARD_DYNAMICS,
         ),
+        "inverse_dynamics_regressor": Quantity(
+            ("q", "v", "a"), alg.inverse_dynamics_regressor, under_loops=CONSTRAINED_INVERSE_DYNAMICS
+        ),
+        "kinetic_energy_regressor": Quantity(("q", "v"), alg.kinetic_energy_regressor),
+        "potential_energy_regressor": Quantity(("q",), alg.potential_energy_regressor),
         "hybrid_acceleration": Quantity(
             HYBRID,
             alg.hybrid_acceleration,
@@ -145,7 +151,12 @@ QUANTITIES = Table(
             ("q",), alg.manipulability, ("frame", "measure", "rows", "expressed_in"), under_loops=CONSTRAINED_FORWARD_DYNAMICS
         ),
         "payload_capacity": Quantity(
-            ("q",), alg.payload_capacity, ("frame",), lenient=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS
+            ("q",),
+            alg.payload_capacity,
+            ("frame",),
+            lenient=True,
+            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
+            no_derivative="it is the smallest of the joints' capacities, with a kink where another joint takes over",
         ),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),
         "acceleration": Quantity(("q", "v", "a"), alg.acceleration, ("frame", "expressed_in", "kind", "relative_to")),
@@ -161,6 +172,7 @@ QUANTITIES = Table(
             lossy=True,
             under_loops="robot.simulate",
             configurations=("q",),
+            implicit=step,
         ),
         "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
         "difference": Quantity(("q0", "q1"), alg.difference),

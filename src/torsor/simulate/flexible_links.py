@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from torsor.errors import ArgumentError
 from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
+    from torsor.look.replay import ReplayPage
     from torsor.look.replay.replay_data import ReplayData
     from torsor.mechanics.flexible.flexible_robot import FlexibleRobot
 
@@ -100,7 +100,7 @@ class FlexibleResult:
         style: str = "auto",
         roots: Sequence[str | PathLike[str]] = (),
         fps: float = 30.0,
-    ) -> Path:
+    ) -> ReplayPage:
         """The motion as one page of HTML that opens from disk, beams bending, as :meth:`torsor.simulate.Result.replay`."""
         from torsor.look.replay import open_in_browser, write
 

@@ -10,28 +10,29 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors, rnea
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
-from torsor.compile import Argument, Scan
+from torsor.compile import Argument, Scan, record
 from torsor.compile.arrays import as_rows
+from torsor.compile.derivative import Linearization
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
-from torsor.kernels.derivatives import Differentiable, Space, flat, solution, with_solutions
+from torsor.kernels.derivatives import OnManifold, Space, flat, split
+from torsor.kernels.implicit import Calls, Solution, record_with_calls
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.simulate.parameters import vary_model
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, next_state, wrench_argument
 
-if TYPE_CHECKING:
-    from torsor.simulate.rollout import Rollout
-
 #: inputs of a step by which no gradient is taken
 CONSTANT = ("dt", "t", COEFFICIENTS)
 STATE = ("q0", "v0", "memory")
+#: results of a step
+STEP = ("q", "v", "memory")
 #: of the weights
 NAMES = {"q0": "q", "v0": "v"}
 
@@ -73,51 +74,53 @@ def adjoint_step(model: Model, *values: Any, plan: Plan, by_articulated: bool = 
     *weights, after = values[count:]
     size = sum(s.size for s in state)
     w = [a + b for a, b in zip(flat(weights), after[:size], strict=True)]
-    pulled = differentiable_step(model, plan, by_articulated and model.local).at(x).pull(w)
+    pulled = step_derivative(model, plan, by_articulated and model.local, x).pull(w)
     before = flat([s.pull(x, pulled) for s in state])
     sums = [a + b for a, b in zip(after[size:], flat([s.pull(x, pulled) for s in fixed]), strict=True)]
     rows = flat([s.pull(x, pulled) for s in stepped])
     return ([*before, *sums], rows) if stepped else [*before, *sums]
 
 
-def differentiable_step(model: Model, plan: Plan, by_articulated: bool) -> Differentiable:
-    """The step of a rollout, its accelerations differentiated as solutions of M a + h − Jᵀf − τ = 0."""
+def step_derivative(model: Model, plan: Plan, by_articulated: bool, x: Scalars) -> OnManifold:
+    """The derivative of a rollout's step at its inputs x, end to end; its accelerations solve M a + h − Jᵀf − τ = 0."""
     known = {a.name: a for a, _ in plan.fed}
     varied = [(key, known[key.label]) for key in plan.vary]
     state = [Argument("q", (model.nq,)), Argument("v", (model.nv,)), Argument("tau", (model.nv,))]
     inputs = [*state, *(wrench_argument(frame) for frame in plan.frames), *(a for _, a in varied)]
-    frames = len(plan.frames)
 
-    def moving(constants: Sequence[Scalars]) -> Model:
-        values = zip(varied, constants, strict=True)
-        return vary_model(model, [(key, x if a.shape else x[0]) for (key, a), x in values])
+    def parts(rest: Sequence[Scalars]) -> tuple[Model, dict[str, Scalars]]:
+        """The model with its varied constants, and the wrenches."""
+        wrenches = dict(zip(plan.frames, rest, strict=False))
+        constants = zip(varied, rest[len(plan.frames) :], strict=True)
+        return vary_model(model, [(key, value if a.shape else value[0]) for (key, a), value in constants]), wrenches
 
-    def residual(q: Scalars, v: Scalars, tau: Scalars, *rest: Scalars) -> list[Scalar]:
+    def residual(q: Scalars, v: Scalars, tau: Scalars, *rest: Scalars) -> dict[str, Any]:
         *given, a = rest
-        needed = rnea(moving(given[frames:]), q, v, a, dict(zip(plan.frames, given[:frames], strict=True)))
-        return [x - t for x, t in zip(needed, tau, strict=True)]
+        moving, wrenches = parts(given)
+        return {"R": [y - t for y, t in zip(rnea(moving, q, v, a, wrenches), tau, strict=True)]}
 
-    def acceleration(q: Scalars, v: Scalars, tau: Scalars, *given: Scalars) -> list[Scalar]:
-        solve = forward_dynamics if by_articulated else forward_dynamics_by_factors
-        return list(solve(moving(given[frames:]), q, v, tau, dict(zip(plan.frames, given[:frames], strict=True))))
+    R = record(residual, [*inputs, Argument("a", (model.nv,))])
 
-    mass = by_articulated_bodies if by_articulated else by_factors
-    dynamics = solution(
-        inputs, Argument("a", (model.nv,)), residual, acceleration, lambda q, v, tau, *given: mass(moving(given[frames:]), q)
-    )
+    def accelerations(y: Scalars) -> Solution:
+        q, v, tau, *rest = split(inputs, y)
+        moving, wrenches = parts(rest)
+        a = list((forward_dynamics if by_articulated else forward_dynamics_by_factors)(moving, q, v, tau, wrenches))
+        solve = (by_articulated_bodies if by_articulated else by_factors)(moving, q).solve  # M = Mᵀ
+        return Solution(Linearization.of(R, [*y, *a]), solve, solve, a)
+
     arguments = plan.inputs(model)
 
-    def function(solve: Any, *values: Scalars) -> dict[str, Any]:
-        named: dict[str, Any] = {a.name: x if a.shape else x[0] for a, x in zip(arguments, values, strict=True)}
-        constants = [named[key.label] if a.shape else [named[key.label]] for key, a in varied]
+    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
+        named: dict[str, Any] = {a.name: y if a.shape else y[0] for a, y in zip(arguments, values, strict=True)}
+        constants = flat([named[key.label] if a.shape else [named[key.label]] for key, a in varied])
 
-        def accelerate(_: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
-            return list(solve(q, v, tau, *(wrenches or {}).values(), *constants))
+        def solve(_: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
+            return calls(accelerations, [*q, *v, *tau, *flat(list((wrenches or {}).values())), *constants], model.nv)
 
-        after = next_state(model, *named.values(), plan=plan, solve=accelerate)
-        return dict(zip(("q", "v", "memory"), after, strict=False))
+        return dict(zip(STEP, next_state(model, *named.values(), plan=plan, solve=solve), strict=False))
 
-    return with_solutions(function, arguments, dynamics, model, ("q",))
+    p, calls = record_with_calls(function, arguments)
+    return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))
 
 
 adjoint_step_by_factors = partial(adjoint_step, by_articulated=False)
@@ -168,43 +171,44 @@ class Adjoint(NamedTuple):
     segments: list[Segment]  #: in the order of time
     every: int
 
-    def gradient(self, rollout: Rollout, weights: dict[str, Any]) -> RolloutGradient:
-        """From weights of the recorded states, by the names of the state; None is zero."""
+    def gradient(self, batch: tuple[int, ...], records: int, weights: dict[str, Any]) -> RolloutGradient:
+        """From weights of the recorded states, by name: q, v, memory, actuator_memory; None is zero."""
         state, fixed, stepped = layout(self.model, self.plan)
-        batch, T = rollout.q.shape[:-2], sum(s.steps for s in self.segments)
-        given = self._weights(state, weights, batch, T // self.every)
-        adjoint = np.zeros((*batch, sum(s.size for s in (*state, *fixed))))
+        given = self._weights(weights, batch, records)
+        moving, dtype = sum(s.size for s in state), self.backward.dtype
+        adjoint = np.zeros((*batch, moving + sum(s.size for s in fixed)), dtype)
         rows: list[np.ndarray] = []
         for segment in reversed(self.segments):
             end = segment.first + segment.steps
             if self.every > 1 and end % self.every == 0:  # the end of the segment was recorded
-                adjoint[..., : sum(s.size for s in state)] += np.concatenate(
-                    [w[..., end // self.every - 1, :] for w in given], -1
-                )
-            inside = [np.zeros((segment.steps, *s.shape)) for s in state] if self.every > 1 else given
+                adjoint[..., :moving] += np.concatenate([w[..., end // self.every - 1, :] for w in given], -1)
+            inside = [np.zeros((segment.steps, *s.shape), dtype) for s in state] if self.every > 1 else given
             before = [x[..., :-1, :] for x in self._states(segment)]
             found = self.backward(*before, *segment.fed(self.feeds), *inside, adjoint, steps=segment.steps)
             adjoint, *more = found if stepped else (found,)
             rows[:0] = more
-        along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, T, 0))
+        along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, records, 0))
         return self._by_name(_parts((*state, *fixed), adjoint), _parts(stepped, along))
 
-    def _weights(self, state: Sequence[Space], weights: dict[str, Any], batch: tuple[int, ...], T: int) -> list[np.ndarray]:
-        """The weights (..., T, n) of each part of the state, checked."""
-        out = []
-        for space in state:
-            name = NAMES.get(space.argument.name, "memory")
-            argument = Argument(name, (T, *space.shape))
-            value = weights.get(name)
-            array = np.zeros(argument.shape) if value is None else as_rows(argument, value, np.dtype(float))
+    def _weights(self, weights: dict[str, Any], batch: tuple[int, ...], records: int) -> list[np.ndarray]:
+        """The weights (..., T, n) of q, v and the memory, checked."""
+        nv, own = self.model.nv, self.plan.controller_memory
+        sizes = {"q": nv, "v": nv, "memory": own, "actuator_memory": self.plan.memory - own}
+        out = {}
+        for name, size in sizes.items():
+            argument, value = Argument(name, (records, size)), weights[name]
+            if value is not None and not size:
+                raise ArgumentError(f"{name} is given, but this rollout has none; omit it")
+            array = np.zeros(argument.shape) if value is None else as_rows(argument, value, self.backward.dtype)
             try:
-                out.append(np.broadcast_to(array, (*batch, *argument.shape)))
+                out[name] = np.broadcast_to(array, (*batch, *argument.shape))
             except ValueError:
                 raise ArgumentError(
-                    f"{name} has shape {array.shape}, expected {(*batch, *argument.shape)}: a row of {space.size} numbers for "
-                    "each recorded state"
+                    f"{name} has shape {array.shape}, expected {(*batch, *argument.shape)}: a row of {size} numbers for each "
+                    "recorded state"
                 ) from None
-        return out
+        memories = [out[name] for name in ("memory", "actuator_memory") if sizes[name]]
+        return [out["q"], out["v"], *([np.concatenate(memories, axis=-1)] if memories else ())]
 
     def _states(self, segment: Segment) -> list[np.ndarray]:
         if segment.complete:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torsor.algorithms.closed_loops.multipliers import DEPENDENT, Saddle, shares
 from torsor.algorithms.crba import crba
 from torsor.model.model import Model
-from torsor.scalar import Scalars
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial import factor, solve
 from torsor.spatial.linear import dot
 
@@ -28,8 +28,12 @@ def solve_direct(
     for i, s in enumerate(off):
         K[n + i][n + i] = -s
     factors = factor(K, [*(["of the tree"] * n), *(names or range(k))], DEPENDENT)
-    x = solve(factors, [*list(f)[::-1], *g])  # F&O 20
+
+    def solve_for(f: Scalars, g: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        x = solve(factors, [*list(f)[::-1], *g])  # F&O 20
+        return x[:n][::-1], [-l for l in x[n:]]
+
     L, inverse = factors
     rows = range(n, n + k)
     reach = [dot([x * x for x in L[i][:n]], [1 / d for d in inverse[:n]]) for i in rows]  # the diagonal of A M⁻¹ Aᵀ
-    return Saddle(x[:n][::-1], [-l for l in x[n:]], shares([-inverse[i] for i in rows], reach, off))
+    return Saddle(*solve_for(f, g), shares([-inverse[i] for i in rows], reach, off), solve_for)

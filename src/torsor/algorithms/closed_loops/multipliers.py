@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -20,11 +20,15 @@ SHORT = 1e-6
 
 
 class Saddle(NamedTuple):
-    """M x − Aᵀλ = f, A x = g, solved; ``pivots``: independent share of each row, 1 (best) to 0 (depends on earlier rows)."""
+    """M x − Aᵀλ = f, A x = g, solved; ``pivots``: independent share of each row, 1 (best) to 0 (depends on earlier rows).
+
+    ``solve(f, g)`` is (x, λ) for another right-hand side, by the same factors.
+    """
 
     x: list[Scalar]
     multipliers: list[Scalar]
     pivots: list[Scalar]
+    solve: Callable[[Scalars, Scalars], tuple[list[Scalar], list[Scalar]]] | None = None
 
 
 def solve_by_multipliers(
@@ -35,17 +39,21 @@ def solve_by_multipliers(
     M⁻¹ is never formed: each row of A goes through the inward pass once, O(n n_c² + n_c³) in all.  ``off`` is 1 for rows that
     are zero, with g = 0, and 0 for the others: on the diagonal of A M⁻¹Aᵀ it makes λ = 0 the solution of those rows.
     """
-    (_, uf), rows = M.inward(f), [M.inward(row) for row in A]
+    rows = [M.inward(row) for row in A]
     E, U = [e for e, _ in rows], [u for _, u in rows]
     G = [[dot(E[j], U[i]) if j <= i else 0 for j in range(len(E))] for i in range(len(E))]  # A M⁻¹ Aᵀ, its lower half
     lengths = [G[i][i] for i in range(len(G))]
     for i, s in enumerate(off):
         G[i][i] = G[i][i] + s
     factors = factor(G, names, DEPENDENT)
-    lam = solve(factors, [gi - dot(e, uf) for gi, e in zip(g, E, strict=True)])  # F&O 21
-    u = [uj + dot(column, lam) for uj, column in zip(uf, zip(*U, strict=True), strict=True)] if U else uf
-    pivots = shares(factors[1], lengths, off)
-    return Saddle(M.outward(u), lam, pivots)  # F&O 15
+
+    def solve_for(f: Scalars, g: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        _, uf = M.inward(f)
+        lam = solve(factors, [gi - dot(e, uf) for gi, e in zip(g, E, strict=True)])  # F&O 21
+        u = [uj + dot(column, lam) for uj, column in zip(uf, zip(*U, strict=True), strict=True)] if U else uf
+        return M.outward(u), lam  # F&O 15
+
+    return Saddle(*solve_for(f, g), shares(factors[1], lengths, off), solve_for)
 
 
 def shares(inverse: Scalars, lengths: Scalars, off: Scalars = ()) -> list[Scalar]:

@@ -38,15 +38,15 @@ class Assets:
         self.target = Path(target_of(target)).parent if target is not None else None
         self.element = etree.Element("asset")
         self.left_out: dict[str, str] = {}
-        self._named: dict[tuple[str, tuple[float, ...]], str] = {}
+        self._named: dict[tuple[str, tuple[float, ...], str], str] = {}
         self._taken: set[str] = set()
 
     def mesh(self, who: str, g: Geometry) -> str:
         """The name of a mesh's asset; empty if MuJoCo could not open it."""
-        key = g.uri, tuple(g.scale)
+        key = g.uri, tuple(g.scale), g.source
         if key in self._named:
             return self._named[key]
-        path = self._find(g.uri)
+        path = self._find(g.uri, g.source or self.source)
         if path is None:
             return ""
         name = self._named[key] = unused_name(path.stem, self._taken)
@@ -56,12 +56,12 @@ class Assets:
         etree.SubElement(self.element, "mesh", name=name, file=where, inertia="shell", **scale)
         return name
 
-    def _find(self, uri: str) -> Path | None:
+    def _find(self, uri: str, source: str) -> Path | None:
         if uri.startswith("torsor://"):
             self.left_out[uri] = "bundled meshes are not separate files; torsor.save writes them"
             return None
         try:
-            path = Places(self.source, self.roots).find(uri)
+            path = Places(source, self.roots).find(uri)
         except FileError as error:
             self.left_out[uri] = error.reason
             return None

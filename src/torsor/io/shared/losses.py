@@ -139,6 +139,20 @@ def _other_actuator(j: Joint) -> bool:
     return bool(j.actuator) and actuator_words(f"joint {j.name!r}", j.actuator) is None
 
 
+def _other_sensors(d: Description) -> list[str]:
+    from torsor.io.mjcf.sensors import can_be_written  # a package that imports this module
+
+    return [name for name, s in d.sensors if not can_be_written(d, s)]
+
+
+def _sensors_without_frame(d: Description) -> list[str]:
+    return [name for name, s in d.sensors if s.reads != "joint" and all(s.at != f.name for f in d.frames)]
+
+
+def _imperfect_sensors(d: Description) -> list[str]:
+    return [name for name, s in d.sensors if not s.is_exact]
+
+
 def _floating_inside_tree(d: Description) -> list[str]:
     """Floating joints elsewhere than on the world, where MuJoCo has no free ones."""
     free = d.base == "fixed" and d.root == WORLD
@@ -172,7 +186,10 @@ FEATURES = (
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
     Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
     Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}),
-    Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
+    Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
+    Feature("sensors that MuJoCo does not have", _other_sensors, {"mjcf": LEFT_OUT}),
+    Feature("sensors of links and joints", _sensors_without_frame, {"mjcf": "written at sites, which are read as frames"}),
+    Feature("delay, noise and resolution of sensors", _imperfect_sensors, {"mjcf": LEFT_OUT}),
     Feature("actuators", joints(lambda j: j.actuator), dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
     Feature("actuators that MuJoCo does not have", joints(_other_actuator), {"mjcf": "written as motors"}),
     Feature("limits, damping and friction of each degree of freedom", joints(_each_dof), {"urdf": _AS_TORSOR_ELEMENTS}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.steps import STEPS
 from torsor.compile import Kernel
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import UnknownName
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
+from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.spec import Name, Spec
 
@@ -239,13 +239,4 @@ class Differentiation(CompiledMechanism):
 
     def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel:
         """The kernel of a derivative of a spec, by the inputs named, or by all of them."""
-        known = [a.name for a in self._kernels.inputs(spec)]
-        names = known if by is None else [by] if isinstance(by, str) else list(by)
-        if not names:
-            raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}")
-        for x in names:
-            if x not in known:
-                raise UnknownName(f"input of {spec.label}", x, known)
-        if len(set(names)) < len(names):
-            raise ArgumentError(f"by names an input twice: {', '.join(names)}")
-        return self._kernels.kernel(replace(spec, derivative=(mode, *names)))
+        return self._kernels.kernel(spec_of_derivative(self._kernels, mode, spec, by))

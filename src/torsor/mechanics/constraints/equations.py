@@ -11,12 +11,14 @@ from torsor.algorithms import closed_loops, crba, rnea
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
+from torsor.algorithms.products import mass_matrix_product
 from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.compile.program import Empty
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
 from torsor.kernels.quantity import FEW
 from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState, stack_rows
+from torsor.mechanics.constraints.derivatives import solution_derivative
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.reactions import reactions
 from torsor.model import Model
@@ -100,6 +102,14 @@ def _jacobian(held: ConstrainedModel, q: Any, t: Any = 0) -> Any:
     return held.matrix(held.rows(q, t=t).A)
 
 
+def _closure_error(held: ConstrainedModel, q: Any, t: Any = 0) -> Any:
+    return held.rows(q, t=t).error
+
+
+def _drift(held: ConstrainedModel, q: Any, v: Any, t: Any = 0) -> Any:
+    return held.rows(q, v, t).drift
+
+
 def _position(held: ConstrainedModel, q: Any, t: Any = 0) -> tuple[Any, ...]:
     r = held.rows(q, t=t)
     return r.error, held.matrix(r.A)
@@ -132,12 +142,16 @@ def _system(
     t: Any = 0,
     decay: Any = None,
     stiffness: Any = None,
+    x: Any = None,
     **loop_forces: Any,
 ) -> System:
-    """A, f = τ − h + Jᵀf_ext + τ_a and g = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ on request (F&O 15–19)."""
+    """A, f = τ − h + Jᵀf_ext + τ_a and g = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ on request (F&O 15–19).
+
+    With ``x``, f − M x in the place of f.
+    """
     state = ConstraintState(held.model, q, v, t)
     r = stack_rows(held.constraints, state)
-    h = rnea(held.lean, q, v, [0] * held.model.nv, wrenches)
+    h = rnea(held.lean, q, v, x or [0] * held.model.nv, wrenches)
     f = [x - y for x, y in zip(tau, h, strict=True)]
     for force in _drive_wrenches(held, state, loop_forces):
         f = [x + y for x, y in zip(f, joint_forces_of_wrenches(held.model, *state.kinematics, force), strict=True)]
@@ -149,11 +163,12 @@ def _system(
     return r.A, f, g
 
 
-def _impact_terms(held: ConstrainedModel, q: Any, v: Any, restitution: Any, t: Any = 0) -> System:
-    """A, 0 and −(1 + e)(A v − b)."""
+def _impact_terms(held: ConstrainedModel, q: Any, v: Any, restitution: Any, t: Any = 0, x: Any = None) -> System:
+    """A, 0 and −(1 + e)(A v − b); with ``x``, −M x in the place of 0."""
     r = held.rows(q, v, t)
     back = 1 + restitution
-    return r.A, [0] * held.model.nv, [-back * (dot(row, v) - b) for row, b in zip(r.A, r.speed, strict=True)]
+    f = [-y for y in mass_matrix_product(held.lean, q, x)] if x else [0] * held.model.nv
+    return r.A, f, [-back * (dot(row, v) - b) for row, b in zip(r.A, r.speed, strict=True)]
 
 
 def _drive_wrenches(held: ConstrainedModel, state: ConstraintState, loop_forces: dict[str, Any]) -> list[dict[int, Force]]:
@@ -175,6 +190,24 @@ def _terms(
     return crba(held.lean, q), held.matrix(A), f, g
 
 
+def _switched(held: ConstrainedModel, system: System, active: Any) -> tuple[System, list[Any]]:
+    """The system with the rows of inactive constraints zero; 1 for each of these rows, 0 for the others."""
+    A, f, g = system
+    if active is None:
+        return system, []
+    s = [x for x, c in zip(active, held.constraints, strict=True) for _ in c.labels()]
+    A, g = [[x * sk for x in row] for row, sk in zip(A, s, strict=True)], [x * sk for x, sk in zip(g, s, strict=True)]
+    return (A, f, g), [1 - x for x in s]
+
+
+def _saddle(held: ConstrainedModel, q: Any, system: System, off: list[Any], rows: Sequence[int], route: str = "") -> Saddle:
+    """The selected rows of a system, solved."""
+    A, f, g = system
+    route = route or ("articulated" if held.model.local else "factors")
+    names = [held.names[k] for k in rows]
+    return METHODS[route](held.lean, q, [A[k] for k in rows], f, [g[k] for k in rows], names, [off[k] for k in rows if off])
+
+
 def _solution(
     system: Callable[..., Any],
     held: ConstrainedModel,
@@ -191,15 +224,9 @@ def _solution(
     The selected rows are solved; the others are checked.  ``active`` has a flag s for each constraint, 1 or 0: its rows are
     s A x = s g, and A M⁻¹Aᵀ gets 1 − s on its diagonal, so that λ = 0 where s = 0 and the others do not notice.
     """
-    A, f, g = system(held, q, *rest, **_wrench_options(wrenches), **options)
-    off: list[Any] = []
-    if active is not None:
-        s = [x for x, c in zip(active, held.constraints, strict=True) for _ in c.labels()]
-        A, g = [[x * sk for x in row] for row, sk in zip(A, s, strict=True)], [x * sk for x, sk in zip(g, s, strict=True)]
-        off = [1 - s[k] for k in rows]
-    route = route or ("articulated" if held.model.local else "factors")
-    names = [held.names[k] for k in rows]
-    solved = METHODS[route](held.lean, q, [A[k] for k in rows], f, [g[k] for k in rows], names, off)
+    found, off = _switched(held, system(held, q, *rest, **_wrench_options(wrenches), **options), active)
+    A, _, g = found
+    solved = _saddle(held, q, found, off, rows, route)
     lam: list[Any] = [0] * len(A)
     for k, x in zip(rows, solved.multipliers, strict=True):
         lam[k] = x
@@ -220,6 +247,32 @@ def _solution(
     return solved.x, lam, doubt
 
 
+def _residual(
+    system: Callable[..., Any],
+    held: ConstrainedModel,
+    q: Any,
+    *rest: Any,
+    rows: Sequence[int],
+    wrenches: Any = None,
+    active: Any = None,
+    **options: Any,
+) -> list[Any]:
+    """R = (M x − Aᵀλ − f, A x − g), the equation whose solution is (x, λ), its last inputs; λ = 0 of redundant rows."""
+    *state, x, lam = rest
+    found, off = _switched(held, system(held, q, *state, x=x, **_wrench_options(wrenches), **options), active)
+    A, f, g = found
+    held_by = [sum((A[k][i] * lam[k] for k in rows), 0) for i in range(len(x))]
+    forces = [-(y + z) for y, z in zip(f, held_by, strict=True)]
+    return forces + [dot(A[k], x) - g[k] + (off[k] * lam[k] if off else 0) if k in rows else lam[k] for k in range(len(A))]
+
+
+def _factors(held: ConstrainedModel, q: Any, rows: Sequence[int], route: str, t: Any = 0, active: Any = None) -> Saddle:
+    """The factors of the selected rows with M, for any right-hand side."""
+    A = held.rows(q, t=t).A
+    found, off = _switched(held, (A, [0] * held.model.nv, [0] * len(A)), active)
+    return _saddle(held, q, found, off, rows, route)
+
+
 def _reactions(
     held: ConstrainedModel, q: Any, v: Any, a: Any, multipliers: Any, wrenches: Any = None, t: Any = 0, **loop_forces: Any
 ) -> Any:
@@ -232,13 +285,16 @@ def _reactions(
 # -- the table -------------------------------------------------------------------------------------------------
 
 
-def _methods_of(system: Callable[..., Any], *inputs: str) -> dict[str, Quantity]:
+def _methods_of(what: str, system: Callable[..., Any], *inputs: str) -> dict[str, Quantity]:
     """F&O's methods 1 and 2 for a system; the second by whichever route to M⁻¹ takes fewer operations."""
     run, outputs = partial(_solution, system), ("x", "multipliers", "doubt")
+    common: dict[str, Any] = {"lossy": "tau" in inputs, "acceleration": True, "lenient": True}
+    solved: dict[str, Any] = {"checks": ("doubt",), "implicit": partial(solution_derivative, f"{what}.residual", _factors)}
     by_factors = (partial(run, route="factors"),)
     return {
-        "multipliers": Quantity(inputs, run, ("rows",), outputs, by_factors, few=4 * FEW, lenient=True),
-        "direct": Quantity(inputs, partial(run, route="direct"), ("rows",), outputs, lenient=True),
+        f"{what}.multipliers": Quantity(inputs, run, ("rows",), outputs, by_factors, few=4 * FEW, **common, **solved),
+        f"{what}.direct": Quantity(inputs, partial(run, route="direct"), ("rows",), outputs, **common, **solved),
+        f"{what}.residual": Quantity((*inputs, "x", "multipliers"), partial(_residual, system), ("rows",), **common),
     }
 
 
@@ -250,6 +306,8 @@ QUANTITIES = Table(
     {
         "rows": Quantity(("q", "v"), _rows, outputs=("error", "A", "speed", "drift")),
         "jacobian": Quantity(("q",), _jacobian, outputs=("A",)),
+        "residual": Quantity(("q",), _closure_error),
+        "drift": Quantity(("q", "v"), _drift),
         "position": Quantity(("q",), _position, outputs=("error", "A")),
         "mass_matrix": Quantity(("q",), _mass_matrix),
         "inverse_effective_mass": Quantity(
@@ -260,8 +318,8 @@ QUANTITIES = Table(
         "impulse_terms": Quantity(IMPULSE, partial(_terms, _impact_terms), outputs=TERMS),
         "reactions": Quantity(("q", "v", "a", "multipliers"), _reactions, outputs=("tree", "loops")),
     }
-    | {f"dynamics.{method}": row for method, row in _methods_of(_system, *DYNAMICS).items()}
-    | {f"impulse.{method}": row for method, row in _methods_of(_impact_terms, *IMPULSE).items()},
+    | _methods_of("dynamics", _system, *DYNAMICS)
+    | _methods_of("impulse", _impact_terms, *IMPULSE),
     title="constrained",
     symbols="torsor.algorithms.closed_loops takes them",
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from torsor.algorithms import task_space as ts
 from torsor.kernels import Quantity, Table
+from torsor.mechanics.task import derivatives
 from torsor.model import Model
 from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS
 
@@ -24,27 +25,33 @@ def _kinematic(function: Callable[..., Any], output: str, *inputs: str) -> Quant
     return Quantity(inputs, run, ("targets",), (output,), joint_space=True)
 
 
-def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
+def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str, **options: Any) -> Quantity:
     """A row that needs M⁻¹: by articulated bodies, or by the factors of M, whichever is shorter."""
 
-    def run(model: Model, *values: Any, targets: ts.Targets, route: str | None = None) -> Any:
-        return function(model, targets, *values, route=route or ("articulated" if model.local else "factors"))
+    def run(model: Model, *values: Any, targets: ts.Targets, route: str | None = None, **words: Any) -> Any:
+        return function(model, targets, *values, route=route or ("articulated" if model.local else "factors"), **words)
 
-    by_factors = partial(run, route="factors")
-    return Quantity(
-        inputs, run, ("targets", "route"), outputs, (by_factors,), joint_space=True, under_loops=CONSTRAINED_FORWARD_DYNAMICS
-    )
+    by_factors = (partial(run, route="factors"),)
+    common = {"words": ("targets", "route"), "joint_space": True, "under_loops": CONSTRAINED_FORWARD_DYNAMICS}
+    return Quantity(inputs, run, outputs=outputs, alternatives=by_factors, **{**common, **options})
 
 
 def _with_exact_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
-    """A quantity that needs Λ, with the conditioning of Λ as its last result."""
+    """A quantity that needs Λ, with the conditioning of Λ as its last result; ``damping`` is ρ of Λ = (J M⁻¹ Jᵀ + ρ² 1)⁻¹."""
 
-    def run(model: Model, targets: ts.Targets, *values: Any, route: str) -> tuple[Any, ...]:
-        mass, magnified = ts.exact_mass(model, targets, values[0], route)
+    def run(model: Model, targets: ts.Targets, *values: Any, route: str, damping: float = 0) -> tuple[Any, ...]:
+        mass, magnified = ts.exact_mass(model, targets, values[0], route, damping**2)
         result = function(model, targets, *values, mass=mass, route=route)
         return (*result, magnified) if len(outputs) > 1 else (result, magnified)
 
-    return _with_route(run, inputs, *outputs, "magnified")
+    options: dict[str, Any] = {"words": ("targets", "route", "damping"), "checks": ("magnified",)}
+    return _with_route(run, inputs, *outputs, "magnified", **options, **_implicit(function.__name__))
+
+
+def _implicit(name: str) -> dict[str, Any]:
+    """The derivative of a quantity as a motion; matrices are differentiated operation by operation."""
+    as_motion = getattr(derivatives, name, None)
+    return {"implicit": partial(derivatives.task_derivative, as_motion)} if as_motion else {}
 
 
 def _with_given_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
@@ -87,8 +94,17 @@ QUANTITIES = Table(
         "acceleration": _kinematic(ts.acceleration, "acceleration", "q", "v", "a"),
         "joint_force": _kinematic(ts.joint_force, "tau", "q", "force"),
         "inverse_mass_matrix": _with_route(ts.inverse_mass_matrix, ("q",), "inverse_mass_matrix"),
-        "forward_dynamics": _with_route(ts.forward_dynamics, ("q", "v", "tau"), "acceleration"),
-        "forward_dynamics_of_force": _with_route(_forward_of_force, ("q", "v", "force"), "acceleration"),
+        "forward_dynamics": _with_route(
+            ts.forward_dynamics,
+            ("q", "v", "tau"),
+            "acceleration",
+            lossy=True,
+            acceleration=True,
+            **_implicit("forward_dynamics"),
+        ),
+        "forward_dynamics_of_force": _with_route(
+            _forward_of_force, ("q", "v", "force"), "acceleration", **_implicit("forward_dynamics_of_force")
+        ),
     }
     | {name: _with_exact_mass(*row) for name, row in _WITH_MASS.items()}
     | {WITH_GIVEN_MASS.format(name): _with_given_mass(*row) for name, row in _WITH_MASS.items()},

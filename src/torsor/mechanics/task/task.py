@@ -12,8 +12,11 @@ from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName, printable
+from torsor.kernels.checked_kernel import CheckedKernel
+from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
-from torsor.kernels.losses import losses_of, subtract_friction
+from torsor.kernels.losses import NO_LOSSES, losses_of, refuse_laws, subtract_friction
+from torsor.kernels.spec import Spec
 from torsor.mechanics.task.quantities import QUANTITIES, WITH_GIVEN_MASS, shapes
 from torsor.mechanics.task.report import TaskReport, report
 from torsor.mechanics.task.singular import LARGEST, Singular
@@ -21,6 +24,8 @@ from torsor.mechanics.task.singular import LARGEST, Singular
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
+#: quantities to which the methods add friction laws after the kernel
+ADDS_FRICTION = ("forward_dynamics_of_force", "inverse_dynamics", "inverse_dynamics_with_null_space_force")
 #: a frame name, optionally with its own rows, and with its own ``expressed_in``
 Frame = str | tuple[str, Any] | tuple[str, Any, str]
 
@@ -242,6 +247,51 @@ class Task:
                 'use method="composite" or "factors", or robot.without_couplings()'
             )
         return self._kernels(name, self._targets, method)
+
+    # -- derivatives -----------------------------------------------------------------------------------------
+
+    def derivative(self, name: str, by: str | Sequence[str], *, friction: bool | None = None) -> Kernel | CheckedKernel:
+        """∂y/∂x of a quantity by one of its inputs, ``(..., *shape of y, n)``, or by several: one result each.
+
+        Quantities and their inputs are those of :meth:`kernel`.  By ``"q"`` the derivative is along v (nv columns).  Forces
+        and motions are differentiated as solutions of M a + h − JᵀF = τ, J a + J̇v = V̇, one more solve with the same factors
+        for each column.  Where Λ does not exist, neither do its derivatives: SingularError, except with ``singular="damped"``.
+
+        >>> import numpy as np, torsor as ts
+        >>> tip = ts.robots.two_link().task("tip", ("vx", "vy"))
+        >>> slope = tip.derivative("forward_dynamics", by="tau")([0.0, 1.0], [0, 0], [0, 0])  # J M⁻¹
+        >>> bool(abs(slope @ tip.jacobian([0.0, 1.0]).T - tip.inverse_mass_matrix([0.0, 1.0])).max() < 1e-12)
+        True
+        """
+        return self._derivative("jacobian", name, by, friction)
+
+    def jvp(self, name: str, by: str | Sequence[str] | None = None, *, friction: bool | None = None) -> Kernel | CheckedKernel:
+        """(∂y/∂x) ẋ: the kernel takes the inputs of the quantity, then a direction for each input in ``by`` (default all)."""
+        return self._derivative("jvp", name, by, friction)
+
+    def vjp(self, name: str, by: str | Sequence[str] | None = None, *, friction: bool | None = None) -> Kernel | CheckedKernel:
+        """wᵀ(∂y/∂x): the kernel takes the inputs of the quantity, then weights of each result; one gradient per input."""
+        return self._derivative("vjp", name, by, friction)
+
+    def _derivative(self, mode: str, name: str, by: Any, friction: bool | None) -> Kernel | CheckedKernel:
+        known = [x for x in QUANTITIES if not x.endswith(WITH_GIVEN_MASS.format(""))]
+        if name not in known:
+            raise UnknownName("task quantity", name, known)
+        row, treatment = QUANTITIES[name], self._singular.treatment
+        words: tuple[Any, ...] = (self._targets,)
+        if row.checks and treatment == "truncated":
+            raise ArgumentError(f'{name} jumps with singular="truncated" and has no derivative; use "raise" or "damped"')
+        if row.checks and treatment == "damped":
+            words += (None, self._singular.damping)
+        if name in ADDS_FRICTION:
+            refuse_laws(self._robot.model, friction, f"the derivative of {name}")
+        losses = losses_of(self._robot.model, friction=friction) if row.lossy else NO_LOSSES
+        spec = spec_of_derivative(self._kernels, mode, Spec(((name, *words),), losses=losses), by)
+        kernel = self._kernels.kernel(spec)
+        return CheckedKernel(kernel, {"magnified": LARGEST}, self._refuse_derivative) if row.checks else kernel
+
+    def _refuse_derivative(self, given: dict[str, Any], bad: np.ndarray | None) -> None:
+        self._refuse(given["q"])
 
     def _kernel_for(self, name: str, friction: bool | None = False) -> Kernel | None:
         """The kernel of a method, if its result needs no check; None where Λ is replaced, or friction laws apply."""

@@ -1,0 +1,77 @@
+"""CheckedKernel: a kernel whose last results say whether the others can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from torsor.compile import Kernel, Program
+from torsor.compile.arrays import output
+from torsor.errors import ArgumentError, SingularError
+from torsor.kernels.spec import Name
+
+#: called with the arguments by name and the mask of the states that are refused
+Refuse: TypeAlias = Callable[[dict[str, Any], np.ndarray | None], None]
+
+
+class CheckedKernel:
+    """``kernel(*inputs, out=None)`` without the last outputs of a kernel, which are checks: one number each.
+
+    Where a check is not below its limit (``limits={output: limit}``), ``refuse(arguments by name, mask of these states)`` is
+    called, and raises; where the kernel itself finds a singular state, without a mask.  One output is returned as itself,
+    several as a tuple; leading axes are a batch, as for a Kernel.
+    """
+
+    def __init__(self, kernel: Kernel, limits: Mapping[str, float], refuse: Refuse):
+        self.kernel, self.limits, self._refuse = kernel, dict(limits), refuse
+        self.name, self.inputs, self.dtype = kernel.name, kernel.inputs, kernel.dtype
+        self.outputs = kernel.outputs[: len(kernel.outputs) - len(limits)]  #: its results, in order
+        self._run = kernel.builtin("__call__", "", self.call_carefully, guards=self.limits)
+
+    def __call__(self, *values: Any, out: Any = None, **named: Any) -> Any:
+        return self._run(*values, out=out, **named)
+
+    def __repr__(self) -> str:
+        return repr(self.kernel)
+
+    def __reduce__(self) -> Any:
+        return CheckedKernel, (self.kernel, self.limits, self._refuse)
+
+    @property
+    def program(self) -> Program:
+        """The program; its last outputs are the checks."""
+        return self.kernel.program
+
+    @property
+    def operations(self) -> int:
+        """Arithmetic operations of one evaluation, checks included."""
+        return self.kernel.operations
+
+    def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:
+        """A call in Python: anything that can be read as the inputs, and every error."""
+        given = dict(zip((a.name for a in self.inputs), values, strict=False)) | named
+        try:
+            found = self.kernel.call_carefully(*values, **named)
+        except SingularError:
+            self._refuse(given, None)
+            raise
+        results, checks = found[: len(self.outputs)], found[len(self.outputs) :]
+        bad = ~np.logical_and.reduce([np.asarray(x) < limit for x, limit in zip(checks, self.limits.values(), strict=True)])
+        if bad.any():  # True where a check is not a number
+            self._refuse(given, np.asarray(bad))
+        if out is None:
+            return results[0] if len(results) == 1 else tuple(results)
+        targets = [out] if len(results) == 1 else list(out) if isinstance(out, (tuple, list)) else []
+        if len(targets) != len(results):
+            names = ", ".join(o.name for o in self.outputs)
+            raise ArgumentError(f"out must hold {len(results)} arrays, one for each of {names}")
+        taken = [output(o, g, np.shape(checks[0]), self.dtype) for o, g in zip(self.outputs, targets, strict=True)]
+        for target, result in zip(taken, results, strict=True):
+            target[...] = result
+        return out
+
+
+#: a quantity by name, or a kernel
+Exportable: TypeAlias = Name | Kernel | CheckedKernel

@@ -1,0 +1,58 @@
+"""Derivatives of motions under constraints, by differentiating M x − Aᵀλ = f, A x = g and not its solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from torsor.algorithms.closed_loops import Saddle
+from torsor.compile import Argument, record
+from torsor.compile.derivative import Linearization
+from torsor.kernels import Kernels
+from torsor.kernels.derivatives import Differentiable, split
+from torsor.kernels.implicit import Checked, Solution
+from torsor.kernels.spec import Spec
+from torsor.scalar import Scalar, Scalars
+
+
+def solution_derivative(
+    residual: str, factors: Callable[..., Saddle], kernels: Kernels, spec: Spec, choice: int
+) -> Differentiable:
+    """The derivative of (x, λ) as the solution of R = (M x − Aᵀλ − f, A x − g) = 0; K = [[M, −Aᵀ], [A, 0]].
+
+    ẋ and λ̇ solve the same system with −Ṙ on the right.  Kᵀ(y, z) = w is it too, with −w_λ on the right and −z for λ.
+    ``residual`` is the quantity R, and ``choice`` 0 solves by articulated bodies, 1 by the factors of M.
+    """
+    (name, rows), inputs = spec.quantities[0], kernels.inputs(spec)
+    n, k = kernels.model.nv, len(kernels.subject.names)
+    route = "direct" if name.endswith("direct") else ("articulated", "factors")[choice]
+    unknowns = [Argument("x", (n,)), Argument("multipliers", (k,))]
+    equation = replace(spec, quantities=((residual, rows),))
+    order = [a.name for a in kernels.inputs(equation)]
+
+    def evaluate(*values: Scalars) -> dict[str, Any]:
+        named = {a.name: value for a, value in zip([*inputs, *unknowns], values, strict=True)}
+        return {"R": kernels.evaluate(equation, *(named[x] for x in order))[equation.label]}
+
+    R = record(evaluate, [*inputs, *unknowns])
+
+    def at(x: Scalars) -> Checked:
+        values = split(inputs, x)
+        found = kernels.evaluate(spec, *values, choice=choice)
+        named = {a.name: value if a.shape else value[0] for a, value in zip(inputs, values, strict=True)}
+        saddle = factors(kernels.subject, named["q"], rows, route, named.get("t", 0), named.get("active"))
+
+        def solve(r: Scalars, sign: int = 1) -> list[Scalar]:
+            assert saddle.solve is not None
+            dx, held = saddle.solve(r[:n], [r[n + j] * sign for j in rows])
+            multipliers = list(r[n:])  # of redundant rows: 0 = 0
+            for j, y in zip(rows, held, strict=True):
+                multipliers[j] = y * sign
+            return [*dx, *multipliers]
+
+        results = [*found["x"], *found["multipliers"]]
+        solution = Solution(Linearization.of(R, [*x, *results]), solve, lambda w: solve(w, -1), results)
+        return Checked(solution, [found["doubt"]])
+
+    return Differentiable(tuple(inputs), tuple(unknowns), at, R.operations, R.rays, (Argument("doubt", ()),))

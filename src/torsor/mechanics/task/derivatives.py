@@ -1,0 +1,140 @@
+"""Derivatives of task quantities that are solutions of the equations of motion with their rows, by differentiating those.
+
+The motion (a, F) under joint forces τ at a task acceleration V̇ solves M a + h − JᵀF = τ, J a + J̇v + ρ²F = V̇ (MR 8.89; ρ = 0
+unless Λ is damped): F = Λ (V̇ − V̇(τ)).  Without rows it is forward dynamics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from torsor.algorithms import task_space as ts
+from torsor.algorithms.closed_loops import solve_by_multipliers
+from torsor.algorithms.rnea import rnea
+from torsor.compile import Argument, record
+from torsor.compile.derivative import Linearization
+from torsor.kernels import Kernels
+from torsor.kernels.derivatives import Differentiable, flat, of_program, split
+from torsor.kernels.implicit import Calls, Solution, record_with_calls
+from torsor.kernels.spec import Spec
+from torsor.model import Model
+from torsor.scalar import Scalar, Scalars
+
+#: (model, q, v, τ, V̇) → (a, F); V̇ None is a robot without a task
+Motion = Callable[..., tuple[list[Scalar], list[Scalar]]]
+
+
+# -- quantities as motions -------------------------------------------------------------------------------------
+
+
+def forward_dynamics(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, tau: Scalars) -> Any:
+    """V̇ = J a + J̇v (MR 8.84)."""
+    return ts.acceleration(model, targets, q, v, motion(model, q, v, tau, None)[0])
+
+
+def forward_dynamics_of_force(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, F: Scalars) -> Any:
+    """V̇ under τ = JᵀF."""
+    return forward_dynamics(motion, model, targets, q, v, ts.joint_force(model, targets, q, F))
+
+
+def bias_force(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars) -> Any:
+    """η: the force under which the task does not accelerate."""
+    return motion(model, q, v, _zero(model), [0] * _size(targets))[1]
+
+
+def velocity_force(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars) -> Any:
+    """η without gravity."""
+    return bias_force(motion, model.weightless(), targets, q, v)
+
+
+def gravity_force(motion: Motion, model: Model, targets: ts.Targets, q: Scalars) -> Any:
+    """η at rest."""
+    return bias_force(motion, model, targets, q, _zero(model))
+
+
+def velocity(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, V: Scalars) -> Any:
+    """J̄V: the motion at V̇ = V from rest, without gravity."""
+    return motion(model.weightless(), q, _zero(model), _zero(model), V)[0]
+
+
+def inverse_dynamics(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, A: Scalars) -> Any:
+    """F at V̇ = A, and JᵀF."""
+    F = motion(model, q, v, _zero(model), A)[1]
+    return F, ts.joint_force(model, targets, q, F)
+
+
+def inverse_dynamics_with_null_space_force(
+    motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, A: Scalars, tau: Scalars
+) -> Any:
+    """F at V̇ = A, and τ + JᵀF(τ): the force that is lacking under τ is added to it."""
+    lacking = ts.joint_force(model, targets, q, motion(model, q, v, tau, A)[1])
+    return motion(model, q, v, _zero(model), A)[1], [t + x for t, x in zip(tau, lacking, strict=True)]
+
+
+def _zero(model: Model) -> list[Scalar]:
+    return [0] * model.nv
+
+
+def _size(targets: ts.Targets) -> int:
+    return sum(len(t.rows) for t in targets)
+
+
+# -- their derivatives -----------------------------------------------------------------------------------------
+
+
+def task_derivative(function: Callable[..., Any], kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
+    """The derivative of one of these functions; ``choice`` 0 solves by articulated bodies, 1 by the factors of M."""
+    name, targets, *words = spec.quantities[0]
+    chosen, damping = (*words, None, None)[:2]
+    model, inputs, row = kernels.lean, kernels.inputs(spec), kernels.table[name]
+    route, off = chosen or ("articulated", "factors")[choice], (damping or 0) ** 2
+
+    def run(calls: Calls, *values: Scalars) -> dict[str, Any]:
+        def motion(model: Model, q: Scalars, v: Scalars, tau: Scalars, A: Scalars | None) -> tuple[list[Scalar], list[Scalar]]:
+            rows = () if A is None else targets
+            found = calls(motion_derivative(model, rows, route, off), [*q, *v, *tau, *(A or ())], model.nv + _size(rows))
+            return found[: model.nv], found[model.nv :]
+
+        state = dict(zip((a.name for a in inputs), values, strict=True))
+        if any(spec.losses):
+            lost = spec.losses.force(model, state["v"], state["tau"])
+            state["tau"] = [t - x for t, x in zip(state["tau"], lost, strict=True)]
+        found = function(motion, model, targets, *state.values())
+        results = list(found) if len(row.outputs) - len(row.checks) > 1 else [found]
+        if row.checks:
+            results.append(ts.exact_mass(model, targets, values[0], route, off)[1])
+        return dict(zip(row.outputs, results, strict=True))
+
+    return of_program(kernels, spec, *record_with_calls(run, inputs))
+
+
+def motion_derivative(model: Model, rows: Sequence[ts.Target], route: str, off: float) -> Callable[[Scalars], Solution]:
+    """(a, F) at (q, v, τ, V̇) as the solution of R = (M a + h − JᵀF − τ, J a + J̇v + ρ²F − V̇) = 0, ``off`` = ρ²."""
+    n, k = model.nv, _size(rows)
+    inputs = [Argument("q", (model.nq,)), *(Argument(x, (n,)) for x in ("v", "tau")), Argument("V", (k,))]
+
+    def equation(q: Scalars, v: Scalars, tau: Scalars, V: Scalars, a: Scalars, F: Scalars) -> dict[str, Any]:
+        forces = zip(rnea(model, q, v, a), ts.joint_force(model, rows, q, F), tau, strict=True)
+        motions = zip(ts.acceleration(model, rows, q, v, a), F, V, strict=True)
+        return {"R": [*(x - y - t for x, y, t in forces), *(x + f * off - y for x, f, y in motions)]}
+
+    R = record(equation, [*inputs, Argument("a", (n,)), Argument("F", (k,))])
+
+    def at(x: Scalars) -> Solution:
+        q, v, tau, V = split(inputs, x)
+        f = [t - h for t, h in zip(tau, rnea(model, q, v, _zero(model)), strict=True)]
+        g = [y - z for y, z in zip(V, ts.acceleration(model, rows, q, v, _zero(model)), strict=True)]
+        J, M = ts.jacobian(model, rows, q), ts.ROUTES[route](model, rows, q)
+        found = solve_by_multipliers(M, J, f, g, off=[off] * k if off else ())
+
+        def solve(r: Scalars, sign: int = 1) -> list[Scalar]:  # Kᵀ: with −w_F on the right and −F
+            assert found.solve is not None
+            a, F = found.solve(r[:n], [y * sign for y in r[n:]])
+            return flat([a, [y * sign for y in F]])
+
+        results = flat([found.x, found.multipliers])
+        return Solution(Linearization.of(R, [*x, *results]), solve, partial(solve, sign=-1), results)
+
+    return at

@@ -1,0 +1,121 @@
+"""Invalid calls of derivatives: names, shapes, numbers, quantities and friction laws without derivative."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from torsor.actuators.friction import Coulomb, LuGre, Viscous
+from torsor.errors import ArgumentError, SingularError, UnknownName
+
+MODES = ("derivative", "jvp", "vjp", "second_derivatives")
+ZERO, NAN = [0.0, 0.0], [0.0, np.nan]
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return ts.robots.two_link()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_derivatives_of_unknown_quantities_and_inputs_are_refused(arm, mode):
+    call = getattr(arm, mode)
+    for name, by, error, words in (
+        ("gravity", "q", UnknownName, "quantity"),
+        ("gravity_force:tip", "q", ArgumentError, "too many parts"),
+        ("pose", "q", ArgumentError, "needs a frame"),
+        ("pose:tap", "q", UnknownName, "tap"),
+        (3, "q", ArgumentError, "must be a name"),
+        ("gravity_force", "v", UnknownName, "input of gravity_force"),
+        ("gravity_force", ("q", "q"), ArgumentError, "twice"),
+        ("gravity_force", (), ArgumentError, "by must name one or more inputs of gravity_force: q"),
+        ("inverse_dynamics", "wrenches['tip']", UnknownName, "input of inverse_dynamics"),
+    ):
+        with pytest.raises(error, match=words):
+            call(name, by)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_quantities_without_derivative_are_refused_with_the_reason(arm, mode):
+    call = getattr(arm, mode)
+    with pytest.raises(ArgumentError, match="payload_capacity has no derivative: it is the smallest"):
+        call("payload_capacity:tip", "q")
+    with pytest.raises(ArgumentError, match="prescribed has flags, 0 or 1, and no derivative by them exists; by may name q, v"):
+        call("hybrid_force", "prescribed")
+
+
+def test_derivatives_by_all_inputs_leave_out_flags(arm):
+    kernel = arm.jvp("hybrid_force")
+    assert [a.name for a in kernel.inputs] == ["q", "v", "a", "tau", "prescribed", "dq", "dv", "da", "dtau"]
+
+
+@pytest.mark.parametrize("mode", ["jvp", "vjp", "derivative", "second_derivatives"])
+def test_wrong_shapes_numbers_and_counts_are_refused(arm, mode):
+    kernel = getattr(arm, mode)("gravity_force", "q")
+    more = [ZERO] * (len(kernel.inputs) - 1)
+    with pytest.raises(ArgumentError, match="q has shape"):
+        kernel([0.0, 0.0, 0.0], *more)
+    with pytest.raises(ArgumentError, match=r"q\[1\] is nan"):
+        kernel(NAN, *more)
+    with pytest.raises(ArgumentError, match=r"q\[0, 1\] is inf"):
+        kernel([[0.0, np.inf]], *more)
+    with pytest.raises(ArgumentError, match="takes"):
+        kernel(ZERO, *more, ZERO)
+    with pytest.raises(ArgumentError, match="q"):
+        kernel(["a", "b"], *more)
+    with pytest.raises(ArgumentError, match="out"):
+        kernel(ZERO, *more, out=np.zeros(7))
+    if more:
+        last = kernel.inputs[-1].name
+        with pytest.raises(ArgumentError, match=rf"{last}\[0\] is -inf"):
+            kernel(ZERO, [-np.inf, 0.0])
+        with pytest.raises(ArgumentError, match=f"{last} has shape"):
+            kernel(ZERO, [0.0])
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics_derivatives", "forward_dynamics_derivatives", "linearize"])
+def test_methods_refuse_wrong_shapes_and_numbers(arm, name):
+    method = getattr(arm, name)
+    with pytest.raises(ArgumentError, match="v has shape"):
+        method(ZERO, [0.0], ZERO)
+    with pytest.raises(ArgumentError, match=r"q\[1\] is nan"):
+        method(NAN, ZERO, ZERO)
+    with pytest.raises(ArgumentError, match="friction=True, but no joint"):
+        method(ZERO, ZERO, ZERO, friction=True)
+
+
+def test_friction_laws_that_jump_are_refused_and_smooth_ones_are_not(arm):
+    for law in (Coulomb(0.3), LuGre(Coulomb(0.3), 1e4)):
+        rough = arm.with_friction({"joint2": law})
+        words = r"joint 'joint2' has a friction law that jumps at v = 0 .* use law.smooth\(width\), or friction=False"
+        for call in (
+            lambda r=rough: r.inverse_dynamics_derivatives(ZERO, ZERO, ZERO),
+            lambda r=rough: r.forward_dynamics_derivatives(ZERO, ZERO, ZERO),
+            lambda r=rough: r.linearize(ZERO, ZERO, ZERO),
+            lambda r=rough: r.linearize(ZERO, ZERO, ZERO, dt=1e-3),
+            lambda r=rough: r.vjp("forward_dynamics"),
+            lambda r=rough: r.derivative("friction_force", by="v"),
+            lambda r=rough: r.task("tip", ("vx", "vy")).jvp("forward_dynamics"),
+            lambda r=rough: r.constrained().vjp("forward_dynamics"),
+        ):
+            with pytest.raises(ArgumentError, match=words):
+                call()
+        rough.inverse_dynamics_derivatives(ZERO, ZERO, ZERO, friction=False)
+        rough.vjp("forward_dynamics", friction=False)
+    for law in (Coulomb(0.3).smooth(0.1), Viscous(0.2)):
+        arm.with_friction({"joint2": law}).forward_dynamics_derivatives(ZERO, ZERO, ZERO)
+
+
+def test_derivative_of_a_distance_at_zero_is_refused(arm):
+    """|q1 ⊖ q0| has a kink at q1 = q0."""
+    with pytest.raises(SingularError, match="distance is finite at this state, but has no finite derivative there"):
+        arm.vjp("distance")(ZERO, ZERO, 1.0)
+    assert np.allclose(arm.derivative("distance", by="q1")(ZERO, [3.0, 4.0]), [0.6, 0.8])
+
+
+def test_derivatives_of_a_robot_with_loops_name_the_constrained_ones():
+    linkage = ts.mechanisms.four_bar()
+    for mode in ("derivative", "jvp", "vjp"):
+        with pytest.raises(ArgumentError, match=r"has loops.*constrained"):
+            getattr(linkage, mode)("forward_dynamics", "q")
