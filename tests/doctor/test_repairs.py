@@ -80,6 +80,14 @@ def test_repair_removes_nested_macro_calls_and_keeps_the_rest(tmp_path):
     assert (tmp_path / "out.urdf").read_text() == arm(more="<gazebo></gazebo>")
 
 
+def test_macro_call_that_may_hold_an_inertia_is_not_removed():
+    text = arm(more='<link name="tip"><xacro:ball/></link>')
+    (found,) = (f for f in check(text).findings if f.code == "xacro-call")
+    assert found.repair is None
+    assert "torsor refuses the file" in found.means
+    assert repair(text, None) == []
+
+
 def test_sign_repair_is_preferred_to_nearest_inertia():
     codes = {f.code for f in check(HAVE["inertia-products-sign"]).findings}
     assert {"triangle-inequality", "inertia-products-sign"} <= codes

@@ -14,7 +14,7 @@ from torsor.checks.doctor.subject import Examination, local_name
 from torsor.checks.doctor.thresholds import TWO_TURNS
 from torsor.io.shared.decimals import parse_numbers
 from torsor.io.shared.document import is_macro_call
-from torsor.io.urdf.defects import undeclared_prefixes
+from torsor.io.urdf.defects import may_be_omitted, undeclared_prefixes
 from torsor.support.text import count
 
 
@@ -42,16 +42,20 @@ def macro_calls(subject: Examination) -> Iterable[Finding]:
         return
     names = ", ".join(dict.fromkeys(f"<xacro:{local_name(e)}>" for e in calls))
     root = next(iter(subject.tags))
-    missing = any(e.getparent() is root for e in outer)
+    means = "no effect on the dynamics: the calls are ignored"
+    if any(e.getparent() is root for e in outer):
+        means = "links and joints of the macro may be missing"
+    if not all(map(may_be_omitted, outer)):
+        means = "inertias or joints lack the numbers of the macro: torsor refuses the file"
+    edits = tuple(Edit("robot", subject.name, (), "", "", e) for e in outer if may_be_omitted(e))
     yield _about_robot(
         subject, "xacro-call", calls, f"{count(len(calls), 'call')} of macros that xacro did not expand: {names}",
-        "links and joints of the macro may be missing" if missing else "no effect on the dynamics: the calls are ignored",
-        ProposedRepair("remove-xacro-call", "calls removed", tuple(Edit("robot", subject.name, (), "", "", e) for e in outer)),
+        means, ProposedRepair("remove-xacro-call", "calls removed", edits) if edits else None,
     )  # fmt: skip
 
 
 def _about_robot(
-    subject: Examination, code: str, elements: Sequence[Any], what: str, means: str, proposal: ProposedRepair
+    subject: Examination, code: str, elements: Sequence[Any], what: str, means: str, proposal: ProposedRepair | None
 ) -> Finding:
     also = tuple(f"line {subject.tags[e].line}" for e in elements[1:])
     return replace(subject.finding(code, None, what, means, at=elements[0], proposal=proposal), also=also)

@@ -32,7 +32,7 @@ def find_defects(doc: Document) -> None:
     found = [e for e in doc.root.iter() if is_macro_call(e) or any(undeclared_prefixes(e))]
     for element in found:
         if is_macro_call(element):
-            if not _may_be_omitted(doc, element):
+            if not may_be_omitted(element):
                 reason = "is the call of a xacro macro, which may contain numbers of the tree; run xacro on its source again"
                 raise doc.fail(element, reason)
             missing = ", so links may be missing" if element.getparent() is doc.root else ""
@@ -68,14 +68,14 @@ def missing_links_hint(doc: Document) -> str:
     return f"; calls of xacro macros are left over ({short_list(calls)}): run xacro on its source again" if calls else ""
 
 
-def _may_be_omitted(doc: Document, element: Element) -> bool:
-    """Whether a call is outside the parts of a file that contain the numbers of the tree."""
-    parent = element.getparent()
+def may_be_omitted(call: Element) -> bool:
+    """Whether the call of a macro is outside the elements that contain the numbers of the tree."""
+    parent = call.getparent()
     if parent is None:
         return False
-    tag = doc.tag(parent)
+    tag = etree.QName(parent).localname
     if tag == "link":
-        return doc.single(parent, "inertial") is not None
+        return any(etree.QName(child).localname == "inertial" for child in parent)
     return tag not in ("joint", "inertial")
 
 
