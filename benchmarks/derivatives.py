@@ -277,7 +277,7 @@ print(json.dumps(seconds))
 
 
 def cold(case: Case) -> dict[str, Any]:
-    """Processor seconds of the first call of each kernel, with its recording, and of the first batch; the kernel cache is empty."""
+    """Processor seconds of the first call of each kernel, with its recording, and of the first batch, without a cache."""
     kernels = json.dumps({name: text for name, (_, text) in COMPILED.items()})
     with tempfile.TemporaryDirectory() as cache:
         _, printed = run_python(COLD, str(case.path), case.source.base, kernels, cache=cache)
