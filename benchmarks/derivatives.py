@@ -264,20 +264,20 @@ robot = ts.load(path, base=base, mimic=False)
 robot.mass_matrix(robot.neutral())  # LLVM is loaded
 seconds = {}
 for name, text in kernels.items():
-    start = time.perf_counter()
+    start = time.process_time()
     kernel = eval(text)
     values = [robot.neutral() if a.name == "q" else np.full(a.shape, 0.1) for a in kernel.inputs]
     kernel(*values)
-    one = time.perf_counter() - start
-    start = time.perf_counter()
+    one = time.process_time() - start
+    start = time.process_time()
     kernel(*(np.stack([x] * 9) for x in values))
-    seconds[name] = one, time.perf_counter() - start
+    seconds[name] = one, time.process_time() - start
 print(json.dumps(seconds))
 """
 
 
 def cold(case: Case) -> dict[str, Any]:
-    """Seconds of the first call of each kernel, with its recording, and of the first batch, with an empty kernel cache."""
+    """Processor seconds of the first call of each kernel, with its recording, and of the first batch, without a cache."""
     kernels = json.dumps({name: text for name, (_, text) in COMPILED.items()})
     with tempfile.TemporaryDirectory() as cache:
         _, printed = run_python(COLD, str(case.path), case.source.base, kernels, cache=cache)

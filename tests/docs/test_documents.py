@@ -116,7 +116,9 @@ def test_links_and_pictures_of_the_pages_are_plain_markdown():
 
 
 @pytest.mark.night
-@pytest.mark.parametrize("page", [page for page in PAGES if "images/" in page.read_text(encoding="utf-8")], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if "images/" in page.read_text(encoding="utf-8")], ids=lambda p: p.stem
+)
 def test_pictures_of_a_page_are_those_that_its_blocks_draw(page, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.syspath_prepend(str(ROOT / "docs"))

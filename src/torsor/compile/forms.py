@@ -76,7 +76,7 @@ def _text(
     loops: Sequence[InverseLoop | SolveLoop] = (),
 ) -> str:
     """The module: functions of the body, those of the loops, and the driver that calls them for each vector of states."""
-    b, calls, functions, blocks = body.b, body.calls(), body.functions(), body.blocks()
+    b, calls, functions = body.b, body.calls(), body.functions()
     inputs, outputs = [a.size for a in program.inputs], [o.size for o in program.outputs]
     private, extra = 0, []
     if parts is not None:
@@ -90,6 +90,7 @@ def _text(
     if b.one:
         driver = one_driver(b, body.slots, lines, len(inputs) + len(outputs), private)
     else:
+        blocks = body.blocks() if isinstance(body, BlockedEmitter) else None
         driver = batch_driver(b, inputs, outputs, body.slots, lines, private, blocks)
     return "\n".join((header(b, driver.work, driver.stage, extra), functions, driver.text))
 

@@ -21,7 +21,7 @@ from torsor.compile.outline import outline
 from torsor.compile.program import Program
 
 #: numbers of an output from which its rows are written by a loop, and up to which they stay in the caches until then
-LARGE, MOST = 128, 8192
+LARGE, MOST = 512, 8192
 #: numbers of a tile, and numbers behind it that complete its last vector in the rows; the last tile may have a vector more
 TILE, MORE = 128, 16
 #: numbers from lane to lane of a tile on its way past the caches: whole cache lines
@@ -85,6 +85,7 @@ class BlockedEmitter(Emitter):
         return lines
 
     def blocks(self) -> Blocks:
+        """The part of the driver's work that the calls do themselves."""
         tile = self.b.width * STRIDE * (4 if self.b.single else 8) if self.streamed else 0
         return Blocks(self.blocked, tile, "  call void @constants(ptr %scratch)" if self.blocked else "")
 

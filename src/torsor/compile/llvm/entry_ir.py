@@ -168,8 +168,8 @@ class _Call:
         """The compiled form for this call, which must be there.
 
         A batch must be short enough to be computed here: an empty one is not (−1 unsigned).  While torsor uses one thread there
-        are no other threads to share with, so the limit is higher: ``most`` << patience.  Results must fit the caches, since there
-        is no memory here to write them past.  Guards are for one state.
+        are no other threads to share with, so the limit is higher: ``most`` << patience.  Results must fit the caches, because
+        there is no memory here to write them past.  Guards are for one state.
         """
         w = self.w
         self.one, self.batch = self.get(KernelInfo, self.kernel, "one"), self.get(KernelInfo, self.kernel, "batch")

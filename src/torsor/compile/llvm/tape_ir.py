@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.compile.llvm.drivers import FILL, Blocks, loop
+from torsor.compile.llvm.drivers import FILL, loop
 from torsor.compile.llvm.emit import elementary, groups
 from torsor.compile.llvm.lanes import IRWriter
 from torsor.compile.llvm.sincos import trigonometry
@@ -43,10 +43,6 @@ class TapeEmitter:
     def calls(self) -> list[str]:
         """The line of a driver that computes one vector of states."""
         return ["  call void @tape(ptr %lanes, ptr %scratch, ptr @table)"]
-
-    def blocks(self) -> Blocks:
-        """The outputs that the calls write themselves: none."""
-        return Blocks()
 
     def functions(self) -> str:
         """The function that this line calls, and its tables."""
