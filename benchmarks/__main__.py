@@ -9,8 +9,10 @@ from typing import Any
 
 import torsor as ts
 from benchmarks import (
+    adapters,
     calls,
     constrained,
+    derivatives,
     first_calls,
     machine,
     operations,
@@ -27,6 +29,7 @@ from benchmarks.timing import QUICK, Contest, Effort, pinned
 
 SECTIONS = (
     "one", "batch", "peers", "constrained", "rollouts", "simulate", "operations", "threads", "startup", "memory", "calls",
+    "adapters", "derivatives",
 )  # fmt: skip
 #: robots whose batches are spread over two threads
 THREADED = ("ur5", "g1")
@@ -55,6 +58,7 @@ def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> d
     results["startup"] = processes.startup(effort.processes) if "startup" in sections else {}
     results["memory"] = processes.memory() if "memory" in sections else []
     results["first_calls"] = first_calls.seconds(min(2, effort.processes)) if "calls" in sections else {}
+    results["adapters"] = adapters.measured(effort) if "adapters" in sections else {}
     if "calls" in sections:
         print("\n" + report.first_calls(results["first_calls"]), flush=True)
     with pinned(), ts.threads(1):
@@ -67,6 +71,7 @@ def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> d
             results["contests"] += _played(contests, effort, here)
         for contests in simulation.contests(effort) if "simulate" in sections else ():
             results["contests"] += _played(contests, effort, here)
+        results["derivatives"] = _derivatives(cases, effort) if "derivatives" in sections else {}
         fallers = [c for c in cases if c.name in rollouts.NAMES] if "rollouts" in sections else []
         for case in fallers:
             results["contests"] += _played(rollouts.contests(case), effort, here)
@@ -90,6 +95,20 @@ def _contests(case: robots.Case, effort: Effort, sections: list[str]) -> Iterabl
         yield from calls.contests(case)
     if "peers" in sections and case.name == "ur5":
         yield from peers.contests(case)
+    if "derivatives" in sections:
+        yield from derivatives.contests(case)
+
+
+def _derivatives(cases: list[robots.Case], effort: Effort) -> dict[str, Any]:
+    """What is measured of derivatives beside contests, printed as a table."""
+    small = [case for case in cases if case.robot.nv <= 18]
+    found = {
+        "operations": [derivatives.operations(case) for case in cases],
+        "second": [derivatives.second(case, effort) for case in small],
+        "cold": [derivatives.cold(case) for case in cases],
+    }
+    print("\n" + report.derivatives(found), flush=True)
+    return found
 
 
 def _played(contests: Iterable[Contest], effort: Effort, here: dict[str, Any]) -> list[dict[str, Any]]:

@@ -93,6 +93,23 @@ WAYS = (
         "kernel of M and h, out=", "keywords", "both(q, v, out=(M, h))",
         "M_ = pin.crba(model, data, qp); r = pin.nonLinearEffects(model, data, qp, vp)", ours_as="{}[1]",
     ),
+    Way(
+        "kernel of M, g and J, out=", "keywords", "three(q, out=(M, h, J))",
+        "M_ = pin.crba(model, data, qp); g_ = pin.computeGeneralizedGravity(model, data, qp); "
+        "r = pin.computeFrameJacobian(model, data, qp, frame_id, axes)", "jacobian_back(r)", "{}[2]",
+    ),
+    Way(
+        "gravity_force, out=", "keywords", "robot.gravity_force(q, out=tau)",
+        "r = pin.computeGeneralizedGravity(model, data, qp)",
+    ),
+    Way(
+        "mass_matrix_product", "positional", "robot.mass_matrix_product(q, a)", "r = pin.crba(model, data, qp) @ ap",
+    ),
+    Way("mass_matrix_solve", "positional", "robot.mass_matrix_solve(q, a)", "r = pin.computeMinverse(model, data, qp) @ ap"),
+    Way(
+        "jacobian_transpose_product", "frames", "robot.jacobian_transpose_product(q, F, frame)",
+        "r = pin.computeFrameJacobian(model, data, qp, frame_id, axes).T @ F",
+    ),
     Way("integrate", "short", "robot.integrate(q, v, 1.0)", "r = pin.integrate(model, qp, vp)", "r", "configuration({})"),
     Way("difference", "short", "robot.difference(q, q1)", "r = pin.difference(model, qp, q1p)"),
     Way("configuration_rate", "short", "robot.configuration_rate(q, v)"),
@@ -113,6 +130,7 @@ WAYS = (
     Way("twist", "frames", "robot.twist(q, v, frame)", FRAME_VELOCITY, "r.vector[SWAP]"),
     Way("acceleration", "frames", "robot.acceleration(q, v, a, frame)", FRAME_ACCELERATION, "r.vector[SWAP]"),
     Way("task Λ", "solved", "task.mass_matrix(q)", TASK, "r[SWAP][:, SWAP]"),
+    Way("task inverse dynamics", "solved", "task.inverse_dynamics(q, v, F)"),
     Way(
         "four-bar forward dynamics", "solved", "bars.forward_dynamics(bq, bv, bt)",
         "r = solve(bmodel, bdata, bqp, bvp, btp, contacts, memory, settings)", "r", "{}.a",
@@ -200,6 +218,7 @@ def _one_state(case: Case) -> dict[str, Any]:
     names["q1p"] = translation.configuration(names["q1"])
     names |= {"tau": np.empty(robot.nv), "M": np.empty((robot.nv, robot.nv)), "h": np.empty(robot.nv)}
     names |= {"kernel": robot.kernel("inverse_dynamics"), "both": robot.kernel("mass_matrix", "bias_force")}
+    names |= {"three": robot.kernel("mass_matrix", "gravity_force", f"jacobian:{frame}"), "J": np.empty((6, robot.nv))}
     names["rubbing"] = robot.with_friction({joint: StaticViscous(0.3, 0.1) for joint in robot.joints})
     names |= {"task": robot.task(frame), "prescribed": [robot.joints[0]], "first": np.eye(robot.nv)[0], "F": np.ones(6)}
     names["pushes"] = _pushes(case.model, frame, names["F"])

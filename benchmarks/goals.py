@@ -15,7 +15,19 @@ RATIOS: dict[tuple[str, str], tuple[float, ...]] = {
     ("batch", "mass_matrix"): (20, 15, 8, 5, 4),
     ("one call", "inverse_dynamics"): (5, 5, 4, 4, 4),
     ("one call", "forward_dynamics"): (5, 5, 4, 4, 4),
+    ("derivatives", "∂τ/∂(q, v), M"): (35, 18, 12, 10, 10),
+    ("derivatives", "∂a/∂(q, v, τ)"): (25, 10, 8, 6, 6),
+    ("derivatives", "gradient λᵀ∂a"): (60, 45, 35, 35, 35),
+    ("derivatives, one call", "∂τ/∂(q, v), M"): (8, 3.5, 3.5, 2.5, 2.5),
 }
+#: share of the batch ratios of derivatives to reach with fewer than eight lanes (AVX2)
+NARROW = 0.7
+#: one call of UR5's ∂τ against one of CasADi's compiled C, in C; of the same, microseconds of λ·∂²τ a state
+CASADI, SECOND = 1.0, {"ur5": 0.3}
+#: operations of the gradient of forward dynamics, in forward dynamics
+GRADIENT = 2.4
+#: seconds to record and compile a kernel of a derivative: first order, second order
+COMPILE = {1: 5.0, 2: 15.0}
 
 #: the same for every mechanism and every peer
 #: one robot with a Python controller against a SciPy loop over Pinocchio; free steps are printed, and have no goal
@@ -42,6 +54,10 @@ LARGE = 300
 COLD, WARM_FIRST, WARM_NEXT = 1.0, 0.08, 0.005
 #: the one quantity that may take longer than COLD
 LONG = "christoffel_symbols"
+
+#: forward and backward of Panda's forward dynamics through torch and JAX: microseconds a state, seconds to the first result;
+#: error above which both are missed
+ADAPTERS, FIRST_GRADIENT, GRADIENT_ERROR = 0.5, 1.0, 1e-9
 
 #: quantity → the most operations, from the design; None where it says nothing
 OPERATIONS: dict[str, tuple[int | None, ...]] = {
@@ -95,10 +111,13 @@ def ratio_goal(record: dict[str, Any]) -> float | None:
         return None if "free steps" in record["peer"] else SIMULATE
     if contest in CONSTRAINED:
         return CONSTRAINED[contest]
+    if record["section"] == "derivatives, one call" and record["peer"].startswith("CasADi"):
+        return CASADI
     goals = RATIOS.get(contest)
     if goals is None or not record["peer"].startswith("Pinocchio"):
         return None
-    return goals[ROBOTS.index(record["robot"])]
+    narrow = record["section"] == "derivatives" and record.get("lanes", 8) < 8
+    return goals[ROBOTS.index(record["robot"])] * (NARROW if narrow else 1)
 
 
 def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
@@ -109,10 +128,12 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
             measured = record.get("ratio", 0.0)  # a disagreement meets no goal
             sections = ("rollout", "simulate", "batch of 1024")
             several = record["quantity"] == "constrained_dynamics" or record["section"] in sections
+            several = several or record["peer"].startswith("CasADi")
             rival = f", {record['peer']}" if several else ""
             yield Verdict(f"{record['section']} {record['quantity']}{rival}", record["robot"], goal, measured, True, "×")
     yield from _of_ways(results.get("ways", []), results.get("bound", {}))
     yield from _of_first_calls(results.get("first_calls", {}))
+    yield from _of_derivatives(results.get("derivatives", {}))
     for record in results.get("rollouts", []):
         word, ratio = max(record["controllers"].items(), key=lambda x: x[1])
         yield Verdict(f"rollout step with {word}", record["robot"], CONTROLLED, ratio, False, "×")
@@ -132,6 +153,12 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
             yield Verdict(f"start-up, {name.replace('_', ' ')}", "ur5", seconds, results["startup"][name], False, " s")
     for record in results.get("threads", []):
         yield Verdict("two threads", record["robot"], SPEED_UP, record["speed_up"], True, "×")
+    for name, record in results.get("adapters", {}).items():
+        if "absent" not in record:
+            right = record["error"] < GRADIENT_ERROR
+            for what, goal, unit in (("us_per_state", ADAPTERS, " µs"), ("first_s", FIRST_GRADIENT, " s")):
+                words = "first gradient" if unit == " s" else "forward and backward"
+                yield Verdict(f"{name}, {words}", "panda", goal, record[what] if right else float("inf"), False, unit)
     if memory := results.get("memory"):
         less, more = (m["beyond_mb"] for m in memory)
         yield Verdict("memory beyond inputs, output", "ur5", MEMORY, max(0.0, more), False, " MB")
@@ -160,3 +187,15 @@ def _of_first_calls(times: dict[str, dict[str, float]]) -> Iterator[Verdict]:
     yield Verdict("first kernel of a warm process", "g1", WARM_FIRST, times["warm"][first], False, " s")
     for name in others:
         yield Verdict(f"first call, warm: {name}", "g1", WARM_NEXT, times["warm"][name], False, " s")
+
+
+def _of_derivatives(found: dict[str, Any]) -> Iterator[Verdict]:
+    """Operations of the gradient, λ·∂²τ, and the first call and the first batch of each kernel in a new process."""
+    for record in found.get("operations", []):
+        yield Verdict("operations of the gradient, in forward dynamics", record["robot"], GRADIENT, record["ratio"], False, "×")
+    for record in found.get("second", []):
+        if goal := SECOND.get(record["robot"]):
+            yield Verdict("λ·∂²τ/∂(q, v)², a state", record["robot"], goal, record["us"], False, " µs")
+    for record in found.get("cold", []):
+        for name, order, *seconds in record["seconds"]:
+            yield Verdict(f"compiled cold: {name}", record["robot"], COMPILE[order], max(seconds), False, " s")

@@ -41,6 +41,18 @@ def mujoco(case: Case, states: list[dict]) -> Iterator[Contest]:
     """mj_inverse and mj_forward, the state put in by the caller, without contacts, constraints or sensors."""
     import mujoco as mj
 
+    m = mujoco_model(case)
+    inputs = {"mj": mj, "m": m, "d": mj.MjData(m)}
+    inverse = "d.qpos[:] = q; d.qvel[:] = v; d.qacc[:] = a; mj.mj_inverse(m, d)"
+    yield _contest(case, "MuJoCo mj_inverse", "inverse_dynamics", inverse, inputs, states, answer="d.qfrc_inverse.copy()")
+    forward = "d.qpos[:] = q; d.qvel[:] = v; d.qfrc_applied[:] = a; mj.mj_forward(m, d)"
+    yield _contest(case, "MuJoCo mj_forward", "forward_dynamics", forward, inputs, states, answer="d.qacc.copy()")
+
+
+def mujoco_model(case: Case) -> Any:
+    """MuJoCo's model of a robot, without contacts, constraints, sensors and passive forces."""
+    import mujoco as mj
+
     bits = mj.mjtDisableBit
     m = mj.MjModel.from_xml_string(_bare_urdf(case.path))
     names = [m.joint(k).name for k in range(m.njnt)]
@@ -49,11 +61,7 @@ def mujoco(case: Case, states: list[dict]) -> Iterator[Contest]:
     m.opt.disableflags |= int(bits.mjDSBL_CONSTRAINT) | int(bits.mjDSBL_CONTACT) | int(bits.mjDSBL_SENSOR)
     for passive in (m.dof_damping, m.dof_frictionloss, m.dof_armature):
         passive[:] = 0
-    inputs = {"mj": mj, "m": m, "d": mj.MjData(m)}
-    inverse = "d.qpos[:] = q; d.qvel[:] = v; d.qacc[:] = a; mj.mj_inverse(m, d)"
-    yield _contest(case, "MuJoCo mj_inverse", "inverse_dynamics", inverse, inputs, states, answer="d.qfrc_inverse.copy()")
-    forward = "d.qpos[:] = q; d.qvel[:] = v; d.qfrc_applied[:] = a; mj.mj_forward(m, d)"
-    yield _contest(case, "MuJoCo mj_forward", "forward_dynamics", forward, inputs, states, answer="d.qacc.copy()")
+    return m
 
 
 def _bare_urdf(path: Any) -> str:

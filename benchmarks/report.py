@@ -55,7 +55,7 @@ def completed(record: dict[str, Any], machine: dict[str, Any]) -> dict[str, Any]
     """The record with what follows from it: the share of the arithmetic limit, and the rate of writing."""
     if "ours_ns" not in record:
         return record
-    more = {}
+    more: dict[str, Any] = {"lanes": machine["lanes"]}
     if "operations" in record and record["states"] > 1:
         limit = arithmetic_limit(record["operations"], machine["lanes"], machine["clock_hz"])
         more["of_limit"] = limit / record["ours_ns"]
@@ -90,6 +90,16 @@ def first_calls(times: dict[str, dict[str, float]]) -> str:
     return table(["first call, G1", "cold ms", "warm ms"], rows)
 
 
+def derivatives(found: dict[str, Any]) -> str:
+    """Operations of gradients, times of second derivatives, and first calls of each kernel in a new process."""
+    rows = [[r["robot"], f"{r['forward_dynamics']}", f"{r['gradient']}", f"{r['ratio']:.2f}×"] for r in found["operations"]]
+    operations = table(["operations", "forward dynamics", "its gradient", "ratio"], rows)
+    rows = [[r["robot"], f"{r['operations']}", f"{r['us']:.3f}"] for r in found["second"]]
+    second = table(["λ·∂²τ/∂(q, v)²", "operations", "µs a state"], rows)
+    rows = [[r["robot"], name, f"{one:.2f}", f"{batch:.2f}"] for r in found["cold"] for name, _, one, batch in r["seconds"]]
+    return "\n\n".join((operations, second, table(["compiled cold", "", "one call s", "batch s"], rows)))
+
+
 def goals(results: dict[str, Any]) -> str:
     """The goals table: goal, measured, met or missed by how much."""
     rows = []
@@ -113,6 +123,11 @@ def processes(results: dict[str, Any]) -> str:
         f"two threads, {t['robot']}: {t['one_ns']:.1f} → {t['two_ns']:.1f} ns/state, {t['speed_up']:.2f}×, "
         f"{'same bits' if t['same_bits'] else 'DIFFERENT BITS'} (bare loops gain {t['possible']:.2f}×)"
         for t in results.get("threads", [])
+    ]
+    lines += [
+        f"{name}, forward and backward of Panda's forward dynamics: "
+        + (a.get("absent") or f"{a['us_per_state']:.2f} µs/state, first {a['first_s']:.2f} s, error {a['error']:.0e}")
+        for name, a in results.get("adapters", {}).items()
     ]
     return "\n".join(lines)
 

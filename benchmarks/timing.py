@@ -40,6 +40,7 @@ class Contest:
 
     ``samples`` replace names for the agreement check.  A statement's value is its answer, unless there is an expression
     (``answer``, ``our_answer``) to be evaluated after it.  ``back`` brings the peer's answer into torsor's order.
+    ``agreement`` is the relative error above which nothing is timed: larger for peers that compute finite differences.
     """
 
     section: str
@@ -54,6 +55,7 @@ class Contest:
     our_answer: str = ""
     answer: str = ""
     back: Callable[[Any], Any] = np.asarray
+    agreement: float = AGREEMENT
     extra: dict[str, Any] = field(default_factory=dict)
 
     def error(self) -> float:
@@ -76,8 +78,8 @@ class Contest:
         record = {k: getattr(self, k) for k in kept} | self.extra
         try:
             error = self.error()
-            if error > AGREEMENT:
-                raise Disagreement(f"relative error {error:.1e} > {AGREEMENT:.0e}")
+            if error > self.agreement:
+                raise Disagreement(f"relative error {error:.1e} > {self.agreement:.0e}")
         except Exception as problem:  # one broken peer or method must not hide the other rows
             return record | {"problem": f"{type(problem).__name__}: {problem}"}
         ours, theirs = interleaved([self.ours, self.theirs], self.names, effort)

@@ -18,7 +18,7 @@ version = release = __version__
 
 extensions = [
     "myst_parser", "sphinx.ext.autodoc", "extensions.formulas", "extensions.pictures", "extensions.measured",
-    "extensions.crosslinks",
+    "extensions.crosslinks", "extensions.search_words",
 ]  # fmt: skip
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}

@@ -1,82 +1,90 @@
-"""``{picture} name``: the matplotlib figure that the Python blocks above it have made, as SVG."""
+"""Pictures of the pages: ``![words](images/friction-six.svg)`` in friction.md is the figure ``six`` of the blocks above it.
+
+They are kept in docs/images, so that a page is complete wherever Markdown is shown.  A build draws them anew, and writes those
+that look different: numbers that differ in their last digits, as between processors, leave the file as it is.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import matplotlib.pyplot
-from docutils import nodes
-from docutils.parsers.rst import directives
-from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 from torsor.support import plotting
 
-matplotlib.use("Agg")
-
-EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="504" height="245"/>'
-
-
-class Picture(SphinxDirective):
-    """A figure by the name of its variable.
-
-    The blocks of a page share one namespace, as in ``tests/docs``.  The file goes to the build's own folder.  With
-    ``draw_pictures=False`` nothing is run: an empty frame is shown, for those who want to know about the words only.
-    """
-
-    required_arguments = 1
-    has_content = True
-    option_spec = {"alt": directives.unchanged_required}
-
-    def run(self) -> list[nodes.Node]:
-        docname, name = self.env.docname, self.arguments[0]
-        page = Path(self.env.doc2path(docname))
-        path = Path(self.env.doctreedir) / "pictures" / f"{docname.replace('/', '-')}-{name}.svg"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if self.config.draw_pictures:
-            self._draw(page, name, path)
-        else:
-            path.write_text(EMPTY)
-        uri = Path(os.path.relpath(path, page.parent)).as_posix()
-        return figure(self, uri, self.options.get("alt", name))
-
-    def _draw(self, page: Path, name: str, path: Path) -> None:
-        """The figure to a file, the same bytes at every build."""
-        with plotting.style(), matplotlib.rc_context({"svg.hashsalt": path.name}):
-            self._namespace(page, self.env.docname)[name].savefig(path, metadata={"Date": None})
-        matplotlib.pyplot.close("all")  # pyplot would keep every figure of every page
-
-    def _namespace(self, page: Path, docname: str) -> dict[str, Any]:
-        """What the blocks above have made; those of an earlier picture are not run again."""
-        above = "".join(page.read_text(encoding="utf-8").splitlines(keepends=True)[: self.lineno - 1])
-        blocks = re.findall(r"^```python[ \t]*\n(.*?)^```[ \t]*$", above, re.MULTILINE | re.DOTALL)
-        state = self.env.temp_data.setdefault("torsor_pictures", {"done": 0, "namespace": {"__name__": docname}})
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
-            for code in blocks[state["done"] :]:
-                if "# raises" not in code:
-                    exec(compile(code, str(page), "exec"), state["namespace"])
-        state["done"] = len(blocks)
-        return state["namespace"]
+DOCS = Path(__file__).parents[1]
+IMAGES = DOCS / "images"
+BLOCK = re.compile(
+    r"^```python[ \t]*\n(?P<code>.*?)^```[ \t]*$|!\[[^\]]*\]\((?:\.\./)?images/(?P<file>[\w-]+\.svg)\)",
+    re.MULTILINE | re.DOTALL,
+)
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
+#: points by which a line may be elsewhere
+TOLERANCE = 0.5
 
 
-def figure(directive: SphinxDirective, uri: str, alt: str) -> list[nodes.Node]:
-    """An image with the directive's content as its caption."""
-    shown = nodes.figure("", nodes.image(uri=uri, alt=alt))
-    if not directive.content:
-        return [shown]
-    words, messages = directive.state.inline_text(" ".join(directive.content), directive.lineno)
-    shown += nodes.caption("", "", *words)
-    return [shown, *messages]
+def name_of_page(page: Path) -> str:
+    """friction, tutorials-four-bar: the first part of the names of a page's pictures."""
+    return page.relative_to(DOCS).with_suffix("").as_posix().replace("/", "-")
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def pictures_of(page: Path) -> list[str]:
+    """The files of the pictures that a page draws."""
+    files = (match["file"] for match in BLOCK.finditer(page.read_text(encoding="utf-8")))
+    return [file for file in files if file and file.startswith(f"{name_of_page(page)}-")]
+
+
+def draw(page: Path) -> Iterator[tuple[str, str]]:
+    """(file, SVG) of each picture; the blocks of a page share one namespace, as in ``tests/docs``."""
+    wanted, namespace = set(pictures_of(page)), {"__name__": page.stem}
+    if not wanted:
+        return
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+        for match in BLOCK.finditer(page.read_text(encoding="utf-8")):
+            if match["code"] and "# raises" not in match["code"]:
+                exec(compile(match["code"], str(page), "exec"), namespace)
+            elif match["file"] in wanted:
+                variable = match["file"].removeprefix(f"{name_of_page(page)}-").removesuffix(".svg")
+                yield match["file"], to_svg(namespace[variable], match["file"])
+    matplotlib.pyplot.close("all")  # pyplot would keep every figure of every page
+
+
+def to_svg(figure: Any, salt: str) -> str:
+    """The figure as text, the same at every build."""
+    out = io.StringIO()
+    with plotting.style(), matplotlib.rc_context({"svg.hashsalt": salt}):
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    return out.getvalue()
+
+
+def look_equal(one: str, other: str) -> bool:
+    """Whether two drawings have the same parts at the same places."""
+    if NUMBER.sub("#", one) != NUMBER.sub("#", other):
+        return False
+    pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
+    return all(a == b or abs(float(a) - float(b)) <= TOLERANCE for a, b in pairs)
+
+
+def draw_all(app: Any) -> None:
+    """Draw the pictures of all pages, unless ``draw_pictures`` is off."""
+    if not app.config.draw_pictures:
+        return
+    matplotlib.use("Agg")
+    for page in sorted(DOCS.rglob("*.md")):
+        for file, svg in draw(page) if "_build" not in page.parts else ():
+            kept = IMAGES / file
+            if not kept.exists() or not look_equal(kept.read_text(encoding="utf-8"), svg):
+                kept.write_text(svg, encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, Any]:
     app.add_config_value("draw_pictures", True, "env", bool)
-    app.add_directive("picture", Picture)
+    app.connect("builder-inited", draw_all)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -40,7 +40,8 @@ assert_type(robot.lock({"wrist": 0.1}).nv, int)
 result = robot.simulate(q, v, 1.0, tau, integrator="rk4", dt=1e-3, damping=True)
 assert_type(result, ts.simulate.Result)
 assert_type(result.q, np.ndarray)
-assert_type(result.replay("motion.html", fps=60.0), Path)
+assert_type(result.replay("motion.html", fps=60.0), ts.replay.ReplayPage)
+plain: Path = result.replay("motion.html")
 assert_type(robot.rollout(q, v, dt=1e-3, steps=100), ts.simulate.Rollout)
 robot.simulate(q, v, 1.0, integratr="rk4")  # type: ignore[call-arg]
 robot.view(prot=8080)  # type: ignore[call-arg]

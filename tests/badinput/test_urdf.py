@@ -29,6 +29,7 @@ XACRO = (
     "is xacro, a program that makes URDF: if you trust it, ts.load(path, xacro_args={}) runs it, or run it first "
     "(xacro robot.urdf.xacro > robot.urdf) and load its output"
 )
+MACRO = "is the call of a xacro macro, which may contain numbers of the tree; run xacro on its source again"
 DOCTYPE = "declares a DOCTYPE; DTDs and entities are refused, remove it"
 INDEPENDENT = "mimic=False makes such joints independent"
 
@@ -233,10 +234,6 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "axis nan": (joint('<axis xyz="0 0 nan"/>'), f":4: <axis>: joint 'j': xyz: 'nan' is not a number: {PLAIN}"),
     "axis without xyz": (joint("<axis/>"), ":4: <axis>: joint 'j': has no xyz=\"...\""),
-    "limits crossed": (
-        joint('<limit lower="1" upper="-1" effort="1" velocity="1"/>'),
-        ":4: <limit>: joint 'j': lower limit 1.0 is above upper limit -1.0",
-    ),
     "limit nan": (joint('<limit lower="nan"/>'), f":4: <limit>: joint 'j': lower: 'nan' is not a number: {PLAIN}"),
     "limit inf": (
         joint('<limit upper="inf"/>'),
@@ -328,7 +325,25 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         '<robot name="r" xmlns:x="http://www.ros.org/wiki/xacro">\n<link x:if="1" name="a"/></robot>',
         f":2: <link>: {XACRO}",
     ),
-    "xacro unbound": ('<robot name="r">\n<xacro:macro name="m"/></robot>', f":2: {XACRO}"),
+    "xacro unbound": ('<robot name="r">\n<xacro:macro name="m"/></robot>', f":2: <xacro:macro>: {XACRO}"),
+    "xacro call in a joint": (joint("<xacro:limits/>"), f":4: <xacro:limits>: joint 'j': {MACRO}"),
+    "xacro call in an inertial": (
+        link("<inertial>\n<xacro:ball/></inertial>"), f":4: <xacro:ball>: link 'a': {MACRO}",
+    ),
+    "xacro call in a link without inertial": (link("<xacro:ball/>"), f":3: <xacro:ball>: link 'a': {MACRO}"),
+    "xacro call for a missing link": (
+        robot('<xacro:base/>\n<link name="b"/>\n<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'),
+        ":4: <joint>: joint 'j' refers to link 'a', which is not defined; calls of xacro macros are left over (<xacro:base>): "
+        "run xacro on its source again",
+    ),
+    "prefix of a link not declared": (
+        robot('<my:link name="a"/>'),
+        ":2: <my:link>: my:link 'a': its name space prefix is not declared; remove 'my:'",
+    ),
+    "prefix of a mass not declared": (
+        link('<inertial>\n<my:mass value="1"/></inertial>'),
+        ":4: <my:mass>: link 'a': its name space prefix is not declared; remove 'my:'",
+    ),
 }  # fmt: skip
 
 #: files refused by libxml2: id → (source, line); the message is from libxml2 and depends on its version
@@ -340,7 +355,6 @@ MALFORMED = {
     "attribute twice": ('<robot name="r">\n<link name="a" name="b"/></robot>', 2),
     "attribute unquoted": ('<robot name="r">\n<link name=a/></robot>', 2),
     "entity undefined": (robot('<link name="&x;"/>'), 2),
-    "prefix unbound": ('<robot name="r">\n<x:link name="a"/></robot>', 2),
     "control character": (robot('<link name="\x01"/>'), 2),
     "NUL in text": (robot('<link name="a\0"/>'), 2),
     "two roots elements": ('<robot name="r"><link name="a"/></robot>\n<robot/>', 2),

@@ -201,3 +201,61 @@ def test_flags_are_checked(gait):
         held.forward_dynamics(q, v, tau, active=[1, 1, 1, 1], method="newton")
     with pytest.raises(UnknownName, match="null_space"):
         held.kernel("null_space", switched=True)
+
+
+def test_projectors_of_active_constraints_equal_those_of_them_alone(gait):
+    robot, contacts, _, q = gait
+    held = robot.constrained(*contacts)
+    Q, _, _ = states(robot, q, len(PATTERNS))
+    P, inverse = held.acceleration_projector(Q, active=PATTERNS), held.inverse_effective_mass(Q, active=PATTERNS)
+    assert not held.parts, "rows of all constraints serve every pattern"
+    whole = held.inverse_effective_mass(Q)
+    for k in (0, 6):
+        alone = robot.constrained(*(c for c, s in zip(contacts, PATTERNS[k], strict=True) if s)) if k else None
+        assert_close(P[k], np.eye(robot.nv) if alone is None else alone.acceleration_projector(Q[k]), 1e-11)
+        assert_close(held.projector(Q[k], active=PATTERNS[k]), P[k].T, 1e-11)
+        on = np.repeat(PATTERNS[k], 3) > 0
+        assert_close(inverse[k][np.ix_(on, on)], whole[k][np.ix_(on, on)], floor=1)
+        assert not inverse[k][~on].any()
+        assert not inverse[k][:, ~on].any()
+    spread = held.acceleration_projector(Q[3], active=PATTERNS)
+    assert_close(spread[3], P[3], 1e-11)
+
+
+def test_projector_of_redundant_active_rows_is_that_of_their_rank():
+    """Two planes that are one: dependent where both are active."""
+    robot = ts.robots.two_link()
+    planes = [C.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0), name=name) for name in ("one", "other")]
+    held, q = robot.constrained(*planes), [0.3, 0.9]
+    for flags in ([1, 1], [1, 0], [0, 1]):
+        assert_close(held.projector(q, active=flags), robot.constrained(planes[0]).projector(q), 1e-11)
+    assert_close(held.projector(q, active=[0, 0]), np.eye(2))
+
+
+def test_mobility_of_active_constraints_is_that_of_them_alone(gait):
+    robot, contacts, held, q = gait
+    found = held.mobility(q, active={"FL_FOOT": False, "HR_FOOT": False})
+    alone = robot.constrained(*contacts[1:3]).mobility(q)
+    assert (found.rows, found.rank, found.freedom) == (alone.rows, alone.rank, alone.freedom) == (6, 6, 12)
+    with pytest.raises(ArgumentError, match="one pattern at a time"):
+        held.mobility(q, active=PATTERNS)
+    bars = ts.mechanisms.four_bar()
+    assert bars.constrained().mobility(active=[False]).freedom == bars.nv
+
+
+def test_simulation_under_active_constraints_is_that_under_them_alone():
+    robot = ts.robots.two_link()
+    q = [-np.pi / 3, 2 * np.pi / 3]
+    wall = C.point_on_plane("tip", normal=(1, 0, 0), through=tuple(robot.pose(q, "tip")[:3, 3]), name="wall")
+    floor = C.point_on_plane("tip", normal=(0, 1, 0), through=tuple(robot.pose(q, "tip")[:3, 3]), name="floor")
+    both = robot.simulate(q, [0, 0], 0.05, constraints=[wall, floor], active={"floor": False})
+    alone = robot.simulate(q, [0, 0], 0.05, constraints=[wall])
+    assert_close(both.q[-1], alone.q[-1], 1e-10)
+    free = robot.simulate(q, [0, 0], 0.05, constraints=[wall, floor], active=[0, 0])
+    assert_close(free.q[-1], robot.simulate(q, [0, 0], 0.05).q[-1], 1e-10)
+    with pytest.raises(ArgumentError, match="one phase after the other"):
+        robot.simulate(q, [0, 0], 0.05, constraints=[wall], active=lambda t: [t < 1])
+    with pytest.raises(ArgumentError, match="this simulation has none"):
+        robot.simulate(q, [0, 0], 0.05, active=[True])
+    with pytest.raises(UnknownName, match="ceiling"):
+        robot.simulate(q, [0, 0], 0.05, constraints=[wall], active={"ceiling": False})

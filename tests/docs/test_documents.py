@@ -5,8 +5,8 @@ In a page, blocks of Python share one namespace, in order.  Comments in a block 
 * ``# raises ArgumentError``   the block raises that error;
 * ``# warns ModelWarning``     the block gives that warning.
 
-An ``output`` block after it is the printed text, or the name and message of the raised error.  ``{picture} name`` must be a
-figure made by the blocks above it.  Notebooks are run by a Jupyter kernel.
+An ``output`` block after it is the printed text, or the name and message of the raised error.  Notebooks are
+run by a Jupyter kernel.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PACKAGE = Path(torsor.__file__).parent
 FILES_NAMED_ROBOT = {"urdf", "py", "c", "h", "loops", "html", "xml", "xacro", "yaml", "dh", "mjcf", "library"}
 DOCTESTED = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
 
-_FENCE = re.compile(r"^```(python|output|\{picture\} \w+)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(python|output)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ torsor (\S+)(.*)$", re.MULTILINE)
 _EXPECTED = re.compile(r"# (raises|warns) (\w+)")
 
@@ -99,13 +99,31 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
         place = f"{page.relative_to(ROOT)}:{block.line}"
         if block.kind == "python":
             printed = run(block, page, vars(module))
-        elif block.kind.startswith("{picture}"):
-            name = block.kind.split()[1]
-            assert hasattr(vars(module).get(name), "savefig"), f"{place}: {name} is not a figure"
         else:
             assert words(printed) == words(block.code), f"{place}: this is not what the block before it prints"
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")  # otherwise the figures of all pages stay in memory
+
+
+def test_links_and_pictures_of_the_pages_are_plain_markdown():
+    """A forge shows no text for ``[](page.md)``, and no picture that only Sphinx can draw."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert "[](" not in text, page
+        assert "{picture}" not in text, page
+        for file in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
+            assert (page.parent / file).exists(), f"{page}: {file}"
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("page", [page for page in PAGES if "images/" in page.read_text(encoding="utf-8")], ids=lambda p: p.stem)
+def test_pictures_of_a_page_are_those_that_its_blocks_draw(page, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    pictures = importlib.import_module("extensions.pictures")
+    if page.is_relative_to(pictures.DOCS):
+        for file, svg in pictures.draw(page):
+            assert pictures.look_equal((pictures.IMAGES / file).read_text(encoding="utf-8"), svg), file
 
 
 @pytest.mark.parametrize("path", DOCTESTED, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -120,7 +138,12 @@ def test_doctests_of_the_package_pass(path, monkeypatch):
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def _as_parameter(path):
+    """Examples with torch are for the night: the fast suite does not have it."""
+    return pytest.param(path, marks=pytest.mark.night) if "import torch" in path.read_text(encoding="utf-8") else path
+
+
+@pytest.mark.parametrize("path", [_as_parameter(path) for path in EXAMPLES], ids=lambda path: path.name)
 def test_examples_run_and_print(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(path)])
@@ -144,6 +167,10 @@ def test_notebooks_run_and_keep_no_output(path, tmp_path, monkeypatch):
             notebook, timeout=300, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}}
         ).execute()
     assert any(cell.get("outputs") for cell in notebook.cells)
+    for cell in notebook.cells:  # every cell that draws has its picture
+        pictures = [o for o in cell.get("outputs", ()) if "image/png" in o.get("data", {})]
+        draws = cell.cell_type == "code" and re.search(r"\.(plot|subplots)\(", cell.source)
+        assert bool(pictures) == bool(draws), cell.source
 
 
 def test_commands_of_the_documents_exist():

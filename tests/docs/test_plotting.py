@@ -78,3 +78,36 @@ def test_plot_without_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ts.TorsorError, match=r"torsor\[plot\]"), plotting.style():
         pass
+
+
+def test_style_keeps_the_interactive_mode_that_a_backend_sets():
+    """Jupyter's inline backend turns it on when the first figure is made, within the style."""
+    before = matplotlib.is_interactive()
+    try:
+        matplotlib.interactive(False)
+        with plotting.style():
+            matplotlib.interactive(True)
+        assert matplotlib.is_interactive()
+    finally:
+        matplotlib.interactive(before)
+
+
+def test_result_plot_has_units_and_its_legends_beside_the_curves():
+    axes = ts.robots.rp_arm().simulate([0.0, 0.5], [0.0, 0.0], 0.05).plot()
+    assert [ax.get_ylabel() for ax in axes] == ["q [rad, m]", "v [rad/s, m/s]", "τ [N·m, N]", "energy [J]"]
+    figure = axes[0].figure
+    figure.canvas.draw()
+    for ax in (axes[0], axes[3]):
+        assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+    assert axes[1].get_legend() is None  # the same names in the same colours
+    assert [a.get_color() for a in axes[0].get_lines()] == [b.get_color() for b in axes[2].get_lines()]
+
+
+def test_result_plot_of_a_humanoid_distinguishes_all_curves_and_names_the_largest():
+    robot = ts.robots.humanoid()
+    axes = robot.simulate(robot.neutral(), np.zeros(robot.nv), 2e-3).plot()
+    looks = {(line.get_color(), line.get_linestyle()) for line in axes[1].get_lines() if len(line.get_xdata())}
+    assert len(looks) == robot.nv
+    named = [text.get_text() for text in axes[1].get_legend().get_texts()]
+    assert "floating_base[5]" in named
+    assert named[-1] == f"and {robot.nv - len(named) + 1} more"

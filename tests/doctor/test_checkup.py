@@ -77,6 +77,19 @@ def test_check_of_a_refused_file_reports_other_findings_too():
     } <= found  # fmt: skip
 
 
+@pytest.mark.parametrize("I", [(1, 1, 5), (1, 1, -0.5), (1, 1, 2.001)], ids=["triangle", "negative", "rounded"])
+def test_impossible_inertia_has_the_same_severity_whether_the_file_loads_or_not(I):
+    """Also on a link that does not move, where it has no effect on M."""
+    for where in ("base", "lower"):
+        text = arm(**{where: link(where, I=I)})
+        refused = text.replace('type="revolute"', 'type="hinge"')
+        both = [{(f.code, f.severity) for f in check(t).findings if f.element == f"link {where!r}"} for t in (text, refused)]
+        codes = {"triangle-inequality", "inertia-not-positive"}
+        assert len({frozenset(x for x in found if x[0] in codes) for found in both}) == 1
+        (severity,) = {severity for code, severity in both[0] if code in codes}
+        assert severity == ("note" if I[2] == 2.001 else "warning")
+
+
 def test_each_reason_of_refusal_is_one_finding():
     text = arm(
         lower='<link name="lower"><inertial><mass value="1"/></inertial></link>',
@@ -87,10 +100,12 @@ def test_each_reason_of_refusal_is_one_finding():
     assert sorted(told) == [("file-refused", f"{e}") for e in ("joint 'elbow'", "joint 'shoulder'", "link 'lower'")]
 
 
-def test_inertia_of_the_base_matters_with_a_floating_base():
+def test_inertia_of_the_base_is_measured_with_a_floating_base():
     text = arm(base=link("base", I=(0.01, 0.01, 0.03)))
-    assert [f.severity for f in check(text).findings] == ["note"]
-    assert [f.severity for f in check(text, base="floating").findings] == ["warning"]
+    (fixed,), (floating,) = check(text).findings, check(text, base="floating").findings
+    assert (fixed.severity, floating.severity) == ("warning", "warning")
+    assert "does not change" in fixed.means
+    assert "changes by" in floating.means
 
 
 # -- reports -------------------------------------------------------------------------------------------------------------

@@ -67,10 +67,12 @@ MIMIC = '<mimic joint="{}" multiplier="{}"/>'
 #: code → file with the finding, its line marked
 HAVE = {
     "file-refused": arm(elbow=joint("elbow", "upper", "lower", type="hinge", mark="joint")),
+    "prefix-undeclared": arm(more='<gazebo>\n<sensor:camera/><!--@-->\n</gazebo>'),
+    "xacro-call": arm(more="<xacro:sensors/><!--@-->"),
     "mesh-unreachable": lower(
         looks='<visual>\n<geometry>\n<mesh filename="none.stl"/><!--@-->\n</geometry>\n</visual>'
     ),
-    "mesh-scale": lower(looks=shape((200, 200, 300)).replace("<geometry>", "<geometry><!--@-->")),
+    "shape-size": lower(looks=shape((200, 200, 300)).replace("<geometry>", "<geometry><!--@-->")),
     "mass-negative": lower(mass=-1.0, mark="mass"),
     "mass-missing-matters": arm(more='<link name="tip"/><!--@-->' + joint("tip_j", "lower", "tip")),
     "mass-missing-harmless": arm(more='<link name="tip"/><!--@-->' + joint("tip_j", "lower", "tip", type="fixed")),
@@ -111,10 +113,13 @@ HAVE = {
         link("right_hand", mass=3.0, I=1.5 * BOX, com=(0.05, -0.02, 0.1)),
     ),
     "left-right-unmirrored": pair(LEFT, link("right_hand", com=(0.05, 0.02, 0.1), looks=LONG, mark="origin")),
+    "rpy-degrees": elbow().replace('<origin xyz="0 0 0.5"/>\n<axis xyz="0 1', '<origin rpy="90 0 0"/><!--@-->\n<axis xyz="0 1'),
     "axis-not-unit": elbow(axis="0 2 0", mark="axis"),
     "axis-missing": elbow(axis="", mark="joint"),
     "limits-locked": elbow(limit=LIMIT.format(0, 0), mark="limit"),
     "limits-missing": elbow(limit=None, mark="joint"),
+    "limits-incomplete": elbow(limit='lower="-1" upper="1" velocity="2"', mark="limit"),
+    "limits-reversed": elbow(limit=LIMIT.format(1, -1), mark="limit"),
     "limits-degrees": elbow(limit=LIMIT.format(-90, 90), mark="limit"),
     "limits-millimetres": elbow(type="prismatic", limit=LIMIT.format(0, 400), mark="limit"),
     "limits-huge": elbow(limit=LIMIT.format(-1e6, 1e6), mark="limit"),
@@ -152,8 +157,10 @@ HAVE = {
 #: code → similar file without the finding
 HAVE_NOT = {
     "file-refused": elbow(type="continuous"),
+    "prefix-undeclared": arm(more="<gazebo><camera/></gazebo>").replace("<robot ", '<robot xmlns:sensor="urn:a" '),
+    "xacro-call": arm().replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" '),
     "mesh-unreachable": lower(looks=shape(com=(0, 0, 0.2))),
-    "mesh-scale": lower(looks=shape((2, 2, 3))),
+    "shape-size": lower(looks=shape((2, 2, 3))),
     "mass-negative": lower(mass=1e-3, I=BOX / 2e3),
     "mass-missing-matters": arm(
         more=EMPTY + joint("tip_j", "lower", "tip", more='<dynamics armature="0.01"/>')  # the armature is enough
@@ -186,10 +193,13 @@ HAVE_NOT = {
     "com-outside-geometry": arm(lower=link("lower", com=(0, 0, 0.36), looks=shape(com=(0, 0, 0.2)))),  # 1 cm outside
     "left-right-asymmetry": pair(LEFT, link("right_hand", com=(0.05, -0.02, 0.1))),
     "left-right-unmirrored": pair(LEFT, link("right_hand", com=(0.05, -0.02, 0.1), looks=LONG)),
+    "rpy-degrees": elbow().replace('<origin xyz="0 0 0.5"/>', '<origin rpy="3.1416 -6.2832 6.28318530718"/>'),
     "axis-not-unit": elbow(axis="0.7071 0.7071 0"),
     "axis-missing": elbow(type="fixed", axis="", limit=None),
     "limits-locked": elbow(limit=LIMIT.format(0, 0.01)),
     "limits-missing": elbow(**FREE),
+    "limits-incomplete": elbow(**FREE),
+    "limits-reversed": elbow(limit=LIMIT.format(-1, -0.5)),
     "limits-degrees": elbow(limit=LIMIT.format(-12.56637, 12.56637)),
     "limits-millimetres": elbow(type="prismatic", limit=LIMIT.format(0, 4)),
     "limits-huge": elbow(limit=LIMIT.format(-628.3, 628.3)),
@@ -236,7 +246,7 @@ def codes(text):
 
 
 #: codes that need a mesh are in test_shapes.py
-ELSEWHERE = {"mesh-up-axis"}
+ELSEWHERE = {"mesh-up-axis", "mesh-scale"}
 TRIED = [code for code in CODES if code not in ELSEWHERE]
 
 

@@ -25,12 +25,16 @@ MENDED = {
     "com-units": "millimetres-to-metres",
     "limits-millimetres": "millimetres-to-metres",
     "limits-degrees": "degrees-to-radians",
+    "limits-reversed": "exchange-limits",
+    "rpy-degrees": "rpy-to-radians",
+    "xacro-call": "remove-xacro-call",
     "axis-not-unit": "normalise-axis",
 }
 
 
 def test_table_of_repairs_is_complete():
-    assert set(MENDED.values()) | {"mass-from-density"} == set(REPAIRS)  # tested in test_filling.py
+    elsewhere = {"mass-from-density", "declare-prefix"}  # in test_filling.py, and below
+    assert set(MENDED.values()) | elsewhere == set(REPAIRS)
 
 
 @pytest.mark.parametrize("code", MENDED)
@@ -59,6 +63,21 @@ def test_all_repairs_leave_nothing_to_repair(code, tmp_path):
     once = out.read_bytes()
     assert repair(out, out) == []
     assert out.read_bytes() == once
+
+
+def test_repair_of_an_undeclared_prefix_declares_it_in_the_root(tmp_path):
+    out = tmp_path / "repaired.urdf"
+    text = HAVE["prefix-undeclared"]
+    (made,) = repair(text, out)
+    assert (made.name, made.line) == ("declare-prefix", marked(text))
+    assert out.read_text() == text.replace('<robot name="sample"', '<robot name="sample" xmlns:sensor="urn:x-prefix:sensor"')
+    assert check(out).findings == ()
+
+
+def test_repair_removes_nested_macro_calls_and_keeps_the_rest(tmp_path):
+    calls = '<xacro:hand side="l"><xacro:finger/><origin/></xacro:hand><gazebo><xacro:camera/></gazebo>'
+    repair(arm(more=calls), tmp_path / "out.urdf")
+    assert (tmp_path / "out.urdf").read_text() == arm(more="<gazebo></gazebo>")
 
 
 def test_sign_repair_is_preferred_to_nearest_inertia():

@@ -125,3 +125,12 @@ def test_check_with_meshes_false_opens_no_mesh(tmp_path):
     text = arm(lower=link("lower", looks='<visual><geometry><mesh filename="bad.stl"/></geometry></visual>'))
     assert [f.code for f in check(text, roots=[tmp_path]).findings] == ["mesh-unreachable"]
     assert check(text, roots=[tmp_path], meshes=False).findings == ()
+
+
+@pytest.mark.parametrize(("scale", "expected"), [("1 1 1", ["mesh-scale"]), ("0.001 0.001 0.001", [])])
+def test_mesh_scale_is_reported_for_a_mesh_in_millimetres(scale, expected, tmp_path):
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box((100, 200, 300)).export(tmp_path / "box.stl")
+    mesh = f'<visual><origin xyz="0 0 0.2"/><geometry><mesh filename="box.stl" scale="{scale}"/></geometry></visual>'
+    (tmp_path / "arm.urdf").write_text(arm(lower=link("lower", com=(0, 0, 0.2), looks=mesh)))
+    assert [f.code for f in check(tmp_path / "arm.urdf").findings if f.severity == "warning"] == expected

@@ -1,4 +1,4 @@
-"""Inverses by a loop: agreement with NumPy, the same bits in every batch and width, singular matrices, deferred recording."""
+"""Inverses and solutions by a loop: agreement with NumPy, equal bits in all batches and widths, singular matrices, deferral."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import pytest
 import torsor as ts
 from tests.tolerance import assert_close
 from tests.trees import random_tree
-from torsor.compile import Kernel, forms, forward, interpret, record, rolled
+from torsor.compile import Argument, Kernel, forms, forward, interpret, record, rolled
 from torsor.compile import kernel as kernels
 from torsor.compile.llvm import native
 from torsor.compile.rolled import DeferredInverse, elimination_tree
+from torsor.scalar import note_inverse, note_solution
+from torsor.spatial import linear
 
 
 def recorded(robot, *specs):
@@ -184,3 +186,97 @@ def test_derivative_of_a_deferred_program_agrees_with_differences():
     step = 1e-6 * np.eye(21)[3]
     difference = (robot.mass_matrix_inverse(q + step) - robot.mass_matrix_inverse(q - step)) / 2e-6
     assert_close(slope[..., 3] if isinstance(slope, np.ndarray) else slope[0][..., 3], difference, relative=1e-7)
+
+
+# -- solutions with the factors ---------------------------------------------------------------------------------------
+
+
+def comb(n: int) -> ts.Robot:
+    """A chain of n joints, every third of which starts a branch."""
+    b = ts.Builder("comb").link("l0")
+    for i in range(1, n + 1):
+        b.link(f"l{i}", mass=1.0, com=[0.1, 0.2, 0.05], inertia=[0.1, 0.12, 0.13])
+        b.joint(f"j{i}", "revolute", f"l{i - 3 if i % 3 == 0 else i - 1}", f"l{i}", xyz=[0.3, 0, 0.1], axis=np.eye(3)[i % 3])
+    return b.build()
+
+
+def solved(n: int):
+    """M⁻¹ and M⁻¹B of a sparse matrix M with a dominant diagonal, and of two right sides B; the program, and NumPy's result."""
+    tree = [[j for j in range(i) if (i - j) % 3 == 0 or j == 0] for i in range(n)]
+
+    def function(x):
+        M = [[0] * n for _ in range(n)]
+        for i in range(n):
+            M[i][i] = 9.0 + x[0] * x[0] + 0.1 * i
+            for j in tree[i]:
+                M[i][j] = M[j][i] = 0.1 * x[(i + j) % 3] * x[1]
+        sides = [[[x[(i * j) % 3] * (1.0 + i - j) if (i + j) % 5 else 0 for j in range(n)] for i in range(n)]]
+        sides.append([[-x[(i + j) % 3] * x[2] for j in range(n)] for i in range(n)])
+        factors = linear.factor([row[::-1] for row in M[::-1]])
+        W = [row[::-1] for row in linear.inverse(factors)[::-1]]
+        note_inverse(M, W)
+        found = {"M": M, "W": W}
+        for name, B in zip("XY", sides, strict=True):
+            columns = [linear.solve(factors, column[::-1])[::-1] for column in zip(*B, strict=True)]
+            found[name] = [list(row) for row in zip(*columns, strict=True)]
+            note_solution(M, B, found[name])
+            found[f"B{name}"] = B
+        return found
+
+    return function
+
+
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.night)])
+def test_rolled_solutions_have_the_same_bits_in_every_width_batch_and_form(dtype, monkeypatch):
+    function = solved(17)
+    p = record(lambda x: {k: y for k, y in function(x).items() if k[0] != "B"}, [Argument("x", (3,))])
+    x = np.random.default_rng(0).normal(size=(11, 3)).astype(dtype)
+    found = set()
+    for width in (1, 2, 4, 8):
+        kernel = compiled(monkeypatch, p, width=width, dtype=dtype)
+        assert rolled.split(p, width).solved
+        batch = kernel(x)
+        found.add(b"".join(y.tobytes() for y in batch))
+        assert [y[5].tobytes() for y in batch] == [y.tobytes() for y in kernel(x[5])]
+        assert [y[:3].tobytes() for y in batch] == [y.tobytes() for y in kernel(x[:3])]
+    assert len(found) == 1
+    M, W, X, Y = (np.array(y, float) for y in batch)
+    for k, state in enumerate(x):
+        exact = {name: np.array(y, float) for name, y in function([float(s) for s in state]).items()}
+        relative = 1e-12 if dtype is np.float64 else 1e-4
+        assert_close(W[k], np.linalg.inv(exact["M"]), relative)
+        assert_close(X[k], np.linalg.solve(exact["M"], exact["BX"]), relative)
+        assert_close(Y[k], np.linalg.solve(exact["M"], exact["BY"]), relative)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("fma", [True, False])
+@pytest.mark.parametrize(
+    "robot", [comb(18), ts.robots.quadruped(), ts.robots.humanoid()], ids=["comb", "quadruped", "humanoid"]
+)
+def test_rolled_derivatives_of_forward_dynamics_agree_with_straight_line_code(robot, fma, monkeypatch):
+    p = robot.kernel("forward_dynamics_derivatives").program
+    q = configurations(robot, 5)
+    v, tau = np.random.default_rng(1).normal(size=(2, 5, robot.nv))
+    straight = compiled(monkeypatch, p, least=10**9, fma=fma and native.host().fma)(q, v, tau)
+    looped = compiled(monkeypatch, p, fma=fma and native.host().fma)(q, v, tau)
+    condition = np.linalg.cond(robot.mass_matrix(q)).max()
+    for found, expected in zip(looped, straight, strict=True):
+        assert_close(found, expected, condition=condition)
+
+
+def test_rolled_solutions_past_the_caches_beside_other_results(monkeypatch):
+    p = record(solved(20), [Argument("x", (3,))])
+    x = np.random.default_rng(2).normal(size=(13, 3))
+    kernel = compiled(monkeypatch, p, width=8)
+    expected = [y.tobytes() for y in kernel(x)]
+    monkeypatch.setattr(kernels, "CACHES", 0)
+    assert [y.tobytes() for y in compiled(monkeypatch, p, width=8)(x)] == expected
+
+
+def test_rolled_solution_that_overflows_is_reported(monkeypatch):
+    p = record(lambda x: {k: y for k, y in solved(17)(x).items() if k[0] != "B"}, [Argument("x", (3,))])
+    kernel = compiled(monkeypatch, p, width=4)
+    x = np.array([[1.0, 1.0, 1.0], [0.0, 1e-300, 1e308]])
+    with pytest.raises(ts.TorsorError, match="not finite at batch index"):
+        kernel(x)

@@ -108,9 +108,11 @@ def test_kernel_in_a_buffer_gives_the_same_bits_as_on_the_stack(batch, monkeypat
     program, x = alive(400), np.random.default_rng(1).normal(size=(*batch, 2))
     on_stack = Kernel(program)(x)
     monkeypatch.setattr(workspace, "STACK", 0)
-    k = Kernel(program)
-    for y in (k(x), k(x)):  # such kernels take the careful path
-        assert y.tobytes() == on_stack.tobytes()
+    for limit in (kernel.SHARED, 0):  # memory that all calls share, or that each allocates
+        monkeypatch.setattr(kernel, "SHARED", limit)
+        k = Kernel(program)
+        for y in (k(x), k(x)):
+            assert y.tobytes() == on_stack.tobytes()
     assert k._library("batch" if batch else "one").read(workspace.WORK) > 200 * 8  # bytes: lanes may be one
 
 
@@ -131,6 +133,7 @@ def test_scan_in_a_buffer_gives_the_same_bits_as_on_the_stack(batch, monkeypatch
 def test_a_buffer_that_cannot_be_allocated_raises_memory_error(monkeypatch):
     x = np.zeros((2, 2))
     monkeypatch.setattr(workspace, "STACK", 0)
+    monkeypatch.setattr(kernel, "SHARED", 0)
     k = Kernel(alive(3))
     library = k._library("batch")
     monkeypatch.setattr(library, "read", lambda place: 1 << 60)

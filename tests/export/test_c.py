@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.tolerance import assert_close
 from torsor import scalar as s
 from torsor.compile import Argument, interpret, record
 from torsor.compile.text.c import c_function, c_helpers
@@ -103,6 +104,55 @@ def test_parts_of_a_robot_and_measures_have_functions_of_their_own(tmp_path):
     run(CC, *FLAGS, source.name, test.name, "-o", "test", "-lm", cwd=tmp_path)
     assert run("./test", cwd=tmp_path).count("ok\n") == len(names)
     assert "void ur5_center_of_mass_moving(const double *q, double *out);" in header.read_text()
+
+
+def test_kernels_of_tasks_and_constrained_robots_are_exported_with_their_robot(tmp_path):
+    arm, linkage = ts.robots.two_link(), ts.mechanisms.four_bar()
+    task, held = arm.task("tip", ("vx", "vy")).kernel("mass_matrix"), linkage.constrained().kernel()
+    for robot, names, functions in (
+        (arm, ("mass_matrix", task, "step"), ["two_link_mass_matrix", "two_link_task_mass_matrix", "two_link_step"]),
+        (linkage, (held,), ["four_bar_constrained_dynamics_multipliers"]),
+    ):
+        header, source, test = export_c(robot, tmp_path / "r", *names)
+        assert re.findall(r"void (\w+)", header.read_text()) == functions
+        run(CC, *FLAGS, source.name, test.name, "-o", "test", "-lm", cwd=tmp_path)
+        run("./test", cwd=tmp_path)
+    q, v, tau = np.array([0.3, 1.2, 0.4]), np.ones(3), np.array([1.0, 0.0, 0.0])
+    found = call(library(tmp_path, "r").four_bar_constrained_dynamics_multipliers, (q, v, tau), [x.shape for x in held.outputs])
+    for ours, theirs in zip(held(q, v, tau), found, strict=True):
+        assert_close(theirs, ours)
+
+
+def test_export_c_of_a_kernel_rejects_options_that_it_cannot_have(tmp_path):
+    arm = ts.robots.two_link()
+    kernel = arm.task("tip", ("vx", "vy")).kernel("jacobian")
+    for robot, options, message in (
+        (arm, {"fused": True}, "fused=True makes one function"),
+        (arm, {"damping": True}, "a kernel is exported as it is"),
+        (arm, {"wrenches": ["tip"]}, "a kernel is exported as it is"),
+        (ts.robots.ur5(), {}, "is not a kernel of robot 'ur5'"),
+    ):
+        with pytest.raises(ts.ArgumentError, match=message):
+            export_c(robot, tmp_path / "a", kernel, **options)
+    with pytest.raises(ts.ArgumentError, match="are exported with their robot"):
+        export_c(ts.mechanisms.four_bar().constrained(), tmp_path / "a", "forward_dynamics")
+
+
+@pytest.mark.night
+def test_exported_friction_laws_agree_with_the_robot(tmp_path):
+    from torsor.model import friction as laws
+
+    coulomb = laws.Coulomb(1.0)
+    for law in (
+        coulomb, laws.Viscous(1.0), laws.StaticKinetic(2.0, 1.0), laws.StaticViscous(2.0, 1.0), laws.LuGre(coulomb, 1e4, 10.0),
+        laws.StaticKineticViscous(2.0, 1.0, 0.1), laws.Stribeck(2.0, 1.0, 0.1, 0.1), laws.LoadDependent(coulomb, 0.1),
+        laws.Directional(coulomb, laws.Viscous(2.0)), coulomb.smooth(0.1),
+    ):  # fmt: skip
+        robot = ts.robots.two_link().with_friction({"joint1": law})
+        names = ("inverse_dynamics", "forward_dynamics", "hybrid_force", "hybrid_acceleration", "friction_force")
+        _, source, test = export_c(robot, tmp_path / "r", *names)
+        run(CC, *FLAGS, source.name, test.name, "-o", "test", "-lm", cwd=tmp_path)
+        run("./test", cwd=tmp_path)
 
 
 def test_exported_c_test_program_detects_a_wrong_number(tmp_path):

@@ -156,6 +156,37 @@ def test_drag_of_random_trees_is_the_rest_of_the_bias_force(seed):
     assert_close(lost @ v, power, scale=max(np.abs(h).max() * np.abs(v).max() * 10, 1))
 
 
+#: quantities of the bodies alone, by their inputs
+OF_BODIES = {
+    "crba": "q", "mass_matrix_inverse": "q", "coriolis_matrix": "qv", "velocity_force": "qv", "kinetic_energy": "qv",
+    "momentum": "qv", "center_of_mass": "q", "center_of_mass_velocity": "qv", "center_of_mass_acceleration": "qva",
+    "centroidal_momentum": "qv", "centroidal_momentum_rate": "qva", "centroidal_matrix": "q", "centroidal_matrix_rate": "qv",
+    "composite_inertia": "q", "capture_point": "qv", "mass_matrix_product": "qv", "mass_matrix_solve": "qv",
+    "mass_factor_product": "qv",
+}  # fmt: skip
+
+
+def test_quantities_of_the_bodies_are_without_force_elements():
+    for seed in range(5):
+        robot, bare = loaded_tree(seed), Robot(random_tree(seed, bodies=4))
+        given = dict(zip("qva", state(robot, seed), strict=True))
+        for name, inputs in OF_BODIES.items():
+            try:
+                expected = source(name, bare, *(given[x] for x in inputs))
+            except ts.TorsorError:  # no capture point below the ground
+                continue
+            assert (source(name, robot, *(given[x] for x in inputs)) == expected).all(), name
+
+
+def test_zero_moment_point_of_a_part_has_the_forces_of_the_part_alone():
+    robot = ts.robots.quadruped().with_forces({"FL_FOOT": Drag(30.0)})
+    q, v, a = robot.configuration("standing"), np.full(robot.nv, 0.3), np.zeros(robot.nv)
+    part = robot.moved_by("FR_HAA")
+    bare = robot.with_forces(None)
+    assert_close(robot.zero_moment_point(q, v, a, links=part), bare.zero_moment_point(q, v, a, links=part))
+    assert np.abs(robot.zero_moment_point(q, v, a) - bare.zero_moment_point(q, v, a)).max() > 1e-3
+
+
 @given(seed=st.integers(0, 10**6))
 def test_explained_terms_of_random_trees_sum_to_inverse_dynamics(seed):
     robot = loaded_tree(seed, bodies=3)

@@ -16,6 +16,7 @@ from torsor import logs
 from torsor.errors import FileError, TorsorError
 from torsor.simulate.events import Event
 from torsor.simulate.files import load_result
+from torsor.simulate.rollout_files import load_rollout
 from torsor.simulate.studies.record import decode, encode
 from torsor.simulate.studies.store import Folder
 from torsor.support.digests import MARK
@@ -53,6 +54,15 @@ def of_result(path: Path) -> Any:
     return exact([x.t, x.q, x.v, x.tau, x.energies, x.residual, dict(x.wrenches), dict(x.states), x.info, events])
 
 
+def rolled() -> Any:
+    return ts.robots.two_link().rollout(np.zeros((3, 2)), np.zeros(2), dt=1e-2, steps=4, dtype="float32")
+
+
+def of_rollout(path: Path) -> Any:
+    x = load_rollout(path)
+    return exact([x.t, x.q, x.v, x.tau, x.info])
+
+
 def log() -> logs.Log:
     t = np.arange(40) / 10
     q = np.c_[np.sin(t), np.cos(t)]
@@ -72,6 +82,7 @@ def of_point(path: Path) -> Any:
 POINT = {"gain": 2.5, "path": (1, np.linspace(0, 1, 20)), "none": None, "few": np.arange(3), "nan": float("nan")}
 KINDS = {
     **{f"result {e}": Kind(f"run.{e}", lambda path: run().save(path), of_result) for e in ("csv", "parquet", "npz")},
+    **{f"rollout {e}": Kind(f"roll.{e}", lambda path: rolled().save(path), of_rollout) for e in ("csv", "parquet", "npz")},
     **{f"log {e}": Kind(f"log.{e}", lambda path: log().write(path), of_log) for e in ("csv", "parquet", "npz", "mcap")},
     **{
         f"sweep {e}": Kind(f"ab/ab12.{e}", lambda path: Folder(path.parents[1]).put("ab12", encode(POINT)), of_point)

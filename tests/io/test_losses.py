@@ -74,7 +74,7 @@ JOINTS = {
     "tube": (Cylindrical(Z), {}),
     "cross": (Universal(X, Y), {}),
     "ball": (Spherical(), {"lower": (-1.0,) * 4, "upper": (1.0,) * 4, "effort_limit": (1.0,) * 3}),
-    "table": (Planar(Z), {}),
+    "table": (Planar(Y), {"damping": (0.1, 0.2, 0.3)}),
     "flying": (Floating(), {}),
     "welded": (Fixed(), {}),
     "composed": (Composite([Prismatic(X), Universal(X, Y)]), {"damping": (0.1, 0.2, 0.3)}),
@@ -100,7 +100,10 @@ def robot_with_joints(*names: str) -> Description:
     named = (Configuration("up", ((next(iter(chosen)), joints[0].kind.neutral()),)),) if joints[0].mimic is None else ()
     forces = (("base", GravityCompensation(0.5)), ("tip", Buoyancy(0.1)))
     more = {"loops": loops, "rotors": rotors, "configurations": named, "forces": forces}
-    more["sensors"] = (("imu", Sensor("gyroscope", "tip")),)
+    more["sensors"] = (
+        ("imu", Sensor("gyroscope", "tip", delay=0.01)), ("turn", Sensor("gyroscope", "base")),
+        ("behind", Sensor("joint_torque", next(iter(chosen)))),
+    )  # fmt: skip
     return Description("all", links, joints, frames, base="floating", gravity=Vec(0.0, 0.0, -1.62), **more)
 
 
@@ -151,6 +154,8 @@ def changes(a: Description, b: Description) -> list[tuple[tuple[str, ...], str]]
     for j in a.joints:
         twin = theirs.get(j.name)
         fields = [f for f in TELLS if f and not same(getattr(j, f), getattr(twin, f))] if twin else [""]
+        if twin and not any(j.damping) and not any(twin.damping):  # URDF: zero damping beside an armature
+            fields = [f for f in fields if f != "damping"]
         fields = [f for f in fields if f != "actuator" or j.actuator]  # a motor of an effort limit is read as an actuator
         fields = ["kind"] if "kind" in fields else fields  # with another joint type, the other fields differ too
         out += [(TELLS[f], "rotor" if f == "armature" and a.rotors else j.name) for f in fields]

@@ -10,8 +10,10 @@ import pytest
 import torsor as ts
 from torsor.errors import ArgumentError, FileError
 from torsor.io.srdf import with_srdf, write_srdf
+from torsor.model.joints import Composite, Prismatic, Spherical
 from torsor.robot import Robot
 from torsor.robot.builder import Builder
+from torsor.spatial import Vec
 
 
 def arm(base: str = "fixed"):
@@ -79,7 +81,7 @@ def test_unknown_fixed_and_mimic_joints_are_noted():
     robot = read(state("home", ("elbow", "1"), ("nose", "1"), ("mount", "1"), ("thumb", "3")), state("none", ("nose", "2")))
     assert robot.configurations == ("home",)
     report = "\n".join(robot.report)
-    assert "SRDF: group states name joints that the robot has not; ignored: nose, nose" in report
+    assert "SRDF: group states name joints that the robot has not; ignored: nose (2 times)" in report
     assert "SRDF: group states name joints that are fixed; ignored: mount" in report
     assert "SRDF: group states name mimic joints, which follow their leaders; ignored: thumb" in report
     assert "SRDF: group state without a joint that the robot moves, ignored: none" in report
@@ -156,3 +158,17 @@ def test_states_of_a_file_replace_those_of_the_same_name():
 def test_a_name_with_a_control_character_cannot_be_written():
     with pytest.raises(ts.ModelError, match="cannot be written as XML"):
         write_srdf(Robot(arm()).with_configuration("a\x01", {"elbow": 1}).description)
+
+
+def test_configuration_of_a_composite_joint_is_read_back_beside_its_urdf(tmp_path):
+    kind = Composite([Prismatic(Vec(1, 0, 0)), Spherical()])
+    b = (
+        Builder("rail")
+        .link("a", mass=1.0, inertia=(1, 1, 1))
+        .link("b", mass=1.0, inertia=(1, 1, 1))
+        .joint("both", kind, "a", "b")
+    )
+    robot = b.configuration("away", {"both": (0.3, 0, 0, 0.6, 0.8)}).build()
+    ts.save(robot, tmp_path / "rail.urdf")
+    ts.save_srdf(robot, tmp_path / "rail.srdf")
+    assert ts.load(tmp_path / "rail.urdf", srdf=True).configuration("away").tolist() == [0.3, 0, 0, 0.6, 0.8]

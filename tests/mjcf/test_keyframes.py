@@ -59,11 +59,12 @@ def test_velocities_controls_and_missing_names_are_noted():
     assert "keyframe without a name of its own, named: key0" in report
 
 
-def test_a_mimic_joint_elsewhere_than_its_leader_puts_it_is_noted():
-    text = """<mujoco><compiler angle="radian"/><worldbody>
+@pytest.mark.parametrize(("polycoef", "good"), [("0.5 2 0 0 0", 2.5), ("0.5 2 1 0 0", 3.5)], ids=["line", "curve"])
+def test_a_mimic_joint_elsewhere_than_its_leader_puts_it_is_noted(polycoef, good):
+    text = f"""<mujoco><compiler angle="radian"/><worldbody>
 <body><joint name="a"/><geom size="1" pos="1 0 0"/><body><joint name="b"/><geom size="1" pos="1 0 0"/></body></body></worldbody>
-<equality><joint joint1="b" joint2="a" polycoef="0.5 2 0 0 0"/></equality>
-<keyframe><key name="good" qpos="1 2.5"/><key name="bad" qpos="1 2"/></keyframe></mujoco>"""
+<equality><joint joint1="b" joint2="a" polycoef="{polycoef}"/></equality>
+<keyframe><key name="good" qpos="1 {good}"/><key name="bad" qpos="1 2"/></keyframe></mujoco>"""
     robot = Robot(read_mjcf(text))
     assert robot.configuration("bad").tolist() == robot.configuration("good").tolist() == [1.0]
     assert [line for line in robot.report if "keyframe" in line] == [

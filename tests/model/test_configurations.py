@@ -263,7 +263,7 @@ def test_invalid_configurations_are_refused(values, error, says):
 
 def test_names_of_configurations_are_checked():
     arm = Builder("arm").link("a").link("b", mass=1.0).joint("hinge", "revolute", "a", "b")
-    with pytest.raises(ModelError, match="a configuration has no name"):
+    with pytest.raises(ModelError, match="must be non-empty text, not ''"):
         arm.build().with_configuration("", {})
     with pytest.raises(ModelError, match="two configurations are named 'home'"):
         arm.configuration("home", {}).configuration("home", {}).build()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
-        self.open.append(tag)
+        self.open += [tag] if tag != "img" else []
         if tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):
@@ -89,7 +90,7 @@ def test_result_is_a_page_in_a_sandbox():
 
 
 def test_large_result_is_not_kept_in_the_notebook(monkeypatch):
-    monkeypatch.setattr("torsor.simulate.html.LARGEST", 1000)
+    monkeypatch.setattr("torsor.simulate.html.LARGEST_PAGE", 1000)
     text = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.1)._repr_html_()
     assert "iframe" not in text
     assert "result.replay(path)" in text
@@ -130,17 +131,76 @@ def test_equations_of_motion_have_latex_output():
     assert r"\ddot{q}" in made.quantity("tau")._repr_latex_()
 
 
+def shown_values():
+    """Values that a cell or the REPL may show, by name."""
+    arm = ts.robots.ur5()
+    state = arm.random_configuration(0), np.ones(6), np.ones(6)
+    run = arm.simulate(state[0], np.zeros(6), 0.02)
+    return {
+        "explain": arm.explain(*state),
+        "newton_euler_table": arm.newton_euler_table(*state),
+        "torque_ellipsoid": arm.torque_ellipsoid(state[0]),
+        "audit": run.audit(),
+        "animate": run.animate(),
+        "rollout": arm.rollout(np.zeros((1000, 6)), np.zeros(6), dt=1e-3, steps=20),
+        "simulate": run,
+    }
+
+
+def test_results_have_a_short_text_form_and_an_html_form():
+    for name, value in shown_values().items():
+        assert len(repr(value)) < 250, name
+        assert repr(value).startswith("<"), name
+        assert Reader(value._repr_html_()).text, name
+    assert len(repr(ts.robots.two_link().stacked_equations([0.0, 0.5]))) < 100
+
+
+def test_replay_returns_a_path_that_is_shown_as_the_page(tmp_path):
+    run = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.1)
+    page = run.replay(tmp_path / "fall.html")
+    assert page == tmp_path / "fall.html"
+    assert repr(page) == f"<Replay page {(tmp_path / 'fall.html').as_uri()}>"
+    assert str(page) == str(tmp_path / "fall.html")
+    assert 'sandbox="allow-scripts"' in page._repr_html_()
+    assert repr(page.parent) == repr(type(tmp_path)(page.parent)).replace(type(tmp_path).__name__, type(page.parent).__name__)
+    page.unlink()
+    assert page._repr_html_() is None
+
+
+def test_viewer_is_shown_as_its_page_until_it_is_closed():
+    pytest.importorskip("viser")
+    with ts.robots.two_link().view(open=False) as viewer:
+        text = viewer._repr_html_()
+        assert f'<iframe src="{viewer.url}"' in text
+        assert f'href="{viewer.url}"' in text
+    assert "iframe" not in viewer._repr_html_()
+
+
 @pytest.mark.night
-def test_notebook_cells_have_html_latex_or_markdown_output():
-    """With a real Jupyter kernel: the last value of every cell is shown as HTML, LaTeX or Markdown."""
+def test_notebook_cells_have_html_pictures_latex_or_markdown(tmp_path, monkeypatch):
+    """With a real Jupyter kernel: the last value of every cell is shown as HTML, picture, LaTeX or Markdown."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     cells = [
         "import torsor as ts; robot = ts.robots.ur5(); robot",
         "robot.simulate(robot.neutral(), [0.0] * 6, 0.1)",
         "robot.explain(robot.neutral(), [0.0] * 6, [1.0] * 6)",
+        "run = robot.simulate(robot.neutral(), [0.0] * 6, 0.1); run.audit()",
+        "run.animate()",
+        "run.replay('motion.html')",
+        "robot.rollout([[0.0] * 6] * 10, [0.0] * 6, dt=1e-3, steps=10)",
+        "viewer = robot.view(open=False); viewer",
+        "viewer.close(); robot.newton_euler_table(robot.neutral(), [0.0] * 6, [0.0] * 6)",
+        "run.plot();",
+        "run.plot();",
+        "robot.explain(robot.neutral(), [0.0] * 6, [1.0] * 6).plot();",
         "ts.robots.two_link().symbolic()",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
-    found = [set(cell.outputs[-1].data) & {"text/html", "text/latex", "text/markdown"} for cell in notebook.cells]
-    assert found == [{"text/html"}] * 3 + [{"text/latex", "text/markdown"}]
+    monkeypatch.setenv("PYTHONPATH", str(Path(ts.__file__).parents[1]))
+    here = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources=here).execute()
+    forms = {"text/html", "image/png", "text/latex", "text/markdown"}
+    found = [set(cell.outputs[-1].data) & forms for cell in notebook.cells]
+    assert found == [{"text/html"}] * 9 + [{"image/png"}] * 3 + [{"text/latex", "text/markdown"}]
+    assert [len(cell.outputs) for cell in notebook.cells] == [1] * len(cells)
+    assert max(len(cell.outputs[-1].data["text/plain"]) for cell in notebook.cells[:-1]) < 250

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 import torsor as ts
 from tests.relations.test_trees import Case, seeds
 from tests.tolerance import assert_close
+from torsor.algorithms.manipulability import MEASURES
 from torsor.algorithms.task_space import TWIST, row_names
 from torsor.spatial.singular_values import SWEEPS, singular_values, volume
 
@@ -54,6 +55,8 @@ def test_manipulability_equals_the_singular_values(seed):
         if sigma[0] > 0:
             found = c.at("manipulability", None, False, measure="inverse_condition", **options)
             assert_close(found, sigma[-1] / sigma[0], floor=1)
+            found = c.at("manipulability", None, False, measure="smallest_singular_value", **options)
+            assert_close(found, sigma[-1], scale=max(1, sigma[0]))
             found = c.at("manipulability", None, False, measure="asada", **options)
             assert_close(found, (weighted[-1] / weighted[0]) ** 2, condition=max(1, 1e-2 * np.linalg.cond(M)), floor=1)
 
@@ -74,7 +77,7 @@ def test_manipulability_of_two_links_is_the_sine_of_the_elbow():
     arm = ts.robots.two_link()
     q = np.array([[0.3, angle] for angle in (-2.0, 0.0, 0.5, np.pi / 2)])
     assert_close(arm.manipulability(q, "tip", rows=PLANE), np.abs(np.sin(q[:, 1])), 1e-14, floor=1)
-    for measure in ("yoshikawa", "inverse_condition", "asada"):
+    for measure in MEASURES:
         assert arm.manipulability([0.3, 0.0], "tip", measure, PLANE) == pytest.approx(0, abs=1e-15)
         assert (arm.manipulability(q, "tip", measure) == 0).all()  # six rows
         assert (arm.manipulability(q, "tip", measure, ("wx", "wy")) == 0).all()  # rows that are zero everywhere
@@ -83,7 +86,9 @@ def test_manipulability_of_two_links_is_the_sine_of_the_elbow():
 
 def test_manipulability_refuses_unknown_words():
     arm = ts.robots.ur5()
-    with pytest.raises(ts.UnknownName, match="measure must be one of asada, inverse_condition, yoshikawa, not 'volume'"):
+    with pytest.raises(
+        ts.UnknownName, match="measure must be one of asada, inverse_condition, smallest_singular_value, yoshikawa, not"
+    ):
         arm.manipulability(np.zeros(6), "tool0", "volume")
     with pytest.raises(ts.UnknownName, match="row of a twist"):
         arm.manipulability(np.zeros(6), "tool0", rows="lateral")
@@ -98,7 +103,7 @@ def test_manipulability_refuses_unknown_words():
     )
 
 
-@pytest.mark.parametrize("measure", ["yoshikawa", "inverse_condition", "asada"])
+@pytest.mark.parametrize("measure", list(MEASURES))
 def test_gradient_of_manipulability_equals_differences(measure):
     """Along v, so that it holds for a floating base too."""
     robot, h = ts.robots.quadruped(), 1e-6

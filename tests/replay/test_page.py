@@ -47,6 +47,46 @@ def test_robot_is_drawn_and_moves_when_scrubbed(evil):
     assert differing(first, picture(evil)) > 200
 
 
+PLACES = "() => document.torsor.stage.links.map(({ position: p, quaternion: q }) => [p.x, p.y, p.z, q.x, q.y, q.z, q.w])"
+
+
+def test_named_configurations_are_a_menu_that_poses_the_robot(opened, evil):
+    arm = ts.robots.two_link().with_configuration(f"{EVIL}bent", [0.5, 1.5]).with_configuration("up", [1.5, 0.0])
+    seen = opened(arm)
+    menu, links = seen.page.locator("#configuration"), seen.page.evaluate("() => document.torsor.stage.film.links")
+    assert menu.locator("option").all_text_contents() == ["neutral", *arm.configurations]
+    neutral = seen.page.evaluate(PLACES)
+    for name in (f"{EVIL}bent", "up"):
+        menu.select_option(label=name)
+        for link, (*p, _, _, _, _) in zip(links, seen.page.evaluate(PLACES), strict=True):
+            assert p == pytest.approx(arm.pose(arm.configuration(name), link)[:3, 3], abs=1e-6)
+    menu.select_option(label="neutral")
+    np.testing.assert_allclose(seen.page.evaluate(PLACES), neutral, atol=1e-6)
+    assert seen.said == []
+    assert evil.page.locator("#posed").is_hidden()  # it has none
+
+
+@pytest.mark.night
+def test_menu_of_configurations_interrupts_a_motion_until_time_goes_on(opened):
+    dog = ts.robots.quadruped()
+    seen = opened(dog.simulate(dog.neutral(), np.zeros(dog.nv), 0.2))
+    menu = seen.page.locator("#configuration")
+    assert menu.locator("option").first.text_content() == "motion"
+    seek(seen, 0.1)
+    moving, first = seen.page.evaluate(PLACES), picture(seen)
+    menu.select_option(label="standing")
+    assert differing(first, picture(seen)) > 200
+    seek(seen, 0.1)
+    assert menu.input_value() == "-1"
+    np.testing.assert_allclose(seen.page.evaluate(PLACES), moving, atol=1e-6)
+    assert differing(first, picture(seen)) < first.shape[0] * first.shape[1] / 20
+    menu.select_option(label="standing")
+    seen.page.locator("#play").click()
+    seen.page.locator("#time", has_text="0.20 / 0.20 s").wait_for()
+    assert menu.input_value() == "-1"
+    assert seen.said == []
+
+
 def test_playing_moves_time_and_stops_at_the_end(evil):
     seek(evil, 0.9)
     evil.page.keyboard.press(" ")

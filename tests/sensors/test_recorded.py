@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -166,6 +167,22 @@ def test_rollout_wrenches_in_world_axes_count_in_the_readings():
     assert_close(moved.sensors["wrist"], expected)
 
 
+def test_readings_of_a_rollout_are_those_of_the_simulation_with_the_same_steps():
+    """Columns row by row: delay, noise and steps, wrenches, damping, joint forces that change, actuators with memory."""
+    late = {f"late {name}": replace(s, delay=0.023, noise=0.1, step=0.01) for name, s in SENSORS.items()}
+    sensors = SENSORS | late
+    u = np.random.default_rng(1).normal(size=(12, 2))
+    more = {"wrenches": {"tip": [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]}, "damping": True, "integrator": "semi_implicit", "dt": 0.01,
+            "actuators": {"joint2": [ts.actuators.Lag(0.02), ts.actuators.PositionServo(20.0, 1.0)]}}  # fmt: skip
+    for record in (1, 3):
+        moved = ARM.rollout(np.stack([START[0]] * 2), START[1], u, sensors=sensors, record=record, **more)
+        result = ARM.simulate(*START, 0.12, u, sensors=sensors, record=record, **more)
+        for name, x in moved.sensors.items():
+            assert_close(x[0][:-1], result.sensors[name][1:-1], 1e-9, floor=1)  # after the end no step defines the forces
+            if any(word in name for word in ("angle", "rate", "gyro")):
+                assert_close(x[0], result.sensors[name][1:], 1e-9, floor=1)
+
+
 # -- delay, noise, steps -------------------------------------------------------------------------------------------------
 
 
@@ -213,6 +230,16 @@ def test_noise_may_be_given_row_by_row():
     assert_close(result.sensors["g"], result.sensors["clean"] + noise)
     with pytest.raises(ts.ArgumentError, match=r"noise of sensor 'g' has shape \(11, 3\); its readings have \(6, 3\)"):
         ARM.simulate(*START, 0.005, sensors=sensors)
+
+
+def test_sensor_does_not_change_with_the_array_that_its_noise_came_from():
+    rows, axes = np.ones((11, 3)), np.array([0.1, 0.2, 0.3])
+    given, spread = ts.Sensor("gyroscope", "tip", noise=rows), ts.Sensor("gyroscope", "tip", noise=axes)
+    rows[:], axes[:] = 7.0, 7.0
+    assert (given.noise == 1).all()
+    assert spread.noise == (0.1, 0.2, 0.3)
+    assert spread == ts.Sensor("gyroscope", "tip", noise=[0.1, 0.2, 0.3])
+    assert hash(spread) == hash(replace(spread))
 
 
 # -- errors --------------------------------------------------------------------------------------------------------------

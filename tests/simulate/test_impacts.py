@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -84,3 +86,18 @@ def test_simultaneous_impacts_of_two_carts_have_both_impulses(integrator):
     np.testing.assert_allclose([e.t for e in run.events[:2]], 1.0, atol=3e-10)
     np.testing.assert_allclose(run.v[-1], [-1.0, -2.0], rtol=1e-9)
     assert abs(run.audit().impacts) < 1e-9
+
+
+def test_joint_driven_by_a_moving_constraint_strikes_its_stop():
+    """The tip follows a plane that moves; the stop's impulse keeps it on the plane."""
+    d = ts.robots.two_link().description
+    arm = ts.Robot(replace(d, joints=tuple(replace(j, lower=(-2.0,), upper=(2.0,)) if j.kind.nv else j for j in d.joints)))
+    q = np.array([-np.pi / 3, 2 * np.pi / 3 - 0.2])
+    plane = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=tuple(arm.pose(q, "tip")[:3, 3]), name="drive")
+    moving = ts.constraints.prescribed(plane, lambda t: [-0.6 * t])
+    v = arm.constrained(moving).project_velocity(q, [0.0, 0.0], time=0.0)
+    run = arm.simulate(q, v, 0.2, constraints=[moving], limits=0.5, dt=5e-3)
+    assert run.events[0].name == "joint2: upper stop"
+    assert np.abs(run.residual).max() < 1e-9
+    assert np.abs(arm.constrained(moving).slip(run.q, run.v, time=run.t)).max() < 1e-9
+    assert run.q[:, 1].max() <= 2.0

@@ -288,6 +288,17 @@ def test_closed_form_accepts_functions_of_user_symbols_as_parameters(form):
     assert_close(closed.quantity("g")([0.2, 0.4], x=0.3, L=0.7), expected)
 
 
+def test_lengths_are_positive_and_their_signs_are_in_the_equations():
+    b = ts.Builder("pendulum").link("base").link("rod").link("bob", mass=2.0, com=(-0.1, 0, -0.5))
+    b = b.joint("pivot", "revolute", "base", "rod", axis=(0, 1, 0)).joint("hook", "fixed", "rod", "bob", xyz=(0, 0, -1.5))
+    form = symbolic(ts.Robot(b.description()), "symbols")
+    named = {str(x): value for x, value in form.values.items()}
+    assert named == {"m_bob": 2.0, "lcx_bob": 0.1, "lcz_bob": 0.5, "l_rod": 1.5, "g": 9.81}
+    bob = symbolic(ts.Builder("p").link("base").link("bob", mass=1.0, com=(0, 0, -0.5))
+                   .joint("pivot", "revolute", "base", "bob", axis=(0, 1, 0)).build(), "symbols")  # fmt: skip
+    assert "g[1] = g*lc_bob*m_bob*s_1" in str(bob)
+
+
 def test_parameter_names_avoid_symbols_of_the_model():
     m_2 = symbols("m_2")
     found = [p.name for p in Parameters(ts.robots.description("two_link", m1=m_2)).items]

@@ -64,6 +64,7 @@ from torsor.algorithms.products import (
     mass_matrix_solve_by_factors,
 )
 from torsor.algorithms.reactions import reaction_wrenches
+from torsor.algorithms.regressors import inverse_dynamics_regressor, kinetic_energy_regressor, potential_energy_regressor
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import rnea_derivatives
 from torsor.algorithms.sensors import accelerometer, force_torque, gyroscope, joint_torque_sensor
@@ -114,12 +115,14 @@ __all__ = [
     "integrate",
     "interpolate",
     "inverse_dynamics_derivatives",
+    "inverse_dynamics_regressor",
     "jacobian",
     "jacobian_derivative",
     "jacobian_rate",
     "jacobian_transpose_product",
     "joint_torque_sensor",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "manipulability",
     "mass_factor_diagonal",
     "mass_factor_diagonal_by_factors",
@@ -138,6 +141,7 @@ __all__ = [
     "pose",
     "poses",
     "potential_energy",
+    "potential_energy_regressor",
     "reaction_wrenches",
     "rnea",
     "rnea_derivatives",

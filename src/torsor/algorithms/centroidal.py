@@ -7,7 +7,6 @@ the robot.  Momenta and wrenches are in world axes, the angular part first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from torsor.algorithms.energy import momentum
 from torsor.algorithms.kinematics import (
@@ -149,8 +148,8 @@ def _upwards(model: Model, what: str) -> tuple[Vec, Scalar]:
 
 
 def _momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Force:
-    """The rate of the momentum about the world's origin: the forces of RNEA without gravity, carried to the base."""
-    X, _, _, F = outward(replace(model, gravity=ZERO), q, v, a)  # F&O 3–5
+    """The rate of the momentum about the world's origin: RNEA's forces without gravity and force elements, at the base."""
+    X, _, _, F = outward(model.weightless(), q, v, a)  # F&O 3–5
     return inward(model, X, F)[0]  # F&O 7
 
 

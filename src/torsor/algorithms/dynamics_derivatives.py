@@ -11,7 +11,7 @@ from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives, rnea_derivatives
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.model.model import Model
-from torsor.scalar import Dual, Scalar, Scalars, rate
+from torsor.scalar import Dual, Scalar, Scalars, note_inverse, note_solution, rate
 from torsor.spatial import Vec, plus_diagonal
 from torsor.spatial.linear import Factors, dot
 
@@ -68,8 +68,10 @@ def forward_dynamics_derivatives(
     a = forward_dynamics_by_factors(model, q, v, left, _in_frame_axes(model, q, wrenches, axes))
     d = inverse_dynamics_derivatives(model, q, v, a, wrenches, axes, recursion=recursion)
     factors = mass_factors.factor_mass_matrix(model, d.a)
-    inverse = [[x - x * k for x, k in zip(row, by_tau, strict=True)] for row in mass_factors.inverse(factors)]
-    return _minus_solution(factors, d.q), _minus_solution(factors, plus_diagonal(d.v, by_v)), inverse
+    W = mass_factors.inverse(factors)
+    note_inverse(d.a, W)
+    inverse = [[x - x * k for x, k in zip(row, by_tau, strict=True)] for row in W]
+    return _minus_solution(d.a, factors, d.q), _minus_solution(d.a, factors, plus_diagonal(d.v, by_v)), inverse
 
 
 def _in_frame_axes(model: Model, q: Scalars, wrenches: Wrenches | None, axes: str) -> Wrenches:
@@ -90,7 +92,10 @@ def _loss_rates(lost: Lost, v: Scalars, load: Scalars) -> tuple[list[Scalar], li
     return by_v, [rate(x) for x in lost(v, [Dual(x, 1) for x in load])]
 
 
-def _minus_solution(factors: Factors, block: Rows) -> Rows:
+def _minus_solution(M: Rows, factors: Factors, block: Rows) -> Rows:
     """−M⁻¹ of each column."""
-    columns = [mass_factors.solve(factors, [-x for x in column]) for column in zip(*block, strict=True)]
-    return [list(row) for row in zip(*columns, strict=True)]
+    right = [[-x for x in row] for row in block]
+    columns = [mass_factors.solve(factors, column) for column in zip(*right, strict=True)]
+    found = [list(row) for row in zip(*columns, strict=True)]
+    note_solution(M, right, found)
+    return found

@@ -43,6 +43,11 @@ def inverse_condition(model: Model, q: Scalars, J: Sequence[Scalars]) -> Scalar:
     return _ratio(singular_values(J))
 
 
+def smallest_singular_value(model: Model, q: Scalars, J: Sequence[Scalars]) -> Scalar:
+    """σ_min of J: the shortest semi-axis of the velocity ellipsoid (Klein & Blaho 1987)."""
+    return reduce(minimum, singular_values(J))
+
+
 def asada(model: Model, q: Scalars, J: Sequence[Scalars]) -> Scalar:
     """λ_min / λ_max of Λ = (J M⁻¹Jᵀ)⁻¹, the generalized inertia ellipsoid (Asada 1983): (σ_min / σ_max)² of J M^-½."""
     ratio = _ratio(singular_values([half_solve(model, q, row) for row in J]))
@@ -52,6 +57,7 @@ def asada(model: Model, q: Scalars, J: Sequence[Scalars]) -> Scalar:
 MEASURES: dict[str, Callable[[Model, Scalars, Sequence[Scalars]], Scalar]] = {
     "yoshikawa": yoshikawa,
     "inverse_condition": inverse_condition,
+    "smallest_singular_value": smallest_singular_value,
     "asada": asada,
 }
 

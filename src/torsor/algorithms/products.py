@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from torsor.algorithms import mass_factors
 from torsor.algorithms.crba import crba
 from torsor.algorithms.innovations import innovations
@@ -17,12 +15,11 @@ from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, linear
 from torsor.spatial.linear import Factors, dot
-from torsor.spatial.vector import ZERO
 
 
 def mass_matrix_product(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M x: inverse dynamics of the acceleration x from rest, without gravity (F&O §3.2)."""
-    return rnea(replace(model, gravity=ZERO), q, [0] * model.nv, x)
+    return rnea(model.weightless(), q, [0] * model.nv, x)
 
 
 def mass_matrix_solve(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:

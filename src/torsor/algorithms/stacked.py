@@ -54,6 +54,9 @@ class StackedEquations:
     v: Any  #: θ̇ [n]
     a: Any  #: θ̈ [n]
 
+    def __repr__(self) -> str:
+        return f"<StackedEquations of {len(self.V_base) // 6} bodies and {len(self.v)} coordinates>"
+
     @property
     def V(self) -> Any:
         """𝒱 = ℒ(𝒜θ̇ + 𝒱_base) [6N], every body's twist (MR 8.58, 8.73)."""

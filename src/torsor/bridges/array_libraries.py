@@ -1,29 +1,31 @@
-"""A robot's quantities as functions of CasADi, JAX and PyTorch: with scalars of these libraries in place of numbers.
+"""A robot's quantities as functions of CasADi, JAX and PyTorch.
 
-No code is translated: the recorded program is a list of sums, products and sines, and is evaluated once more with a CasADi
-symbol, a JAX tracer or a PyTorch tensor for each input, so that each library's own derivatives work.  The algorithms take such
-scalars directly, too; but only a recording folds zeros away and shares common values (UR5's inverse dynamics in
-JAX: 2436 operations directly, 364 from the program; 9.5 s to compile, and 0.4 s).
+JAX and PyTorch run the kernels: the machine code of the quantity and of its derivatives.  CasADi needs the operations
+themselves: the recorded program is a list of sums, products and sines, and is evaluated once more with a CasADi symbol for each
+input.  The algorithms take scalars of all three libraries directly, too; but only a recording folds zeros away and shares
+common values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from torsor.bridges.array_functions import ArrayFunction
 from torsor.compile import Argument, Kernel, Program
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
 from torsor.compile.text.names import argument_names, identifier
-from torsor.errors import ArgumentError, TorsorError
+from torsor.errors import MissingExtra
 from torsor.kernels.checked_kernel import CheckedKernel, Exportable
-from torsor.kernels.spec import Name
+from torsor.kernels.spec import Name, Spec
 
 if TYPE_CHECKING:
+    from torsor.bridges.jax_functions import JaxFunction, JaxRollout
+    from torsor.bridges.torch_functions import TorchFunction
+    from torsor.bridges.torch_rollouts import TorchRollout
     from torsor.robot import Robot
 
 
@@ -56,64 +58,106 @@ def _matrix(ca: Any, out: Argument, values: list[Any]) -> Any:
     return ca.densify(ca.SX(ca.vertcat(*(ca.horzcat(*row) for row in columns)) if columns else ca.SX(0, 1)))
 
 
-def jax_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
-    """A function of JAX arrays, ``f(q, v, a)``, for ``jax.jit``, ``jax.jacobian``, ``jax.vmap``; leading axes are a batch.
+def jax_function(
+    robot: Robot,
+    name: Name,
+    *,
+    damping: bool = False,
+    friction: bool | None = None,
+    wrenches: Sequence[str] = (),
+    expressed_in: str = "body",
+    extra: Sequence[str] = (),
+) -> JaxFunction:
+    """A function of JAX arrays, ``f(q, v, a)``, that runs the quantity's kernel inside XLA; leading axes are a batch.
 
-    JAX computes in single precision unless ``jax.config.update("jax_enable_x64", True)`` was called.
-    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws are included unless ``friction=False``.
+    ``jax.jit``, ``grad``, ``jacfwd``, ``jacrev``, ``hessian`` and ``vmap`` work, in any order, up to second derivatives; each
+    is a kernel.  A gradient by q has nq numbers, as q has: for quaternions N⁺(q)ᵀ times the gradient along v, so that its
+    product with any q̇ = N(q) v is the derivative along v.  Second derivatives are those by these numbers.
+
+    Arrays of float32 run the kernel of float32, with about seven digits; that is what JAX has unless
+    ``jax.config.update("jax_enable_x64", True)`` was called.  Kernels run on the CPU, in XLA's threads.  A number that
+    is not finite raises an error when the result is computed.  Options as for :meth:`Robot.kernel`.
     """
-    jnp = _library("jax").numpy
+    _library("jax")
+    from torsor.bridges.jax_functions import JaxFunction
 
-    def stack(values: list[Any], arrays: list[Any], batch: tuple[int, ...]) -> Any:
-        kind = jnp.result_type(float, *arrays)
-        return jnp.stack([jnp.broadcast_to(jnp.asarray(x, kind), batch) for x in values], axis=-1)
-
-    return _array_function(robot, robot.program(name, damping=damping, friction=friction), jnp.asarray, stack)
+    spec = robot.spec(name, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
+    return JaxFunction(_checked(robot, spec))
 
 
-def torch_function(robot: Robot, name: Name, *, damping: bool = False, friction: bool | None = None) -> Callable[..., Any]:
-    """A function of PyTorch tensors, ``f(q, v, a)``, for autograd and ``torch.func``; leading axes are a batch.
+def torch_function(
+    robot: Robot,
+    name: Name,
+    *,
+    damping: bool = False,
+    friction: bool | None = None,
+    wrenches: Sequence[str] = (),
+    expressed_in: str = "body",
+    extra: Sequence[str] = (),
+) -> TorchFunction:
+    """A function of PyTorch tensors, ``f(q, v, a)``, that runs the quantity's kernel; leading axes are a batch.
 
-    It computes in the precision, and on the device, of its arguments.
-    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws are included unless ``friction=False``.
+    ``backward()``, double backward, ``torch.func`` (``grad``, ``jacfwd``, ``jacrev``, ``hessian``, ``vmap``) work, up to second
+    derivatives; each is a kernel.  Gradients by q are as for :func:`jax_function`: nq numbers.
+
+    Tensors must be on the CPU; they are read without a copy where their rows are contiguous.  Tensors of float32 run the kernel
+    of float32.  A number that is not finite raises an error.  Options as for :meth:`Robot.kernel`.
     """
-    torch = _library("torch")
+    _library("torch")
+    from torsor.bridges.torch_functions import TorchFunction
 
-    def tensor(x: Any) -> Any:
-        x = torch.as_tensor(x)
-        return x if x.is_floating_point() else x.to(torch.get_default_dtype())
-
-    def stack(values: list[Any], arrays: list[Any], batch: tuple[int, ...]) -> Any:
-        kind = arrays[0].dtype
-        for x in arrays[1:]:
-            kind = torch.promote_types(kind, x.dtype)
-        whole = [x if torch.is_tensor(x) else torch.tensor(x, dtype=kind, device=arrays[0].device) for x in values]
-        return torch.stack([torch.broadcast_to(x.to(kind), batch) for x in whole], -1)
-
-    return _array_function(robot, robot.program(name, damping=damping, friction=friction), tensor, stack)
+    spec = robot.spec(name, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
+    return TorchFunction(_checked(robot, spec))
 
 
-def _array_function(robot: Robot, program: Program, convert: Callable, stack: Callable) -> Callable[..., Any]:
-    """``stack`` makes one array from a list of values, with the batch's shape, a new last axis and the arguments' precision."""
-    inputs, (out,) = program.inputs, program.outputs
-    words = ", ".join(a.name for a in inputs)
+def jax_rollout(
+    robot: Robot, *, dt: float, integrator: str = "semi_implicit", damping: bool = False, friction: bool | None = None
+) -> JaxRollout:
+    """A rollout in JAX, ``q, v = f(q0, v0, controls)``: ``controls``, ``(..., T, nv)``, are joint forces held over each step.
 
-    def function(*arguments: Any) -> Any:
-        if len(arguments) != len(inputs):
-            raise ArgumentError(f"{out.name} takes {len(inputs)} arrays ({words}), {len(arguments)} given")
-        arrays = [convert(x) for x in arguments]
-        scalars, leads = [], []
-        for a, x in zip(inputs, arrays, strict=True):
-            if tuple(x.shape[x.ndim - len(a.shape) :]) != a.shape:
-                raise ArgumentError(f"{a.name} has shape {tuple(x.shape)}, expected (..., {a.size})")
-            scalars += [x[..., k] for k in range(a.size)] if a.shape else [x]
-            leads.append(tuple(x.shape[: x.ndim - len(a.shape)]))
-        batch = np.broadcast_shapes(*leads)
-        values = _evaluate(program, scalars)
-        return stack(values, arrays, batch).reshape((*batch, *out.shape)) if values else convert(np.zeros((*batch, *out.shape)))
+    It is ``jax.lax.scan`` over :func:`jax_function` of the quantity "step", one call of its kernel per step, and serves as a
+    pattern for rollouts with a controller in JAX.  ``jit``, ``grad`` and ``vmap`` work; ``integrator`` as for
+    :meth:`Robot.step`.
+    """
+    step = jax_function(robot, f"step:{integrator}", damping=damping, friction=friction)
+    from torsor.bridges.jax_functions import JaxRollout
 
-    function.__name__ = function.__qualname__ = identifier(out.name)
-    function.__doc__ = f"{out.name} of {robot.name}, from ({words})."
+    return JaxRollout(step, dt)
+
+
+def torch_rollout(
+    robot: Robot,
+    *,
+    dt: float,
+    steps: int | None = None,
+    integrator: str = "semi_implicit",
+    expressed_in: str = "body",
+    controller: Callable[..., Any] | None = None,
+    actuators: Mapping[str, Any] | None = None,
+    damping: bool = False,
+    friction: bool | None = None,
+    record: str | int = "all",
+) -> TorchRollout:
+    """A rollout in PyTorch, ``q, v = f(q0, v0, controls, parameters={...})``: ``(..., T, nq)`` and ``(..., T, nv)``.
+
+    Forward is :meth:`Robot.rollout`, one call of machine code for all robots and steps, backward its
+    :meth:`~torsor.simulate.Rollout.gradient`, another: by q0, v0, the controls, and all tensors in ``parameters=``,
+    ``wrenches=``, ``vary=`` and ``memory=``.  All options are those of :meth:`Robot.rollout`.  The ``controller`` is recorded
+    into the machine code, so it is a function of torsor's scalars; the weights of a policy are its parameters.
+    It computes in float64 whatever the tensors are; gradients by q0 are as for :func:`torch_function`.
+    """
+    _library("torch")
+    from torsor.bridges.torch_rollouts import TorchRollout
+
+    options = {"dt": dt, "steps": steps, "integrator": integrator, "expressed_in": expressed_in, "controller": controller,
+               "actuators": actuators, "damping": damping, "friction": friction, "record": record}  # fmt: skip
+    return TorchRollout(robot, options)
+
+
+def _checked(robot: Robot, spec: Spec) -> ArrayFunction:
+    """The function of a spec; its kernel is made now, so that a wrong name raises here."""
+    function = ArrayFunction(robot.kernels, spec)
+    function.kernel(spec.dtype)
     return function
 
 
@@ -127,4 +171,4 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise TorsorError(f"{name} is not installed ({error}); try: pip install {name}, or torsor[adapters]") from error
+        raise MissingExtra(name, "adapters", f"torsor.adapters.{name}_function") from error

@@ -160,7 +160,7 @@ def view(
 
     at = None if q is None else state_from_flags(robot, q=q).values["q"]
     with viewed(robot, at, port=port, roots=tuple(mesh_root or ()), open=False) as viewer:
-        emit(json, {"robot": robot.name, "url": viewer.url}, f"{robot.name} is at {viewer.url}; Ctrl-C ends it")
+        emit(json, {"robot": robot.name, "url": viewer.url}, f"viewer of {robot.name}, until Ctrl-C:\n{viewer.url}")
         if not no_open:
             browse(viewer.url)
         viewer.wait()

@@ -22,7 +22,7 @@ from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import RecordedProgram
 from torsor.compile.target import Host
 from torsor.compile.threads import WORTHWHILE, run_in_threads
-from torsor.compile.workspace import WORK, buffers
+from torsor.compile.workspace import SHARED, WORK, Buffer, buffers, shared
 from torsor.errors import ArgumentError, TorsorError
 from torsor.support.locks import new_lock
 from torsor.support.user_arrays import float_type
@@ -91,6 +91,7 @@ class Kernel:
             raise ArgumentError(f"{name} has constants above {SINGLE:.2g}, which float32 cannot hold; use float64")
         self._explain, self._lenient = explain, lenient
         self._libraries: dict[str, native.Library | None] = {}
+        self._work: Buffer | None = None
         self._lock = new_lock()
         careful = self.call_carefully
         self.info = KernelInfo(self.inputs, self.outputs, self.dtype, careful)
@@ -123,13 +124,18 @@ class Kernel:
         return self._libraries[form]
 
     def _connect(self) -> None:
-        """Let built-in functions run the compiled forms, if these work on the stack (:mod:`torsor.compile.workspace`)."""
-        one, batch = self._libraries.get("one"), self._libraries.get("batch")
-        if one is not None and not one.read(WORK):
-            self.info.one = one.address["one"]
-        if batch is not None and not batch.read(WORK):
+        """Let built-in functions run the compiled forms, unless these need much memory (:mod:`torsor.compile.workspace`)."""
+        forms = {form: library for form, library in self._libraries.items() if library and library.read(WORK) <= SHARED}
+        size = max((library.read(WORK) for library in forms.values()), default=0)
+        if size:
+            self._work = shared(size)
+            self.info.work = self._work.address
+        if "one" in forms:
+            self.info.one = forms["one"].address["one"]
+        if "batch" in forms:
             self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # batches that spread() would not split
-            self.info.batch = batch.address["batch"]
+            self.info.cached = CACHES // max(1, sum(o.size for o in self.outputs) * self.dtype.itemsize)
+            self.info.batch = forms["batch"].address["batch"]
 
     def _build(self, form: str) -> native.Library | None:
         host = available()

@@ -51,13 +51,15 @@ class KernelInfo(ctypes.Structure):
     """Fields of a kernel that machine code reads.
 
     ``item`` is the size of a number [bytes], ``descr`` the address of its NumPy type.  ``one`` and ``batch`` are the addresses
-    of the compiled forms that work on the stack, 0 where there is none yet; a batch of more than ``most`` rows is for threads.
+    of the compiled forms, 0 where there is none yet, and ``work`` is that of their memory, if they need more than the stack;
+    a batch of more than ``most`` rows is for threads, and the results of more than ``cached`` exceed the caches.
     ``careful`` is the Python function that takes the same inputs and ``out``, with care.
     """
 
     _fields_ = [
         ("inputs", _WORD), ("outputs", _WORD), ("arguments", _POINTER), ("descr", _POINTER), ("item", _WORD),
-        ("one", _POINTER), ("batch", _POINTER), ("most", _WORD), ("careful", _POINTER),
+        ("one", _POINTER), ("batch", _POINTER), ("most", _WORD), ("careful", _POINTER), ("work", _POINTER),
+        ("cached", _WORD),
     ]  # fmt: skip
 
     def __init__(self, inputs: Sequence[Argument], outputs: Sequence[Argument], dtype: np.dtype, careful: Callable[..., Any]):

@@ -66,15 +66,27 @@ class Inverse(NamedTuple):
     values: tuple[int, ...]
 
 
+class Solution(NamedTuple):
+    """The fact that some values of a program are X of A X = B.
+
+    ``matrix`` is A as in :class:`Inverse`, ``right`` are the entries of B, as those of a matrix, and ``values`` are those of X;
+    both in C order.
+    """
+
+    matrix: tuple[tuple[int | Operation, ...], ...]
+    right: tuple[int | Operation, ...]
+    values: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """``code[k] = (op, operands)`` defines value k; operands are values defined before it.
 
     The operand of ``input`` is a position in the inputs laid end to end, that of ``const`` a float.  ``results`` are the
     values of the outputs, laid end to end in C order.  ``rays`` are groups of positions in the inputs whose common factor has
-    no effect on the outputs: quaternions.  ``inverses`` and ``repeats`` are facts that the code does not need: a kernel may
-    compute the inverse of a matrix by a loop in place of the code (:mod:`torsor.compile.rolled`), and stretches that are alike
-    by one function (:mod:`torsor.compile.outline`).
+    no effect on the outputs: quaternions.  ``inverses``, ``solutions`` and ``repeats`` are facts that the code does not need: a
+    kernel may compute the inverse of a matrix, and products with it, by a loop in place of the code
+    (:mod:`torsor.compile.rolled`), and stretches that are alike by one function (:mod:`torsor.compile.outline`).
     """
 
     inputs: tuple[Argument, ...]
@@ -84,6 +96,7 @@ class Program:
     rays: tuple[tuple[int, ...], ...] = ()
     inverses: tuple[Inverse, ...] = ()
     repeats: tuple[Repeat, ...] = ()
+    solutions: tuple[Solution, ...] = ()
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -162,7 +175,8 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
     found = tuple(filter(None, (_inverse(graph, number, A, X) for A, X in graph.inverses)))
     results = tuple(number[root.index] for root in roots)
     repeats = tuple(filter(None, (_repeat(number, s.copies) for s in graph.stretches)))
-    made = Program(inputs, tuple(arguments), tuple(code), results, tuple(graph.rays), found, repeats)
+    solved = tuple(filter(None, (_solution(graph, number, *rows) for rows in graph.solutions)))
+    made = Program(inputs, tuple(arguments), tuple(code), results, tuple(graph.rays), found, repeats, solved)
     _refuse_overflow(made)
     return made
 
@@ -195,19 +209,29 @@ def _repeat(number: Mapping[int, int], copies: Sequence[Sequence[Expr]]) -> Repe
 
 def _inverse(graph: Graph, number: Mapping[int, int], A: Sequence[Scalars], X: Sequence[Scalars]) -> Inverse | None:
     """A noted inverse in the numbers of the program's values; None where the program does not compute all of it."""
-
-    def entry(x: Scalar) -> int | Operation | None:
-        node = graph.lift(x)
-        if node.index in number:
-            return number[node.index]
-        if node.op == "neg" and node.args[0].index in number:
-            return "neg", (number[node.args[0].index],)
-        return ("const", node.args) if node.op == "const" else None
-
-    matrix = tuple(tuple(entry(x) for x in row[: i + 1]) for i, row in enumerate(A))
+    matrix = tuple(tuple(_entry(graph, number, x) for x in row[: i + 1]) for i, row in enumerate(A))
     values = tuple(number.get(graph.lift(x).index) for row in X for x in row)
     complete = None not in values and not any(None in row for row in matrix)
     return Inverse(matrix, values) if complete else None  # type: ignore[arg-type]  # no None is left in them
+
+
+def _solution(
+    graph: Graph, number: Mapping[int, int], A: Sequence[Scalars], B: Sequence[Scalars], X: Sequence[Scalars]
+) -> Solution | None:
+    """A noted solution, in the same way."""
+    found = _inverse(graph, number, A, X)
+    right = tuple(_entry(graph, number, x) for row in B for x in row)
+    return Solution(found.matrix, right, found.values) if found and None not in right else None  # type: ignore[arg-type]
+
+
+def _entry(graph: Graph, number: Mapping[int, int], x: Scalar) -> int | Operation | None:
+    """An entry of a matrix: a value of the program, or an operation that the program itself does not need."""
+    node = graph.lift(x)
+    if node.index in number:
+        return number[node.index]
+    if node.op == "neg" and node.args[0].index in number:
+        return "neg", (number[node.args[0].index],)
+    return ("const", node.args) if node.op == "const" else None
 
 
 def _refuse_overflow(p: Program) -> None:

@@ -61,7 +61,7 @@ class RecordedProgram:
     """
 
     def __init__(self, record: Callable[[], Program], key: str | None = None):
-        self._record, self._key = record, key
+        self._record, self.key = record, key
 
     @classmethod
     def of(cls, program: Program | RecordedProgram) -> RecordedProgram:
@@ -76,7 +76,7 @@ class RecordedProgram:
     @cached_property
     def facts(self) -> Facts:
         """From the disk cache, else of the program."""
-        if self._key is None or "program" in self.__dict__:
+        if self.key is None or "program" in self.__dict__:
             return Facts.of(self.program)
         kept = cache.load(self._file("facts"))
         if kept is not None:
@@ -87,7 +87,7 @@ class RecordedProgram:
 
     def library(self, form: str, symbols: tuple[str, ...], dtype: np.dtype, ir: Callable[[], str]) -> native.Library:
         """The machine code of a form; ``ir`` returns its text, and is called only if no code of that form is on disk."""
-        if self._key is None:
+        if self.key is None:
             return build.build(ir(), symbols, dtype)
         file = self._file(form, *symbols, dtype, native.host())
         kept = cache.load(file)
@@ -99,4 +99,4 @@ class RecordedProgram:
         return library
 
     def _file(self, *words: object) -> str:
-        return cache.key(self._key, *words)
+        return cache.key(self.key, *words)

@@ -1,5 +1,7 @@
 """Inverses of matrices by a loop: the part of a program that stays straight-line code, and the tables that the loop reads.
 
+The same factors give products with the inverse, M⁻¹B, by a second loop.
+
 The inverse of a humanoid's mass matrix takes 30,000 operations beside the 6,000 of the matrix itself.  As straight-line code
 they are slow to compile, and for one state each occupies a vector of which one lane is used.  A loop over index tables compiles
 at once, and its vectors hold columns of the inverse: for one state and in batches alike, so both give the same bits.
@@ -7,15 +9,19 @@ at once, and its vectors hold columns of the inverse: for one state and in batch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from torsor.compile.program import FREE, Argument, Inverse, Operation, Program
 
 #: operations of a loop that is worth having: with less, straight-line code is compiled soon and is faster in batches
 WORTHWHILE = 5000
+
+#: numbers of private memory come in multiples of this, whole cache lines; smaller matrices are solved by straight-line code
+LINE = 16
 
 #: a lower triangle by rows: values of a program, or operations
 Matrix = Sequence[Sequence[int | Operation]]
@@ -40,6 +46,11 @@ class Tree:
     def operations(self) -> int:
         """Operations of the factors and of the inverse, a fused multiply-add counted as two."""
         return sum(2 * len(row) * (k + 1) + len(row) ** 2 for k, row in enumerate(self.ancestors))
+
+    @property
+    def solve_operations(self) -> int:
+        """Operations of a solution with as many right sides as rows."""
+        return self.size * (4 * sum(map(len, self.ancestors)) + self.size)
 
     @property
     def order(self) -> list[int]:
@@ -130,34 +141,71 @@ class DeferredInverse(Program):
 
 
 class Split(NamedTuple):
-    """A program whose output number ``output`` is computed by a loop.
+    """A program whose output number ``output``, the inverse of a matrix, and outputs ``solved`` are computed by loops.
 
-    ``head`` is the part before it: that output is empty in it, and one more output, the last, is the packed matrix.
+    ``head`` is the part before them: those outputs are empty in it, and one more output, the last, is private memory of the
+    loops.  It begins with the right sides of all solved outputs, side by side, in rows of ``stride`` numbers; the packed matrix
+    is behind them, from number ``first`` on.
     """
 
     head: Program
     output: int
     tree: Tree
+    first: int = 0
+    solved: tuple[int, ...] = ()
+    stride: int = 0
 
 
-def split(program: Program, lanes: int) -> Split | None:
-    """The program with one of its outputs computed by a loop; None if no output is suitable, or the saving is small."""
+def split(program: Program, lanes: int, aligned: bool = True) -> Split | None:
+    """The program with some outputs computed by a loop; None if no output is suitable, or the saving is small.
+
+    Unless it is ``aligned``, the matrix is packed without zeros between its rows.
+    """
     if isinstance(program, DeferredInverse):
-        return _split(program.recorded_part, 0, 0, program.lower, lanes)
+        return _split(program.recorded_part, {0: program.lower}, {}, lanes, aligned)
+    places = {program.results[start:end]: k for k, (start, end) in enumerate(_places(program))}
     for inverse in program.inverses:
-        start = 0
-        for k, out in enumerate(program.outputs):
-            if program.results[start : start + out.size] == inverse.values:
-                return _split(program, k, start, inverse.matrix, lanes)
-            start += out.size
+        if inverse.values in places:
+            same = [s for s in program.solutions if s.matrix == inverse.matrix and s.values in places]
+            right = {places[s.values]: s.right for s in same if len(inverse.matrix) >= LINE}
+            return _split(program, {places[inverse.values]: inverse.matrix}, right, lanes, aligned)
     return None
 
 
-def _split(program: Program, output: int, start: int, matrix: Matrix, lanes: int) -> Split | None:
+def _places(program: Program) -> list[tuple[int, int]]:
+    """First and last place of each output in the results."""
+    ends = list(accumulate(out.size for out in program.outputs))
+    return list(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def _split(
+    program: Program, inverse: dict[int, Matrix], right: Mapping[int, Sequence[int | Operation]], lanes: int, aligned: bool
+) -> Split | None:
+    """The parts, from the matrix of the inverse and the right sides of other outputs, each by its output."""
+    ((output, matrix),) = inverse.items()
     tree = _tree(program, matrix)
-    if tree.operations < WORTHWHILE:
+    if tree.operations + len(right) * tree.solve_operations < WORTHWHILE:
         return None
-    return Split(_head(program, output, start, _pack(matrix, tree, lanes)), output, tree)
+    packed = _pack(matrix, tree, lanes if aligned else 1)
+    stride = -(-len(right) * tree.size // lanes) * lanes
+    sides = _side_by_side(list(right.values()), tree.size, stride)
+    head = _head(program, {output, *right}, [*_whole_lines(sides), *_whole_lines(packed)])
+    return Split(head, output, tree, len(_whole_lines(sides)), tuple(right), stride)
+
+
+def _whole_lines(entries: list[int | Operation]) -> list[int | Operation]:
+    """The entries, and zeros up to the end of a cache line."""
+    return entries + [("const", (0.0,))] * (-len(entries) % LINE)
+
+
+def _side_by_side(blocks: Sequence[Sequence[int | Operation]], rows: int, stride: int) -> list[int | Operation]:
+    """Matrices of as many rows, side by side, and zeros up to ``stride`` columns."""
+    found: list[int | Operation] = []
+    for k in range(rows if blocks else 0):
+        for block in blocks:
+            found += block[k * (len(block) // rows) : (k + 1) * (len(block) // rows)]
+        found += [("const", (0.0,))] * (stride * (k + 1) - len(found))
+    return found
 
 
 def _tree(program: Program, matrix: Matrix) -> Tree:
@@ -171,7 +219,7 @@ def with_factors(parts: Split) -> Split:
     unchanged: constants are not multiplied in advance, because the loop would round their product differently.
     """
     head, tree = parts.head, parts.tree
-    code, start, size = list(head.code), tree.starts(1), head.outputs[-1].size
+    code, start, size = list(head.code), tree.starts(1), head.outputs[-1].size - parts.first
     value = list(head.results[-size:])
 
     def add(op: str, *args: float) -> int:
@@ -190,7 +238,7 @@ def with_factors(parts: Split) -> Split:
             value[h + d] = scaled
         value[h + depth] = inverse
     results = (*head.results[:-size], *value)
-    return Split(Program(head.inputs, head.outputs, tuple(code), results, head.rays), parts.output, tree)
+    return parts._replace(head=Program(head.inputs, head.outputs, tuple(code), results, head.rays))
 
 
 def _is_zero(program: Program, entry: int | Operation) -> bool:
@@ -207,18 +255,16 @@ def _pack(matrix: Matrix, tree: Tree, lanes: int) -> list[int | Operation]:
     return entries
 
 
-def _head(program: Program, output: int, start: int, packed: list[int | Operation]) -> Program:
-    """The program of the other outputs and of the packed matrix."""
-    size = program.outputs[output].size
+def _head(program: Program, without: Collection[int], private: list[int | Operation]) -> Program:
+    """The program of the other outputs, and of one more: the loops' private memory."""
     code, number = list(program.code), {}
-    for x in dict.fromkeys(x for x in packed if not isinstance(x, int)):
+    for x in dict.fromkeys(x for x in private if not isinstance(x, int)):
         number[x] = len(code)
         code.append(x)
-    matrix = [x if isinstance(x, int) else number[x] for x in packed]
-    outputs = [*program.outputs, Argument("matrix", (len(packed),))]
-    outputs[output] = Argument(program.outputs[output].name, (0,))
-    results = [*program.results[:start], *program.results[start + size :], *matrix]
-    return _prune(program, outputs, code, results)
+    outputs = [Argument(o.name, (0,)) if k in without else o for k, o in enumerate(program.outputs)]
+    kept = (program.results[i:j] for k, (i, j) in enumerate(_places(program)) if k not in without)
+    results = [r for rows in kept for r in rows] + [x if isinstance(x, int) else number[x] for x in private]
+    return _prune(program, [*outputs, Argument("private", (len(private),))], code, results)
 
 
 def _prune(program: Program, outputs: list[Argument], code: list[Operation], results: list[int]) -> Program:

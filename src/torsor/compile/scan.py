@@ -58,7 +58,8 @@ class Scan:
 
     Outputs named in ``each`` (all, unless given) come back as ``(..., T, *shape)``, those in ``last`` as ``(..., *shape)`` of
     the last step; like a kernel's, one as itself, several as a tuple in the program's order.  ``every=k`` keeps steps k−1,
-    2k−1, ... of those in ``each``: ``(..., T/k, *shape)``.  Leading axes broadcast.  A state's result has the same bits
+    2k−1, ... of those in ``each``: ``(..., T/k, *shape)``; ``with_start=True`` puts the start of a carried output before them
+    as a first row: ``(..., 1 + T/k, *shape)``.  Leading axes broadcast.  A state's result has the same bits
     for any batch, position in it, and number of threads.
 
     >>> from torsor.compile import Argument, record
@@ -124,7 +125,9 @@ class Scan:
 
     # -- calling ---------------------------------------------------------------------------------------------
 
-    def __call__(self, *values: Any, index: Any = None, steps: int | None = None, every: int = 1, **named: Any) -> Any:
+    def __call__(
+        self, *values: Any, index: Any = None, steps: int | None = None, every: int = 1, with_start: bool = False, **named: Any
+    ) -> Any:
         inputs = self.inputs
         ordered = self._in_order(values, named)
         T = self._steps(ordered, index, steps)
@@ -141,16 +144,19 @@ class Scan:
         for k in self.wiring.scatter:  # an array of our own, to add to
             shape = (*batch, *arguments[k].shape)
             arrays[k] = np.zeros(shape, self.dtype) if k in nothing else np.array(np.broadcast_to(given[k], shape), order="C")
-        results = self._outputs(batch, T // every)
+        starts = self._starts(given, batch) if with_start else {}
+        whole = self._outputs(batch, T // every, starts)
+        after = (slice(None),) * len(batch) + (slice(1, None),)
+        results = {o: x[after] if o in starts else x for o, x in whole.items()}
         if math.prod(batch) * T > 0:
             bad = self._run(arguments, arrays, batch, results, T, every, index)
             if bad >= 0:
                 again = rescale_quaternions(self.inputs, self._rays, given)
                 if again is not None:
                     scaled = (None if k in nothing else x for k, x in enumerate(again))
-                    return self(*scaled, index=index, steps=T, every=every)
+                    return self(*scaled, index=index, steps=T, every=every, with_start=with_start)
                 self._raise_not_finite(arguments, given, batch, results, T, every, bad)
-        out = [results[o] if results[o].ndim else float(results[o]) for o in self._returned]
+        out = [whole[o] if whole[o].ndim else float(whole[o]) for o in self._returned]
         return out[0] if len(out) == 1 else tuple(out)
 
     def _in_order(self, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
@@ -205,9 +211,20 @@ class Scan:
         if every > 1 and (self.wiring.gather or self.wiring.reverse):
             raise ArgumentError(f"{self.name} gathers from earlier steps or runs backwards, so it must keep each step")
 
-    def _outputs(self, batch: tuple[int, ...], kept: int) -> dict[int, np.ndarray]:
-        shape = {o: (*batch, kept) if o in self.wiring.each else batch for o in self._returned}
-        return {o: np.empty((*shape[o], *self.outputs[o].shape), self.dtype) for o in self._returned}
+    def _starts(self, given: list[np.ndarray], batch: tuple[int, ...]) -> dict[int, np.ndarray]:
+        """The start of each carried output of which all steps are kept."""
+        pairs = ((k, o) for k, o in self.wiring.carry.items() if o in self.wiring.each)
+        return {o: np.broadcast_to(given[k], (*batch, *self.inputs[k].shape)) for k, o in pairs}
+
+    def _outputs(self, batch: tuple[int, ...], kept: int, starts: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
+        """Arrays for the results; an output with a start has one more row, the first."""
+        out = {}
+        for o in self._returned:
+            rows = () if o in self.wiring.last else (kept + (o in starts),)
+            out[o] = np.empty((*batch, *rows, *self.outputs[o].shape), self.dtype)
+            if o in starts:
+                out[o][(slice(None),) * len(batch) + (0,)] = starts[o]
+        return out
 
     def _run(
         self, arguments: list[Argument], arrays: list[np.ndarray], batch: tuple[int, ...], results: dict[int, np.ndarray],
@@ -224,8 +241,8 @@ class Scan:
             table += [address(flat), stride, a.size * self.dtype.itemsize if argument is not a else 0]
         for o, out in enumerate(self.outputs):
             row = out.size * self.dtype.itemsize
-            strides = [row * (T // every), row] if o in self.wiring.each else [row, 0]
-            table += [address(results[o]), *strides] if o in results else [0, 0, 0]
+            between = results[o].strides[len(batch) - 1] if batch and o in results else 0  # states may have further rows
+            table += [address(results[o]), between, row if o in self.wiring.each else 0] if o in results else [0, 0, 0]
         addresses = (_I64 * len(table))(*table)
         function = _SCAN(library.address["scan"])
         where = address(index) if index is not None else 0

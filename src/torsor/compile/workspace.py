@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: bytes of a driver's arrays that may be on the stack
 STACK = 32_768
+#: bytes of arrays that calls share at most; with more, a call allocates its own
+SHARED = 1 << 22
 #: bytes of rows staged at most, for all lanes together; rows that exceed the caches are written directly
 STAGE = 1 << 20
 #: alignment of every array in bytes: the widest vector
@@ -51,11 +53,22 @@ class Arrays:
 class Buffer:
     """Uninitialised memory for one call of a driver; its address is 0 if no bytes are needed."""
 
-    __slots__ = ("_memory", "address")
+    __slots__ = ("_memory", "address", "size")
 
     def __init__(self, size: int):
+        self.size = size
         self._memory = np.empty(size + ALIGN if size else 0, np.uint8)
         self.address = -(-self._memory.ctypes.data // ALIGN) * ALIGN if size else 0
+
+
+_shared: list[Buffer] = []
+
+
+def shared(size: int) -> Buffer:
+    """Memory of this size for calls that hold Python's lock, of which there is one at a time: the same for all kernels."""
+    if not _shared or _shared[0].size < size:
+        _shared[:] = [Buffer(size)]
+    return _shared[0]
 
 
 def buffers(library: Library, stream: bool = False) -> tuple[Buffer, Buffer]:

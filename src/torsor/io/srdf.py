@@ -25,7 +25,8 @@ from torsor.io.shared.document import Document, Element, Source, parse
 from torsor.io.shared.notes import as_comment
 from torsor.model.description import FLOATING_BASE, Description
 from torsor.model.joints import Floating, JointType
-from torsor.model.named_configurations import Configuration, merge
+from torsor.model.named_configurations import Configuration, base_coordinates, merge
+from torsor.model.splitting import split_composites
 from torsor.support.files import write_text
 
 #: the name of a floating base in Pinocchio
@@ -124,16 +125,19 @@ class _Reader:
 def write_srdf(d: Description, path: str | os.PathLike[str] | None = None) -> str:
     """The SRDF text of a description's named configurations; with a path, also written there, atomically.
 
+    Composite joints are several, as in the URDF that torsor writes (:func:`torsor.model.splitting.split_composites`).
+
     >>> from torsor import robots
     >>> 'name="panda_joint4"' in write_srdf(robots.description("panda"))
     True
     """
+    d = split_composites(d)
     base = ROOT_JOINT if all(j.name != ROOT_JOINT for j in d.joints) else FLOATING_BASE
-    used = {name for c in d.configurations for name, _ in c.values}
+    used, moving = {name for c in d.configurations for name, _ in c.values}, {j.name for j in d.joints if j.kind.nq}
     try:
         robot = etree.Element("robot", name=d.name)
         robot.append(etree.Comment(as_comment("written by torsor; angles in rad, lengths in m, quaternions x y z w")))
-        if FLOATING_BASE in used:
+        if FLOATING_BASE in used - moving:
             etree.SubElement(robot, "virtual_joint", name=base, type="floating", parent_frame="world", child_link=d.root)
         group = etree.SubElement(robot, "group", name="all")
         for j in d.joints:
@@ -142,8 +146,10 @@ def write_srdf(d: Description, path: str | os.PathLike[str] | None = None) -> st
         for c in d.configurations:
             state = etree.SubElement(robot, "group_state", name=c.name, group="all")
             for name, values in c.values:
-                numbers = " ".join(repr(x).removesuffix(".0") for x in values)
-                etree.SubElement(state, "joint", name=base if name == FLOATING_BASE else name, value=numbers)
+                of_base = name == FLOATING_BASE and name not in moving
+                numbers = base_coordinates(Floating(), values) if of_base else values
+                text = " ".join(repr(x).removesuffix(".0") for x in numbers)
+                etree.SubElement(state, "joint", name=base if of_base else name, value=text)
     except (ValueError, TypeError) as error:  # lxml: a control character in a name
         raise ModelError(f"robot {d.name!r} cannot be written as XML: {error}") from error
     etree.indent(robot)

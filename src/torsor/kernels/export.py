@@ -139,7 +139,10 @@ def export_python(
 def _check_robot(robot: Any) -> None:
     """An error unless it is a Robot: a kernel of its task or of its constraints is given in the place of a name."""
     if not isinstance(robot, Computed):
-        raise ArgumentError(f"only a Robot can be exported, not a {type(robot).__name__}")
+        raise ArgumentError(
+            f"only a Robot can be exported, not a {type(robot).__name__}; kernels of tasks and constrained robots are exported "
+            "with their robot: export_c(robot, path, task.kernel('mass_matrix'), robot.constrained().kernel())"
+        )
 
 
 def _base(path: str | os.PathLike[str], ends: tuple[str, ...]) -> Path:
@@ -170,6 +173,8 @@ def _spec(robot: Robot, given: tuple[Any, ...], fused: bool, frames: Sequence[st
     if fused and len(names) < len(given):
         raise ArgumentError("fused=True makes one function of quantities given by name; a kernel is a function of its own")
     if not names:
+        if frames or options["damping"] or options["extra"]:
+            raise ArgumentError("wrenches=, damping= and extra= act on quantities given by name; a kernel is exported as it is")
         return Spec(())
     spec = robot.spec(*names, wrenches=tuple(frames), **options)
     forced = [quantity in WITH_WRENCHES for quantity, *_ in spec.quantities]

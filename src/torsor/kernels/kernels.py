@@ -18,6 +18,7 @@ from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
+from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
 from torsor.kernels.derivatives import CONFIGURATIONS, MODES, derivative_program
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.losses import refuse_jumps
@@ -96,21 +97,29 @@ class Kernels:
         return kernel
 
     def scan(
-        self, spec: Spec, carry: Mapping[str, str], fixed: tuple[str, ...], check: Callable[[], Any] | None = None
+        self,
+        spec: Spec,
+        carry: Mapping[str, str],
+        fixed: tuple[str, ...],
+        check: Callable[[], Any] | None = None,
+        last: tuple[str, ...] = (),
+        reverse: bool = False,
     ) -> Scan:
         """The program of a spec, repeated in time; only the newest scans are cached, since their specs may contain users' code.
 
-        ``check`` is called before a scan is made.
+        ``check`` is called before a scan is made.  All outputs but those in ``last`` are kept at each step.
         """
-        key = spec, tuple(carry.items()), fixed
+        key = spec, tuple(carry.items()), fixed, last, reverse
         scan = self._scans.get(key)
         if scan is None:
             if check is not None:
                 check()
-            name = ".".join((self.name, spec.label))
-            scan = self._scans.setdefault(
-                key, Scan(self.recording(spec), carry=carry, fixed=fixed, name=name, dtype=spec.dtype)
-            )
+            name, program = ".".join((self.name, spec.label)), self.recording(spec)
+            each = [out.name for out in program.facts.outputs if out.name not in last] if last else None
+            made = Scan(
+                program, carry=carry, fixed=fixed, each=each, last=last, reverse=reverse, name=name, dtype=spec.dtype
+            )  # fmt: skip
+            scan = self._scans.setdefault(key, made)
             while len(self._scans) > KEPT:
                 self._scans.pop(next(iter(self._scans)), None)
         return scan
@@ -146,7 +155,7 @@ class Kernels:
     def program(self, spec: Spec) -> Program:
         """The program of a spec, by the algorithms with the fewest operations."""
         if spec.derivative:
-            return derivative_program(self, spec)
+            return (coordinate_program if spec.derivative[0] == COORDINATES else derivative_program)(self, spec)
         rows = [self.table[name] for name, *_ in spec.quantities]
         if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
@@ -306,7 +315,7 @@ class Kernels:
             for word, choices in CHOICES.items():
                 if word in given and given[word] not in choices:
                     raise UnknownName(f"{word}=", given[word], choices)
-        if spec.derivative and spec.derivative[0] not in MODES:
+        if spec.derivative and spec.derivative[0] not in (*MODES, COORDINATES):
             raise UnknownName("derivative mode", spec.derivative[0], MODES)
         names = [name for name, *_ in spec.quantities]
         differentiated = spec.derivative or any(name.endswith("_derivatives") for name in names)

@@ -73,6 +73,11 @@ QUANTITIES = Table(
             lossy=True,
             under_loops=CONSTRAINED_FORWARD_DYNAMICS,
         ),
+        "inverse_dynamics_regressor": Quantity(
+            ("q", "v", "a"), alg.inverse_dynamics_regressor, under_loops=CONSTRAINED_INVERSE_DYNAMICS
+        ),
+        "kinetic_energy_regressor": Quantity(("q", "v"), alg.kinetic_energy_regressor),
+        "potential_energy_regressor": Quantity(("q",), alg.potential_energy_regressor),
         "hybrid_acceleration": Quantity(
             HYBRID,
             alg.hybrid_acceleration,

@@ -37,7 +37,7 @@ class Spec:
     expressed_in: str = "body"
     losses: Losses = NO_LOSSES
     extra: tuple[str, ...] = ()
-    derivative: tuple[str, ...] = ()
+    derivative: tuple[Any, ...] = ()
     dtype: str = "float64"
 
     @property

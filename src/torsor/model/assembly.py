@@ -49,7 +49,7 @@ def assemble(d: Description) -> Model:
             body, X = len(parent) - 1, A.inverse
         check_size(f"link {j.child!r}: its pose on the body it is welded to", X)  # fixed joints on the way add up
         frames[j.child] = Frame(body, X)
-        by = (j.name, j.parent) if links else (FLOATING_BASE if d.base == "floating" else "", "")
+        by = (j.name, j.parent) if links else (FLOATING_BASE if d.floats else "", "")
         links[j.child] = LinkRow(by[1], X.T @ bodies[j.child], by[0], on_link[j.child])
         inertia[body] = inertia[body] + links[j.child].inertia
         todo.extend((body, X, below) for below in reversed(children.get(j.child, [])))

@@ -7,11 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 from torsor.errors import ModelError, UnknownName
+from torsor.model.assembly import assemble
 from torsor.model.description import FLOATING_BASE, Description
 from torsor.model.forces import Buoyancy, Drag, GravityCompensation
 from torsor.model.named_configurations import make_configuration
 from torsor.model.rotor import make_rotor
 from torsor.model.surgery import link_and_pose
+
+
+def without_lost_sensors(d: Description) -> Description:
+    """The robot without sensors whose frame or joint it does not have (any longer), and a line in the report."""
+    model = assemble(d) if d.sensors else None
+    lost = [name for name, s in d.sensors if model is not None and not s.fits(model)]
+    if not lost:
+        return d
+    note = f"sensors removed, as their frame or the coordinate of their joint is gone: {', '.join(lost)}"
+    return d.with_note(note, sensors=tuple((name, s) for name, s in d.sensors if name not in lost))
 
 
 def with_rotors(d: Description, rotors: Mapping[str, Any]) -> Description:

@@ -112,8 +112,8 @@ class ConfigurationSpace:
         """q with angles changed by whole turns into [−π, π), ``(..., nq)``: the same poses.
 
         Where that is outside the joint limits, the nearest turn within them; where no turn is within them, the angle stays.
-        Angles are those of revolute, continuous, cylindrical, universal and planar joints.  Helical joints stay (a turn moves
-        them along their axis), and so do joints that a mimic joint follows.
+        Angles are those of revolute, continuous, cylindrical, universal and planar joints, Euler angles, roll, pitch and yaw.
+        Helical joints stay (a turn moves them along their axis), and so do joints that a mimic joint follows.
 
         >>> import torsor as ts
         >>> ts.robots.acrobot().wrap([7.0, -4.0]).round(4)

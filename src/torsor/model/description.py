@@ -46,6 +46,7 @@ class Geometry:
     origin: Transform = Transform.identity()
     name: str = ""
     color: tuple[float, float, float, float] | None = None  # red, green, blue, opacity, from 0 to 1
+    source: str = ""  # the file its path is relative to, if another than the robot's
 
 
 @dataclass(frozen=True)
@@ -244,9 +245,9 @@ def validate(d: Description) -> None:
         _check_loop(loop, links, fixed_root)
     if d.configurations:
         _unique("configuration", [c.name for c in d.configurations])
-        kinds = {FLOATING_BASE: Floating(), **{j.name: j.kind for j in d.joints if j.kind.nq}}
+        kinds = {j.name: j.kind for j in d.joints if j.kind.nq}
         leaders = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
-        check_configurations(d.configurations, kinds, leaders, [loop.name for loop in d.loops])
+        check_configurations(d.configurations, kinds, leaders, [loop.name for loop in d.loops], FLOATING_BASE)
 
 
 def _unique(kind: str, names: list[str]) -> None:

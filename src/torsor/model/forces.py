@@ -127,11 +127,20 @@ def thrust(force: ArrayLike, axis: ArrayLike = (0, 0, 1), ratio: float = 0.0) ->
     """
     import numpy as np  # robots without thrusters need no arrays here
 
-    u = np.asarray(axis, dtype=float)
-    if u.shape != (3,) or not np.isfinite(u).all() or not np.linalg.norm(u) > 0:
+    def finite(name: str, x: Any) -> np.ndarray:
+        try:
+            array = np.asarray(x, dtype=float)
+        except (TypeError, ValueError):
+            array = np.array(np.nan)
+        if not np.isfinite(array).all():
+            raise ModelError(f"thrust: {name} must be finite numbers, not {x!r}")
+        return array
+
+    u = finite("axis", axis)
+    if u.shape != (3,) or not np.linalg.norm(u) > 0:
         raise ModelError(f"thrust: axis must be three numbers, not all zero, not {axis!r}")
-    f = np.asarray(force, dtype=float)[..., None] * (u / np.linalg.norm(u))
-    return np.concatenate([f * ratio, f], axis=-1)
+    f = finite("force", force)[..., None] * (u / np.linalg.norm(u))
+    return np.concatenate([f * finite("ratio", ratio)[..., None], f], axis=-1)
 
 
 def _is_zero(x: Any) -> bool:

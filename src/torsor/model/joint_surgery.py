@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, Description, Joint, Loop, Mimic
 from torsor.model.joint_arguments import joint_type
 from torsor.model.joints import JOINT_TYPES, Continuous, JointType
-from torsor.model.named_configurations import keep_joints, with_freed_joints
+from torsor.model.named_configurations import dropped, keep_joints, with_freed_joints
 from torsor.model.spanning import joint_fields
 from torsor.spatial import arguments as read
 
@@ -40,8 +40,10 @@ def with_joint_type(
     kept, lost = _kept(old, kind)
     made = Joint(old.name, kind, old.parent, old.child, old.origin, **kept)
     note += f"; dropped: {', '.join(lost)}" if lost else ""
-    same = old.kind.nq == kind.nq
-    named = d.configurations if same else keep_joints(d.configurations, {FLOATING_BASE, *(j.name for j in d.joints)} - {name})
+    named = d.configurations
+    if not _same_units(old.kind, kind) and any(name in dict(c.values) for c in named):
+        named = keep_joints(named, {FLOATING_BASE, *(j.name for j in d.joints)} - {name})
+        note += "; named configurations lose its coordinates" + dropped(d.configurations, named)
     return d.with_note(note, joints=tuple(made if j is old else j for j in d.joints), configurations=named)
 
 
@@ -68,14 +70,16 @@ def with_mimic(
     if leader is None:
         if (multiplier, offset, polynomial) != (1.0, 0.0, None):
             raise ArgumentError(f"with_mimic: joint {name!r} needs a leader to follow; None makes it independent")
+        if old.mimic is None:
+            return d
         mimic, note = None, f"no longer coupled: {name}"
         named = with_freed_joints(d, [name])
     else:
         if not isinstance(leader, str) or leader not in {j.name for j in d.joints}:
             raise UnknownName("joint", leader, [j.name for j in d.joints])
         mimic = make_mimic(f"joint {name!r}: mimic", leader, multiplier, offset, polynomial)
-        note = f"joint {name!r} follows {leader!r}"
         named = keep_joints(d.configurations, {FLOATING_BASE, *(j.name for j in d.joints)} - {name})
+        note = f"joint {name!r} follows {leader!r}" + dropped(d.configurations, named)
     joints = tuple(replace(j, mimic=mimic) if j is old else j for j in d.joints)
     return d.with_note(note, joints=joints, configurations=named)
 
@@ -103,9 +107,14 @@ def _has_axis(type: str) -> bool:
     return any(word in getattr(JOINT_TYPES.get(type), "__dataclass_fields__", {}) for word in ("axis", "normal"))
 
 
+def _same_units(old: JointType, new: JointType) -> bool:
+    """Whether the coordinates of two joint types have the same number and the same units."""
+    return (old.name, old.nq) == (new.name, new.nq) or (old.name in _ANGLES and new.name in _ANGLES)
+
+
 def _kept(old: Joint, kind: JointType) -> tuple[dict[str, Any], list[str]]:
     """The fields that stay valid, and the names of those dropped."""
-    same = old.kind.name == kind.name or (old.kind.name in _ANGLES and kind.name in _ANGLES)
+    same = _same_units(old.kind, kind)
     kept, lost = dict[str, Any](), list[str]()
     for word, value in joint_fields(old).items():
         if word == "mimic":

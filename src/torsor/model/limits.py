@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from torsor.errors import ModelError
 from torsor.model.description import INF, Description, Joint
 from torsor.model.joints import JointType
+from torsor.model.joints.follower import Follower
 from torsor.model.model import Model
+from torsor.model.polynomials import evaluate
 from torsor.scalar import is_constant
 
 Array = np.ndarray
 #: a joint that has its own coordinates (None: the floating base), its type, and its first entry of q
 Row = tuple[Joint | None, JointType, int]
 TURN = 2 * math.pi
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class MimicRange:
-    """lower ≤ k q[entry] + b ≤ upper: the limits of a mimic joint, on its leader's entry of q."""
+    """lower ≤ p(q[entry]) ≤ upper: the limits of a mimic joint, on its leader's entry of q; p by its coefficients."""
 
     entry: int
-    k: float
-    b: float
+    coefficients: tuple[float, ...]
     lower: float
     upper: float
+
+    def holds(self, x: Array | float, tolerance: float = 0.0) -> Any:
+        """Whether the mimic joint is inside its limits where the leader is at x, a number or an array."""
+        y = evaluate(self.coefficients, x)
+        return (y >= self.lower - tolerance) & (y <= self.upper + tolerance)
 
 
 @dataclass(frozen=True)
@@ -49,8 +58,7 @@ class Limits:
         leaders = {c.leader for c in model.coupling if c is not None}
         rows = [(joints.get(model.joint_names[i]), model.joint[i], model.q_start[i]) for i in own]
         lower, upper = _by_entry(rows, "lower", "nq", -INF), _by_entry(rows, "upper", "nq", INF)
-        parts = ((at, kind.quaternion) for _, kind, at in rows)
-        quaternions = tuple(slice(at + x.start, at + x.stop) for at, x in parts if x.stop)
+        quaternions = tuple(slice(at + x.start, at + x.stop) for _, kind, at in rows for x in kind.quaternions)
         for part in quaternions:
             lower[part], upper[part] = -1.0, 1.0
         velocity, effort = _by_entry(rows, "velocity_limit", "nv", INF), _by_entry(rows, "effort_limit", "nv", INF)
@@ -66,19 +74,22 @@ class Limits:
             inside[..., part] = True
         good = inside.all(axis=-1)
         for m in mimics:
-            x = m.k * q[..., m.entry] + m.b
-            good = good & (x >= m.lower - tolerance) & (x <= m.upper + tolerance)
+            good = good & m.holds(q[..., m.entry], tolerance)
         return np.asarray(good)
 
     def clip(self, q: Array, mimics: tuple[MimicRange, ...]) -> Array:
         """The nearest q inside the limits, with quaternions normalised."""
-        lower, upper = self.lower.copy(), self.upper.copy()
+        out: Array = np.clip(q, self.lower, self.upper)
+        allowed: dict[int, list[Interval]] = {}
         for m in mimics:
-            low, high = _on_leader(m)
-            low, high = max(lower[m.entry], low), min(upper[m.entry], high)
-            if low <= high:  # otherwise no q satisfies both, and the leader's own limits count
-                lower[m.entry], upper[m.entry] = low, high
-        out: Array = np.clip(q, lower, upper)
+            before = allowed.get(m.entry) or [(float(self.lower[m.entry]), float(self.upper[m.entry]))]
+            both = [(max(a, c), min(b, d)) for a, b in before for c, d in _on_leader(m) if max(a, c) <= min(b, d)]
+            if both:  # otherwise no q satisfies all, and the limits before it count
+                allowed[m.entry] = both
+        for k, intervals in allowed.items():
+            ends = np.array([np.clip(q[..., k], low, high) for low, high in intervals])
+            nearest = np.abs(ends - q[..., k]).argmin(axis=0)
+            out[..., k] = np.take_along_axis(ends, nearest[None], axis=0)[0]
         for part in self.quaternions:
             x = q[..., part]
             x = x / np.abs(x).max(axis=-1, keepdims=True)  # first, since squares of very small or large numbers are lost
@@ -120,15 +131,49 @@ def mimic_ranges(d: Description, model: Model) -> Iterator[MimicRange]:
             continue
         if not (is_constant(c.k) and is_constant(c.b)):
             raise ModelError(f"joint {j.name!r}: its mimic has symbols where limits need numbers")
-        yield MimicRange(model.q_start[i], float(c.k), float(c.b), *(j.lower or (-INF,)), *(j.upper or (INF,)))
+        kind = model.joint[i]
+        p = kind.coefficients if isinstance(kind, Follower) else (c.b, c.k)
+        yield MimicRange(model.q_start[i], tuple(map(float, p)), *(j.lower or (-INF,)), *(j.upper or (INF,)))
 
 
-def _on_leader(m: MimicRange) -> tuple[float, float]:
-    """The range of the leader's coordinate in which the mimic joint is inside its limits, rounded inwards."""
-    if not m.k:
-        return -INF, INF
-    low, high = sorted(((m.lower - m.b) / m.k, (m.upper - m.b) / m.k))
-    for _ in range(4):  # k q + b is rounded too
-        low = low if m.lower <= m.k * low + m.b <= m.upper else math.nextafter(low, INF)
-        high = high if m.lower <= m.k * high + m.b <= m.upper else math.nextafter(high, -INF)
-    return low, high
+def _on_leader(m: MimicRange) -> list[Interval]:
+    """The ranges of the leader's coordinate in which the mimic joint is inside its limits, rounded inwards."""
+    ends = [
+        -INF,
+        *sorted(x for limit in (m.lower, m.upper) if math.isfinite(limit) for x in _roots(m.coefficients, limit)),
+        INF,
+    ]
+    found = []
+    for low, high in itertools.pairwise(ends):
+        inside = _between(low, high)
+        if m.holds(inside):
+            found.append((_moved_inside(m, low, inside), _moved_inside(m, high, inside)))
+    return found
+
+
+def _roots(coefficients: tuple[float, ...], y: float) -> list[float]:
+    """Where the polynomial is y; where it only touches it, rounding may find none."""
+    b, k, *higher = coefficients
+    if not any(higher):
+        return [(y - b) / k] if k else []
+    found = np.roots([*reversed(higher), k, b - y])
+    return [float(x.real) for x in found if abs(x.imag) <= 1e-9 * (1 + abs(x))]
+
+
+def _between(low: float, high: float) -> float:
+    """A point inside an interval."""
+    if math.isinf(low):
+        return 0.0 if math.isinf(high) else high - 1 - abs(high)
+    return low + 1 + abs(low) if math.isinf(high) else low + (high - low) / 2
+
+
+def _moved_inside(m: MimicRange, end: float, inside: float) -> float:
+    """The end of an interval, moved by rounding errors until the mimic joint is inside its limits there."""
+    if math.isinf(end):
+        return end
+    step = math.copysign(math.ulp(end), inside - end)
+    for _ in range(20):
+        if m.holds(end):
+            break
+        end, step = end + step, 2 * step
+    return end

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, is_dataclass
+from numbers import Number
 from typing import Any
 
 from torsor.errors import ModelError
@@ -48,10 +49,26 @@ def check_constants(what: str, thing: Any) -> None:
     """Raise for a constant of a joint type or friction law (its dataclass fields) that is out of bounds."""
     for f in fields(thing) if is_dataclass(thing) else ():
         x = getattr(thing, f.name)
-        if is_dataclass(x):
-            check_constants(f"{what}: {f.name}", x)
-        else:
-            check_size(f"{what}: {f.name}", x)
+        for part in flat(x) if isinstance(x, tuple) else (x,):  # a composite joint has several
+            if is_dataclass(part):
+                check_constants(f"{what}: {f.name}", part)
+            else:
+                check_size(f"{what}: {f.name}", part)
+
+
+def has_symbols(thing: Any) -> bool:
+    """Whether a joint type, or one inside it, has a constant that is a scalar but not a number."""
+    for f in fields(thing) if is_dataclass(thing) else ():
+        x = getattr(thing, f.name)
+        for part in flat(x) if isinstance(x, tuple) else (x,):
+            if has_symbols(part) if is_dataclass(part) else _is_symbol(part):
+                return True
+    return False
+
+
+def _is_symbol(x: Any) -> bool:
+    """Custom joints may have fields of any type: texts, arrays, functions."""
+    return hasattr(x, "__mul__") and not hasattr(x, "__len__") and not isinstance(x, Number)
 
 
 def _word(x: float) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from torsor.errors import UnknownName
 from torsor.model.forces import ForceRow
 from torsor.model.joints import JointType
+from torsor.model.magnitudes import has_symbols
 from torsor.model.rotor import RotorRow
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Inertia, Transform, Vec
@@ -127,8 +128,9 @@ class Model:
         drags = tuple(
             (row.m, row.h, getattr(row.element, "linear", ()), getattr(row.element, "quadratic", ())) for row in self.forces
         )
-        constants = flat(self.offset, self.inertia, self.gravity, self.armature, spins, drags)
-        return all(laws) and all(isinstance(x, (int, float)) for x in constants)
+        tied = tuple((c.k, c.b) for c in self.coupling if c is not None)
+        constants = flat(self.offset, self.inertia, self.gravity, self.armature, spins, drags, tied)
+        return all(laws) and all(isinstance(x, (int, float)) for x in constants) and not any(map(has_symbols, self.joint))
 
     def weightless(self) -> Model:
         """The bodies alone: no gravity and no force elements."""

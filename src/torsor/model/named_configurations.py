@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
-from torsor.model.joints import JointType
+from torsor.model.joints import Floating, FloatingRPY, JointType
 from torsor.spatial import arguments as read
+from torsor.spatial.recovery import quaternion_of
+from torsor.spatial.rotation import to_rpy
 from torsor.support.text import count
 
 if TYPE_CHECKING:
@@ -21,8 +23,9 @@ if TYPE_CHECKING:
 class Configuration:
     """A named configuration: the coordinates [rad, m, quaternions (x, y, z, w)] of some joints; the others are neutral.
 
-    ``values`` are pairs of a joint's name and its numbers, sorted by name.  The joint ``floating_base`` is a floating base;
-    its pose may be given while the base is fixed, and counts from ``robot.with_base("floating")`` on.
+    ``values`` are pairs of a joint's name and its numbers, sorted by name.  The joint ``floating_base`` is a floating base: its
+    position with a quaternion (7 numbers) or with roll, pitch and yaw (6), for either type of floating base.  Its pose may be
+    given while the base is fixed, and counts from ``robot.with_base("floating")`` on.
     """
 
     name: str
@@ -34,6 +37,8 @@ class Configuration:
 
 def make_configuration(name: str, values: Any) -> Configuration:
     """The configuration of ``{joint: number, or one per coordinate}``; the Description checks the joints' names."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"the name of a configuration must be non-empty text, not {name!r}")
     what = f"configuration {name!r}"
     if not isinstance(values, Mapping):
         raise ModelError(f'{what} must be a dict of joints, such as {{"elbow": 0.5}}, not {values!r}')
@@ -48,15 +53,21 @@ def make_configuration(name: str, values: Any) -> Configuration:
 
 
 def check_configurations(
-    configurations: Sequence[Configuration], kinds: Mapping[str, JointType], leaders: Mapping[str, str], loops: Collection[str]
+    configurations: Sequence[Configuration],
+    kinds: Mapping[str, JointType],
+    leaders: Mapping[str, str],
+    loops: Collection[str],
+    base: str,
 ) -> None:
     """Raise for joints without a coordinate, a wrong number of coordinates, or a zero quaternion.
 
-    ``kinds`` are the types of the joints by name, ``leaders`` the leaders of mimic joints.
+    ``kinds`` are the types of the joints by name, ``leaders`` the leaders of mimic joints, ``base`` the floating base's name.
     """
     for c in configurations:
         for name, values in c.values:
             what, kind = f"configuration {c.name!r}: joint {name!r}", kinds.get(name)
+            if name == base and kind is None:
+                kind = FloatingRPY() if len(values) == FloatingRPY.nq else Floating()
             if kind is None:
                 why = "closes a loop and has no coordinate" if name in loops else "is fixed or not defined"
                 raise ModelError(f"{what} {why}")
@@ -75,8 +86,22 @@ def entries(c: Configuration, model: Model) -> Iterator[tuple[slice, tuple[float
     number = {name: i for i, name in enumerate(model.joint_names)}
     for name, values in c.values:
         if name in number:
-            start = model.q_start[number[name]]
-            yield slice(start, start + len(values)), values
+            i = number[name]
+            start, numbers = model.q_start[i], base_coordinates(model.joint[i], values)
+            yield slice(start, start + len(numbers)), numbers
+
+
+def base_coordinates(kind: JointType, values: tuple[float, ...]) -> tuple[float, ...]:
+    """A pose of the floating base in the coordinates of a base of this type: with a quaternion, or with roll, pitch and yaw.
+
+    >>> base_coordinates(FloatingRPY(), (0, 0, 1, 0, 0, 0, 1))
+    (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    """
+    if len(values) == kind.nq:
+        return values
+    R, p = (Floating() if len(values) == Floating.nq else FloatingRPY()).transform(values).pose
+    turn: Iterable[Any] = quaternion_of(R) if isinstance(kind, Floating) else to_rpy(R)
+    return tuple(float(x) + 0.0 for x in (*p, *turn))  # without negative zeros
 
 
 # -- model editing -------------------------------------------------------------------------------------------------------
@@ -90,6 +115,12 @@ def keep_joints(configurations: Iterable[Configuration], joints: Collection[str]
         if values or not c.values:
             out.append(replace(c, values=values))
     return tuple(out)
+
+
+def dropped(before: Sequence[Configuration], after: Sequence[Configuration]) -> str:
+    """Part of a note: the configurations that have no joint left."""
+    lost = [c.name for c in before if c.name not in {x.name for x in after}]
+    return f"; named configurations dropped, as none of their joints is left: {', '.join(lost)}" if lost else ""
 
 
 def with_freed_joints(d: Description, freed: Collection[str]) -> tuple[Configuration, ...]:

@@ -1,9 +1,11 @@
-"""Names of the entries of q and v: the joint's, with a number where it has several."""
+"""Names of the entries of q and v: the joint's, with a number where it has several; and their units."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from torsor.model.joints import JointType
 from torsor.model.model import Model
 
 
@@ -22,3 +24,39 @@ def _names(model: Model, size: str) -> Iterator[str]:
         if model.coupling[i] is None:
             name, n = model.joint_names[i], getattr(model.joint[i], size)
             yield from [name] if n == 1 else (f"{name}[{k}]" for k in range(n))
+
+
+class Units(NamedTuple):
+    """Units of the entries of q, v and τ, each once: "rad", "m", or "rad, m" of a robot with both."""
+
+    q: str
+    v: str
+    tau: str
+
+
+def units_of(model: Model) -> Units:
+    """The units of q, v and τ; 1 is that of quaternions.
+
+    >>> import torsor as ts
+    >>> tuple(units_of(ts.robots.ur5().model)), units_of(ts.robots.rp_arm().model).v
+    (('rad', 'rad/s', 'N·m'), 'rad/s, m/s')
+    """
+    joints = [model.joint[i] for i, _ in model.outward() if model.coupling[i] is None]
+    v = list(dict.fromkeys(unit for joint in joints for unit in _velocity_units(joint)))
+    q = dict.fromkeys(unit for joint in joints for unit in _configuration_units(joint))
+    forces = {"rad": "N·m", "m": "N"}
+    return Units(", ".join(q), ", ".join(f"{unit}/s" for unit in v), ", ".join(forces[unit] for unit in v))
+
+
+def _velocity_units(joint: JointType) -> list[str]:
+    """rad for an entry of v that turns the body, m for one that only shifts it."""
+    S = joint.subspace(joint.neutral())
+    return ["rad" if any(isinstance(x, (int, float)) and x != 0 for x in column[0]) else "m" for column in S]
+
+
+def _configuration_units(joint: JointType) -> list[str]:
+    if not joint.angles and joint.quaternion == slice(0, 0) and joint.nq == joint.nv:
+        return _velocity_units(joint)
+    units = ["rad" if k in joint.angles else "m" for k in range(joint.nq)]
+    units[joint.quaternion] = ["1"] * len(units[joint.quaternion])
+    return units

@@ -24,8 +24,8 @@ def part_of(
 ) -> Model:
     """The model with the masses of a part: ``links`` by name, or the link ``below`` and all links after it in the tree.
 
-    By default these are all links.  ``moving=True`` leaves out what is fixed to a fixed base.  Rotors belong to the link on
-    which they are mounted.
+    By default these are all links.  ``moving=True`` leaves out what is fixed to a fixed base.  Rotors and force elements
+    belong to the link on which they are mounted.
     """
     if moving not in MOVING:
         raise UnknownName("moving=", moving, ("False", "True"))
@@ -35,7 +35,8 @@ def part_of(
         for name in chosen:
             body = model.frames[name].body
             inertia[body] = inertia[body] + model.links[name].inertia
-        model = replace(model, inertia=tuple(inertia), rotors=tuple(r for r in model.rotors if r.link in chosen))
+        rotors, forces = (r for r in model.rotors if r.link in chosen), (f for f in model.forces if f.link in chosen)
+        model = replace(model, inertia=tuple(inertia), rotors=tuple(rotors), forces=tuple(forces))
     return replace(model, inertia=(Inertia.zero(), *model.inertia[1:])) if moving else model
 
 

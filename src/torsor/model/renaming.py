@@ -39,6 +39,8 @@ def rename(d: Description, names: Mapping[str, str]) -> Description:
     def new(name: str) -> str:
         return names.get(name, name)
 
+    moving = {j.name for j in d.joints}  # a floating base keeps its name, also where a link has the same
+
     def joint(j: Joint) -> Joint:
         mimic = None if j.mimic is None else replace(j.mimic, joint=new(j.mimic.joint))
         return replace(j, name=new(j.name), parent=new(j.parent), child=new(j.child), mimic=mimic)
@@ -54,7 +56,9 @@ def rename(d: Description, names: Mapping[str, str]) -> Description:
         frames=tuple(replace(f, name=new(f.name), link=new(f.link)) for f in d.frames),
         loops=tuple(loop(x) for x in d.loops),
         rotors=tuple(replace(r, name=new(r.name), joint=new(r.joint), link=new(r.link)) for r in d.rotors),
-        configurations=tuple(replace(c, values=tuple((new(j), x) for j, x in c.values)) for c in d.configurations),
+        configurations=tuple(
+            replace(c, values=tuple((new(j) if j in moving else j, x) for j, x in c.values)) for c in d.configurations
+        ),
         forces=tuple((new(at), element) for at, element in d.forces),
         sensors=tuple((name, replace(s, at=new(s.at))) for name, s in d.sensors),
         report=(*d.report, "renamed " + ", ".join(f"{old} → {text}" for old, text in names.items())) if names else d.report,

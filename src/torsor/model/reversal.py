@@ -39,6 +39,10 @@ class ReversedJoint(JointType):
     def quaternion(self) -> slice:  # type: ignore[override]  # a class variable elsewhere
         return self.kind.quaternion
 
+    @property
+    def quaternions(self) -> tuple[slice, ...]:
+        return self.kind.quaternions
+
     def transform(self, q: Scalars) -> Transform:
         return self.kind.transform(q).inverse
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.model.joints import JointType
 from torsor.model.model import Model
 
 
@@ -41,9 +40,10 @@ class Sensor:
     """An instrument: ``Sensor("accelerometer", "imu_link")``, one of :data:`KINDS` at a frame, a cut or a joint.
 
     The reading is ``step·round((y(t − delay) + noise) / step)``, y the exact quantity.  ``delay`` [s] interpolates linearly
-    between the recorded rows; before the first of them, its value is read.  ``noise`` is the standard deviation of white noise,
-    one number or one per axis, drawn from ``seed`` and the sensor's name, so that runs repeat; or the noise itself, one row per
-    recorded time.  ``step`` is the resolution, such as 2π/4096 of an encoder; it rounds to the nearest step.
+    between the recorded rows and the start; before the start, the value there is read.  ``noise`` is the standard deviation of
+    white noise, one number or one per axis, drawn from ``seed`` and the sensor's name, so that runs repeat; or the noise
+    itself, one row per recorded time.  ``step`` is the resolution, such as 2π/4096 of an encoder; it rounds to the nearest
+    step.
 
     >>> Sensor("encoder", "joint1", step=2 * math.pi / 4096).kind
     'encoder'
@@ -63,13 +63,25 @@ class Sensor:
             if not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf:
                 raise ArgumentError(f"{name} of a sensor must be a number from 0, not {value!r}")
         try:
-            noise = np.asarray(self.noise, dtype=float)
+            noise = np.array(self.noise, dtype=float)  # a copy: a sensor does not change with the caller's array
         except (TypeError, ValueError):
             raise ArgumentError(f"noise of a sensor must be numbers, not {self.noise!r}") from None
         if not np.isfinite(noise).all() or (noise.ndim < 2 and (noise < 0).any()):
             raise ArgumentError("noise of a sensor must be standard deviations from 0, or finite rows of noise")
+        noise.flags.writeable = False
+        object.__setattr__(self, "noise", noise if noise.ndim > 1 else tuple(noise.tolist()) if noise.ndim else float(noise))
         if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
             raise ArgumentError(f"seed of a sensor must be a whole number from 0, not {self.seed!r}")
+
+    @property
+    def reads(self) -> str:
+        """The type of its place: a "frame", a "cut" (of a link, frame or joint), or a "joint"."""
+        return KINDS[self.kind].at
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it reads the exact quantity: without delay, noise and steps."""
+        return not (self.delay or self.step or np.any(self.noise))
 
     @property
     def quantity(self) -> tuple[str, ...]:
@@ -107,7 +119,7 @@ def _of_joint(model: Model, kind: str, name: str) -> slice:
         leader = model.joint_names[coupling.leader]
         raise ArgumentError(f"joint {name!r} is a mimic joint and has no coordinate; put the {kind} on its leader {leader!r}")
     if KINDS[kind].quantity == "q":
-        if type(joint).integrate is not JointType.integrate:
+        if joint.quaternions or joint.nq != joint.nv:
             raise ArgumentError(f"an encoder reads plain coordinates, and joint {name!r} is {joint.name}")
         return slice(model.q_start[i], model.q_start[i] + joint.nq)
     return slice(model.v_start[i], model.v_start[i] + joint.nv)

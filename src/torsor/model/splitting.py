@@ -38,7 +38,11 @@ def split_composites(d: Description) -> Description:
         replace(c, values=tuple(row for joint, x in c.values for row in _split(names.get(joint, [(joint, len(x))]), x)))
         for c in d.configurations
     )
-    return replace(d, links=tuple(links), joints=tuple(joints), configurations=named)
+    after = {j.name: j.child for j in d.joints if len(names.get(j.name, ())) > 1}  # a cut at a joint is at the link behind it
+    sensors = tuple((name, replace(s, at=after.get(s.at, s.at)) if s.reads == "cut" else s) for name, s in d.sensors)
+    lost = [name for name, s in sensors if s.reads == "joint" and s.at in after]
+    kept = tuple((name, s) for name, s in sensors if name not in lost)
+    return replace(d, links=tuple(links), joints=tuple(joints), configurations=named, sensors=kept)
 
 
 def _split(parts: Sequence[tuple[str, int]], x: Sequence[float]) -> Iterator[tuple[str, tuple[float, ...]]]:
@@ -65,6 +69,6 @@ def part_of(j: Joint, kind: JointType, q: Sequence[int], v: Sequence[int]) -> Jo
     """A joint with some of another's coordinates: those entries of its limits and losses."""
     fields: dict[str, Any] = joint_fields(j)
     for word, values in fields.items():
-        if word != "mimic":
+        if word not in ("mimic", "actuator"):
             fields[word] = tuple(values[k] for k in (q if word in ("lower", "upper") else v)) if values else ()
     return replace(j, kind=kind, **fields)

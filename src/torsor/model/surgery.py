@@ -5,14 +5,14 @@ Every function is pure: it returns a new Description, whose report lists the cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from torsor.errors import ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Mimic
 from torsor.model.joints import Fixed
-from torsor.model.named_configurations import Configuration, keep_joints, merge, with_freed_joints
+from torsor.model.named_configurations import dropped, keep_joints, merge, with_freed_joints
 from torsor.model.renaming import names_of, rename
 from torsor.model.reversal import reverse
 from torsor.model.seat import move_axis_to_frame, snap_rounding
@@ -64,7 +64,7 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     named = keep_joints(d.configurations, {FLOATING_BASE, *joints} - set(held))
     note = "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items())
     return d.with_note(
-        note + _dropped(d.configurations, named),
+        note + dropped(d.configurations, named),
         configurations=named,
         joints=tuple(_fix_joint(j, held[j.name]) if j.name in held else j for j in d.joints),
         links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links),
@@ -111,7 +111,7 @@ def subtree(d: Description, link: str) -> Description:
         note += f"; no longer coupled, as the joint followed is outside: {', '.join(freed)}"
     named = keep_joints(with_freed_joints(d, freed), names | {FLOATING_BASE} if link == d.root else names)
     return d.with_note(
-        note + _dropped(d.configurations, named),
+        note + dropped(d.configurations, named),
         links=tuple(x for x in d.links if x.name in kept),
         joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
         frames=tuple(f for f in d.frames if f.link in kept),
@@ -149,17 +149,16 @@ def without(d: Description, link: str) -> Description:
     ):
         note += f"; {what}: {', '.join(found)}" if found else ""
     bodies = replace(d, rotors=tuple(idle)).bodies
-    lost = gone | {f.name for f in d.frames if f.link in gone} | {j.name for j in d.joints if j.name not in names}
+    named = keep_joints(with_freed_joints(d, freed), {FLOATING_BASE, *names})
     return d.with_note(
-        note,
+        note + dropped(d.configurations, named),
         links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links if x.name not in gone),
         joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
         frames=tuple(f for f in d.frames if f.link not in gone),
         loops=tuple(loop for loop in d.loops if loop.name not in open_loops),
         rotors=tuple(r for r in d.rotors if r.joint in names),
-        configurations=keep_joints(with_freed_joints(d, freed), {FLOATING_BASE, *names}),
+        configurations=named,
         forces=tuple((at, element) for at, element in d.forces if link_and_pose(d, at)[0] not in gone),
-        sensors=tuple((name, s) for name, s in d.sensors if s.at not in lost),
     )
 
 
@@ -169,7 +168,7 @@ def attach(
     """Another robot's root welded to a link or frame, at (xyz [m], rpy [rad]) there: a gripper on an arm.
 
     ``prefix`` goes before every name of the other robot.  Base and gravity are those of the first.  Named configurations of
-    the same name become one.
+    the same name become one.  Meshes with relative paths stay beside the file that the other robot was read from.
     """
     link, X = link_and_pose(d, at)
     theirs = rename(other, {name: prefix + name for name in names_of(other)}) if prefix else other
@@ -177,6 +176,7 @@ def attach(
         ("link or frame", _places(d), _places(theirs)),
         ("joint", [j.name for j in d.edges], [j.name for j in theirs.edges]),
         ("rotor", [r.name for r in d.rotors], [r.name for r in theirs.rotors]),
+        ("sensor", [name for name, _ in d.sensors], [prefix + name for name, _ in theirs.sensors]),
     ):
         clash = [name for name in new if name in set(old)]
         if clash:
@@ -190,7 +190,7 @@ def attach(
         note += "; its floating base is welded"
     return replace(d, report=(*d.report, *(f"{other.name}: {line}" for line in other.report))).with_note(
         note,
-        links=(*d.links, *theirs.links),
+        links=(*d.links, *(_with_source(link, other.source) if other.source != d.source else link for link in theirs.links)),
         joints=(*d.joints, mount, *theirs.joints),
         frames=(*d.frames, *theirs.frames),
         loops=(*d.loops, *ground_loops(theirs)),
@@ -199,6 +199,11 @@ def attach(
         forces=(*d.forces, *theirs.forces),
         sensors=(*d.sensors, *((prefix + name, sensor) for name, sensor in theirs.sensors)),
     )
+
+
+def _with_source(link: Link, source: str) -> Link:
+    """The link with the file that the paths of its meshes are relative to."""
+    return replace(link, geometry=tuple(replace(g, source=g.source or source) for g in link.geometry))
 
 
 def payload(d: Description, at: str, mass: Any, com: Any = (0, 0, 0), inertia: Any = None) -> Description:
@@ -257,8 +262,19 @@ def rebase(d: Description, link: str) -> Description:
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
     named = keep_joints(d.configurations, {j.name for j in joints})
     if any(FLOATING_BASE in dict(c.values) for c in d.configurations):
-        note += "; named configurations lose the pose of the base"
-    return d.with_note(note, links=tuple(links), joints=tuple(joints), loops=ground_loops(d), configurations=named)
+        note += "; named configurations lose the pose of the base" + dropped(d.configurations, named)
+    at_link = {f.name: f.link for f in d.frames} | {j.name: j.child for j in d.joints} | {FLOATING_BASE: d.root}
+    crossed = [name for name, s in d.sensors if s.reads == "cut" and at_link.get(s.at, s.at) in between]
+    if crossed:
+        note += f"; sensors removed, as other joints carry their links now: {', '.join(crossed)}"
+    return d.with_note(
+        note,
+        links=tuple(links),
+        joints=tuple(joints),
+        loops=ground_loops(d),
+        configurations=named,
+        sensors=tuple((name, s) for name, s in d.sensors if name not in crossed),
+    )
 
 
 def with_base(d: Description, base: str) -> Description:
@@ -291,12 +307,6 @@ def without_couplings(d: Description) -> Description:
         joints=tuple(replace(j, mimic=None) for j in d.joints),
         configurations=with_freed_joints(d, freed),
     )
-
-
-def _dropped(before: Sequence[Configuration], after: Sequence[Configuration]) -> str:
-    """Part of a note: the configurations that have no joint left."""
-    lost = [c.name for c in before if c.name not in {x.name for x in after}]
-    return f"; named configurations dropped, as none of their joints is left: {', '.join(lost)}" if lost else ""
 
 
 def _known_link(d: Description, name: str) -> Link:

@@ -102,7 +102,7 @@ class Topology:
         ('panda_finger_joint1', 'panda_finger_joint2')
         """
         joints = {j.name: j for j in self._description.joints}
-        moving = {FLOATING_BASE} if self._description.base == "floating" else set[str]()
+        moving = {FLOATING_BASE} if self._description.floats else set[str]()
         for at in list(self._to_root(link))[:-1]:
             joint = self._joint_to[at]
             moving.add(joint.name)

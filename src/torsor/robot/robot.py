@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from torsor.compile import Argument
 from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
-from torsor.kernels.checked_kernel import Exportable
 from torsor.kernels.compiled_mechanism import Array, Wrenches
+from torsor.kernels.export_methods import Exports
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import sizes
 from torsor.model import Description
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from torsor.symbolic.closed_form import ClosedForm
 
 
-class Robot(Computed):
+class Robot(Computed, Exports):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
     ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` is a
@@ -150,24 +149,21 @@ class Robot(Computed):
         springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
         motors: tuple[ArrayLike, ArrayLike] | None = None,
         constraints: Sequence[Constraint] = (),
+        active: Any = None,
         stabilization: Any = "projection",
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
         progress: bool | None = None,
     ) -> Result:
-        """M a + h = τ over ``duration`` [s]: this robot with controllers, wrenches, stops, friction, loops, springs (MR §8.5).
-
-        Options as for :func:`torsor.simulate.simulate`.
-        """
+        """M a + h = τ over ``duration`` [s], with controllers, stops, friction, loops: :func:`torsor.simulate.simulate`."""
         from torsor.simulate import simulate
 
         return simulate(
             self, q, v, duration, control, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
             tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, damping=damping, friction=friction,
             actuators=actuators, actuator_memory=actuator_memory, drives=drives, command=command, springs=springs,
-            motors=motors, constraints=constraints, stabilization=stabilization, record=record, sensors=sensors,
-            progress=progress,
-        )  # fmt: skip
+            motors=motors, constraints=constraints, active=active, stabilization=stabilization, record=record, sensors=sensors,
+            progress=progress)  # fmt: skip
 
     def rollout(
         self,
@@ -190,12 +186,13 @@ class Robot(Computed):
         friction: bool | None = None,
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
+        differentiable: bool = False,
+        dtype: Any = np.float64,
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
-        ``controls`` are joint forces held over each step, ``controller=`` a Python function recorded into the kernel, with a
-        ``memory=`` if it needs one, ``actuators=`` turn commands into forces, ``vary=`` makes robots differ; options as
-        for :func:`torsor.simulate.rollout` (MR §8.5).
+        ``controls`` are joint forces held over each step, ``controller=`` a function recorded into the kernel, ``vary=`` makes
+        robots differ, ``differentiable=True`` keeps what gradients need; see :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
@@ -203,7 +200,7 @@ class Robot(Computed):
             self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
             controller=controller, parameters=parameters, memory=memory, actuators=actuators,
             actuator_memory=actuator_memory, vary=vary, damping=damping, friction=friction, record=record,
-            sensors=sensors,
+            sensors=sensors, differentiable=differentiable, dtype=dtype,
         )  # fmt: skip
 
     # -- display ---------------------------------------------------------------------------------------------
@@ -329,48 +326,6 @@ class Robot(Computed):
         from torsor.symbolic.closed_form import symbolic
 
         return symbolic(self, parameters, form)
-
-    def export_c(
-        self,
-        path: str | PathLike[str],
-        *names: Exportable,
-        dtype: Any = "float64",
-        name: str | None = None,
-        fused: bool = False,
-        fma: bool = False,
-        wrenches: Sequence[str] = (),
-        expressed_in: str = "body",
-        extra: Sequence[str] = (),
-        damping: bool = False,
-        friction: bool | None = None,
-    ) -> tuple[Path, Path, Path]:
-        """Write quantities as C99: ``path.h``, ``path.c`` and a test program; options as for :func:`torsor.export.export_c`."""
-        from torsor.kernels.export import export_c
-
-        return export_c(
-            self, path, *names, dtype=dtype, name=name, fused=fused, fma=fma, wrenches=wrenches, expressed_in=expressed_in,
-            extra=extra, damping=damping, friction=friction,
-        )  # fmt: skip
-
-    def export_python(
-        self,
-        path: str | PathLike[str],
-        *names: Exportable,
-        name: str | None = None,
-        fused: bool = False,
-        wrenches: Sequence[str] = (),
-        expressed_in: str = "body",
-        extra: Sequence[str] = (),
-        damping: bool = False,
-        friction: bool | None = None,
-    ) -> Path:
-        """Write quantities as a Python module that needs NumPy alone; options as for :func:`torsor.export.export_python`."""
-        from torsor.kernels.export import export_python
-
-        return export_python(
-            self, path, *names, name=name, fused=fused, wrenches=wrenches, expressed_in=expressed_in, extra=extra,
-            damping=damping, friction=friction,
-        )  # fmt: skip
 
     def _through_loops(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None

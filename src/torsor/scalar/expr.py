@@ -45,15 +45,17 @@ class Graph:
     """The nodes of one recording.  ``graph.input(k)`` is the k-th input; arithmetic on it adds nodes.
 
     ``rays`` are groups of inputs whose common factor has no effect on any result (quaternions): see :func:`torsor.scalar.ray`.
-    ``inverses`` are pairs of a matrix and its recorded inverse: see :func:`torsor.scalar.note_inverse`.
+    ``inverses`` are pairs of a matrix and its recorded inverse, ``solutions`` are (A, B, X) with A X = B: see
+    :func:`torsor.scalar.note_inverse` and :func:`torsor.scalar.note_solution`.
     ``stretches`` are functions that occur several times, and ``recording`` is True inside one: see
     :func:`torsor.scalar.repeatable`.
     """
 
-    __slots__ = ("inverses", "nodes", "rays", "recording", "stretches", "table")
+    __slots__ = ("inverses", "nodes", "rays", "recording", "solutions", "stretches", "table")
 
     def __init__(self) -> None:
         self.inverses: list[tuple[Any, Any]] = []
+        self.solutions: list[tuple[Any, Any, Any]] = []
         self.rays: dict[tuple[int, ...], None] = {}  # a set that keeps its order
         self.nodes: list[Expr] = []
         self.stretches: list[Any] = []

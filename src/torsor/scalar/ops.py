@@ -191,6 +191,13 @@ def note_inverse(A: Sequence[Scalars], X: Sequence[Scalars]) -> None:
         recorded.graph.inverses.append((A, X))
 
 
+def note_solution(A: Sequence[Scalars], B: Sequence[Scalars], X: Sequence[Scalars]) -> None:
+    """Note in the recording, if there is one, that A X = B; A as in :func:`note_inverse`, of which a kernel has the factors."""
+    recorded = next((x for row in X for x in row if x.__class__ is Expr), None)
+    if recorded is not None:
+        recorded.graph.solutions.append((A, B, X))
+
+
 def _array_ray(x: tuple[Any, ...]) -> tuple[Scalar, ...]:
     """:func:`ray` of NumPy arrays, entry by entry."""
     np = import_module("numpy")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 # a function that has the name of its module is imported here and now: later, the module would hide it
 from torsor.simulate.rollout import Rollout, rollout
+from torsor.simulate.rollout_gradient import RolloutGradient
 from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from torsor.simulate.files import load_result
     from torsor.simulate.flexible_links import FlexibleResult, simulate_flexible
     from torsor.simulate.result import Animation, Interrupted, Result, SimulationStopped
+    from torsor.simulate.rollout_files import load_rollout
     from torsor.simulate.run import simulate
     from torsor.simulate.stages import StepNotConverged
 
@@ -32,6 +34,7 @@ _HOMES = {
     "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity"),
     "events": ("Event", "Occurrence"),
     "files": ("load_result",),
+    "rollout_files": ("load_rollout",),
     "flexible_links": ("FlexibleResult", "simulate_flexible"),
     "controller_functions": ("record_once",),
     "result": ("Animation", "Interrupted", "Result", "SimulationStopped"),
@@ -50,6 +53,7 @@ __all__ = [
     "Occurrence",
     "Result",
     "Rollout",
+    "RolloutGradient",
     "SampledController",
     "SimulationStopped",
     "TooManySteps",
@@ -57,6 +61,7 @@ __all__ = [
     "computed_torque",
     "gravity_compensation",
     "load_result",
+    "load_rollout",
     "pd",
     "pd_with_gravity",
     "per_robot",

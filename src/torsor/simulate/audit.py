@@ -40,6 +40,22 @@ class Audit:
         scale = max(float(np.ptp(x)) for x in (self.energy, self.work, self.dissipated))
         return self.worst / scale if scale else self.worst
 
+    def __repr__(self) -> str:
+        return f"<Audit: {self}>"
+
+    def _repr_html_(self) -> str:
+        from torsor.support.html import element, facts
+
+        rows = (
+            ("change of energy", self.energy[-1] - self.energy[0]),
+            ("= work of joint forces and wrenches", self.work[-1]),
+            ("− dissipated", self.dissipated[-1]),
+            ("   of this at impacts", self.impacts),
+            ("largest discrepancy", self.worst),
+        )
+        title = element("p", element("b", "Energy balance"), f" over {self.t[-1] - self.t[0]:g} s")
+        return element("div", title, facts((name, f"{value + 0.0:.4g} J") for name, value in rows))
+
     def __str__(self) -> str:
         change = self.energy[-1] - self.energy[0]
         return (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,29 +21,46 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
+Built = TypeVar("Built")
 VERSION = 1
 
 
 def save(result: Result, path: str | PathLike[str]) -> None:
     """Write a result to .npz, .csv or .parquet, completely or not at all."""
-    encode = FORMATS[_format(path)][0]
-    with replace_file(path) as stream:
-        stream.write(encode(_groups(result), _meta(result)))
+    groups = _groups(result)
+    write_groups(path, groups, _meta(result), lambda: groups)
 
 
 def load_result(path: str | PathLike[str], robot: Robot | None = None) -> Result:
     """Read a result back; with its ``robot``, it can be audited and animated again."""
+    return read_groups(path, ("torsor_simulation", VERSION, "simulation"), lambda groups, meta: _result(groups, meta, robot))
+
+
+def write_groups(
+    path: str | PathLike[str], groups: dict[str, Array], meta: dict[str, Any], table: Callable[[], dict[str, Array]]
+) -> None:
+    """Write arrays by name with their metadata: to .npz as they are, to .csv and .parquet as ``table()``, (T,) or (T, n)."""
+    ending = _format(path)
+    with replace_file(path) as stream:
+        stream.write(FORMATS[ending][0](groups if ending == ".npz" else table(), meta))
+
+
+def read_groups(
+    path: str | PathLike[str], kind: tuple[str, int, str], build: Callable[[dict[str, Array], dict[str, Any]], Built]
+) -> Built:
+    """``build(groups, meta)`` of a file; ``kind`` is the key of its version, the version, and the word for it in errors."""
+    key, version, what = kind
     data = read_bytes(path, tables.UNPACKED)
     try:
         groups, meta = FORMATS[_format(path)][1](data)
-        if meta.get("torsor_simulation") != VERSION:
+        if meta.get(key) != version:
             raise ValueError("its version is unknown")
-        return _result(groups, meta, robot)
+        return build(groups, meta)
     except DamagedFile as error:
         raise DamagedFile(error.reason, file=label(path)) from None
     except (KeyError, IndexError, ValueError, TypeError, OSError, EOFError) as error:
         why = error.reason if isinstance(error, FileError) else error
-        raise FileError(f"is not a simulation saved by torsor: {why}", file=label(path)) from error
+        raise FileError(f"is not a {what} saved by torsor: {why}", file=label(path)) from error
 
 
 def _groups(result: Result) -> dict[str, Array]:

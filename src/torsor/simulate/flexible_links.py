@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from torsor.errors import ArgumentError
 from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
+    from torsor.look.replay import ReplayPage
     from torsor.look.replay.replay_data import ReplayData
     from torsor.mechanics.flexible.flexible_robot import FlexibleRobot
 
@@ -63,6 +63,11 @@ class FlexibleResult:
     def __repr__(self) -> str:
         return f"<FlexibleResult of {self.robot.robot.name!r}: {self.t[-1] - self.t[0]:g} s, {len(self.t)} records>"
 
+    def _repr_html_(self) -> str:
+        from torsor.simulate.html import of_motion
+
+        return of_motion(self)
+
     @cached_property
     def energies(self) -> dict[str, Array]:
         """``kinetic``, ``potential`` (of gravity) and ``elastic``, (T,) each [J]; needs v."""
@@ -100,7 +105,7 @@ class FlexibleResult:
         style: str = "auto",
         roots: Sequence[str | PathLike[str]] = (),
         fps: float = 30.0,
-    ) -> Path:
+    ) -> ReplayPage:
         """The motion as one page of HTML that opens from disk, beams bending, as :meth:`torsor.simulate.Result.replay`."""
         from torsor.look.replay import open_in_browser, write
 

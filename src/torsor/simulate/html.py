@@ -1,37 +1,29 @@
-"""A simulation in a notebook: the replay page in a sandboxed iframe."""
+"""Motions in a notebook: the replay page in a sandboxed iframe."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from torsor.errors import TorsorError
-from torsor.support.html import Markup, element, facts
+from torsor.support.html import LARGEST_PAGE, Markup, element, page_frame
 
 if TYPE_CHECKING:
-    from torsor.simulate import Result
-
-#: pages larger than this are not embedded in a notebook [characters]
-LARGEST = 3_000_000
-HEIGHT = 520
+    from torsor.simulate import FlexibleResult, Result
 
 
-def of_result(result: Result) -> Markup:
+def of_motion(motion: Result | FlexibleResult) -> Markup:
+    """One line about the motion, and its replay page unless that is too large."""
     from torsor.look.replay import html
-    from torsor.simulate.replay_data import facts_of
 
-    if result.robot is None:
-        return element("p", repr(result))
+    summary = element("p", repr(motion))
+    if motion.robot is None:
+        return summary
     try:
-        page = html(result)
+        page = html(motion)
     except TorsorError as error:  # for example energies that cannot be computed: show the summary without the replay
-        return element("div", element("p", repr(result)), element("p", f"No replay: {error}"))
-    if len(page) > LARGEST:
-        page = html(result, style="skeleton", fps=15)
-    if len(page) > LARGEST:
-        large = element("p", "The replay is large; result.replay(path) writes it to a file.")
-        return element("div", element("p", repr(result)), facts(facts_of(result)), large)
-    frame = element(
-        "iframe", srcdoc=page, sandbox="allow-scripts", title=f"Replay of {result.info.get('robot', 'a robot')}",
-        style=f"width: 100%; height: {HEIGHT}px; border: 0", loading="lazy",
-    )  # fmt: skip
-    return element("div", element("p", repr(result)), frame)
+        return element("div", summary, element("p", f"No replay: {error}"))
+    if len(page) > LARGEST_PAGE:
+        page = html(motion, style="skeleton", fps=15)
+    if len(page) > LARGEST_PAGE:
+        return element("div", summary, element("p", "The replay is large; result.replay(path) writes it to a file."))
+    return element("div", summary, page_frame(page, f"Replay: {motion!r}"))

@@ -82,7 +82,7 @@ def snap_to_stops(stops: list[Stop], q: Array) -> Array:
     return q
 
 
-def impact_velocities(system: System, stops: list[Stop], q: Array, v: Array) -> Array:
+def impact_velocities(system: System, stops: list[Stop], q: Array, v: Array, t: float = 0.0) -> Array:
     """v⁺ = v + W ι, one problem for all joints that move into the stop they are at, or rest on it (Newton's restitution).
 
         w_i = v_i⁺ + e_i v_i⁻ ≥ 0,   ι_i ≥ 0,   w_i ι_i = 0
@@ -97,18 +97,20 @@ def impact_velocities(system: System, stops: list[Stop], q: Array, v: Array) -> 
     for s in at:
         if np.isinf(lower[s.v]) != np.isinf(upper[s.v]):  # a joint between coinciding stops cannot bounce
             e[s.v] = s.restitution
-    return _after_impulses(system, q, v, rows, -e[rows] * v[rows], lower[rows], upper[rows])
+    return _after_impulses(system, t, q, v, rows, -e[rows] * v[rows], lower[rows], upper[rows])
 
 
-def stop_joints(system: System, q: Array, v: Array, rows: list[int]) -> Array:
+def stop_joints(system: System, q: Array, v: Array, rows: list[int], t: float = 0.0) -> Array:
     """v⁺ = v + W ι with v_i⁺ = 0 in some rows: impulses of either sign bring these joints to rest together."""
     infinite = np.full(len(rows), np.inf)
-    return _after_impulses(system, q, v, rows, np.zeros(len(rows)), -infinite, infinite)
+    return _after_impulses(system, t, q, v, rows, np.zeros(len(rows)), -infinite, infinite)
 
 
-def _after_impulses(system: System, q: Array, v: Array, rows: list[int], target: Array, lower: Array, upper: Array) -> Array:
+def _after_impulses(
+    system: System, t: float, q: Array, v: Array, rows: list[int], target: Array, lower: Array, upper: Array
+) -> Array:
     """v⁺ = v + W ι, ι within bounds and complementary to v⁺ − target, in some rows."""
-    W = system.inverse_mass(q)
+    W = system.inverse_mass(q, t)
     impulse, above = complementarity.solve(W[np.ix_(rows, rows)], v[rows] - target, lower, upper)
     after = v + W[:, rows] @ impulse
     after[rows] = np.where(above == 0, target, after[rows])  # bit for bit: a joint that stops has v = 0

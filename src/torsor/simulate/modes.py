@@ -44,7 +44,7 @@ def decide(system: System, stops: list[Stop], t: float, q: Array, v: Array, tau:
     rows = np.array(sorted({row for row, _ in resting} | set(np.flatnonzero(dry & (v == 0)).tolist())), int)
     if not len(rows):
         return mode
-    W = system.inverse_mass(q)
+    W = system.inverse_mass(q, t)
     b, _ = system.motion(mode, t, q, v, tau, *F)
     hold, slide = (_part(levels, rows) for levels in _bounds(system, mode, v, tau))
     found, _ = solve_with_break_away(W[np.ix_(rows, rows)], b[rows], hold, slide, ~dry[rows])

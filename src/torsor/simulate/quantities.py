@@ -16,8 +16,9 @@ from torsor.algorithms.steps import Midpoint, scale, step_named
 from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
+from torsor.simulate.rollout_gradient import adjoint_inputs, adjoint_step, adjoint_step_by_factors
 from torsor.simulate.sensor_program import sensor_values
-from torsor.simulate.step_program import Plan, next_state
+from torsor.simulate.step_program import Plan, next_state, recorded_forces
 
 Inertias = tuple[float, ...]
 
@@ -130,11 +131,19 @@ _ROLLOUT = Quantity(
     joint_space=True,
 )  # fmt: skip
 
+_ADJOINT = Quantity(
+    lambda subject, plan: adjoint_inputs(_model(subject), plan), adjoint_step, ("plan",), ("adjoint",),
+    (adjoint_step_by_factors,), joint_space=True,
+)  # fmt: skip
+
 QUANTITIES = Table(
     "torsor.simulate.quantities:QUANTITIES",
     {
         "rollout": _ROLLOUT,
         "rollout with memory": _ROLLOUT._replace(outputs=("q", "v", "memory")),
+        "adjoint of rollout": _ADJOINT,
+        "adjoint of rollout, with rows": _ADJOINT._replace(outputs=("adjoint", "rows")),
+        "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",)),
         "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",)),
         "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),
         "stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v", "t")),

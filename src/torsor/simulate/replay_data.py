@@ -41,7 +41,7 @@ def replay_data_of_result(result: Result, style: str, roots: Sequence[Any], fps:
     return replay_data_of_poses(
         scene, times - start, poses, facts=facts_of(result), notes=notes,
         arrows=tuple(arrows(robot.pose, result.wrenches, result.t, times, q)), plots=tuple(_plots_of_result(result)),
-        events=tuple((float(e.t - start), e.name) for e in result.events),
+        events=tuple((float(e.t - start), e.name) for e in result.events), named=result.elastic is None,
     )  # fmt: skip
 
 

@@ -6,20 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, TorsorError
-from torsor.model.names import configuration_names, coordinate_names
+from torsor.model.names import configuration_names, coordinate_names, units_of
 from torsor.simulate import bristles
 from torsor.simulate.events import Occurrence
-from torsor.support.plotting import drawing
 from torsor.support.text import count
 
 if TYPE_CHECKING:
+    from torsor.look.replay import ReplayPage
     from torsor.look.replay.replay_data import ReplayData
     from torsor.mechanics.constraints import ConstrainedRobot
     from torsor.mechanics.flexible import ElasticJoints
@@ -59,6 +58,16 @@ class Animation(NamedTuple):
 
     t: Array
     poses: dict[str, Array]
+
+    def __repr__(self) -> str:
+        return f"<Animation: {count(len(self.t), 'image')} to {self.t[-1]:g} s, poses of {count(len(self.poses), 'frame')}>"
+
+    def _repr_html_(self) -> str:
+        from torsor.support.html import element, facts
+
+        shown = [("images", str(len(self.t))), ("times", f"{self.t[0]:g} to {self.t[-1]:g} s")]
+        shown += [("poses", f"({len(self.t)}, 4, 4) of each frame"), ("frames", ", ".join(self.poses))]
+        return element("div", element("p", element("b", "Animation")), facts(shown))
 
 
 @dataclass(eq=False)
@@ -100,9 +109,9 @@ class Result:
         return tuple(self.info.get("notes", ()))
 
     def _repr_html_(self) -> str:
-        from torsor.simulate.html import of_result
+        from torsor.simulate.html import of_motion
 
-        return of_result(self)
+        return of_motion(self)
 
     # -- energies --------------------------------------------------------------------------------------------
 
@@ -175,21 +184,13 @@ class Result:
 
     def plot(self, axes: Any = None) -> Any:
         """Positions, velocities, forces and energies over time; needs matplotlib.  Returns the axes."""
-        names = self.info["coordinates"]
-        rows = (("q", self.q, self.info["configuration"]), ("v", self.v, names), ("τ", self.tau, names))
-        with drawing(axes, 4, 1, sharex=True, figsize=(7, 8)) as axes:
-            for ax, (label, values, columns) in zip(axes, rows, strict=False):
-                for k, name in enumerate(columns):
-                    ax.plot(self.t, values[:, k], label=name)
-                ax.set_ylabel(label)
-            if len(names) <= 8:
-                axes[0].legend(ncols=4, loc="best")
-            for name, values in self.energies.items():
-                axes[3].plot(self.t, values, label=name)
-            axes[3].plot(self.t, self.energy, "k", label="total")
-            axes[3].legend(ncols=4, loc="best")
-            axes[3].set(ylabel="energy [J]", xlabel="t [s]")
-        return axes
+        from torsor.simulate.plots import Panel, motion_panels, plot_panels
+
+        energies = {**self.energies, "total": self.energy}
+        panels = motion_panels(self.info, self.q, self.v, self.tau)
+        return plot_panels(
+            self.t, [*panels, Panel("energy [J]", tuple(energies), np.stack(list(energies.values()), axis=-1))], axes
+        )
 
     def replay(
         self,
@@ -198,10 +199,11 @@ class Result:
         style: str = "auto",
         roots: Sequence[str | PathLike[str]] = (),
         fps: float = 30.0,
-    ) -> Path:
+    ) -> ReplayPage:
         """The motion as one page of HTML that opens from disk; options as for :func:`torsor.replay.html`.
 
-        Without a path the page is written to a temporary file and opened in the browser.
+        Without a path the page is written to a temporary file and opened in the browser.  A notebook shows the returned path
+        as the page.
         """
         from torsor.look.replay import open_in_browser, write
 
@@ -231,9 +233,9 @@ class Result:
 
 
 def names_of(robot: Robot) -> dict[str, Any]:
-    """The robot's name, and those of the columns of q and v."""
-    q, v = configuration_names(robot.model), coordinate_names(robot.model)
-    return {"robot": robot.name, "configuration": list(q), "coordinates": list(v)}
+    """The robot's name, and the names and units of the columns of q, v and τ."""
+    q, v, units = configuration_names(robot.model), coordinate_names(robot.model), units_of(robot.model)
+    return {"robot": robot.name, "configuration": list(q), "coordinates": list(v), "units": units._asdict()}
 
 
 def records_from_columns(

@@ -22,8 +22,10 @@ from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
+from torsor.simulate.rollout_gradient import CONSTANT, Adjoint, Segment, run_in_segments
+from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, StepProgram, wrench_argument
-from torsor.support.user_arrays import as_array
+from torsor.support.user_arrays import as_array, float_type
 
 if TYPE_CHECKING:
     from torsor.model.actuators import ActuatorLaw
@@ -36,8 +38,8 @@ if TYPE_CHECKING:
 FLOAT64 = np.dtype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class Rollout:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rollout(RolloutOutput):
     """Robots over time: ``q[..., k, :]`` and ``v[..., k, :]`` are the state at ``t[k]``, without the initial state.
 
     Leading axes are those of the start: none for one robot, (N,) for many.
@@ -49,6 +51,8 @@ class Rollout:
     sensors: dict[str, np.ndarray] = field(default_factory=dict)  #: readings, (..., T, n) by name
     memory: np.ndarray | None = None  #: (..., T, n) of the controller, if it has a memory
     actuator_memory: np.ndarray | None = None  #: (..., T, m) of the actuators, if they have a memory
+    inputs: RolloutInputs | None = None  #: for tau
+    adjoint: Adjoint | None = None  #: for the gradient, if ``differentiable=True``
 
 
 def rollout(
@@ -72,6 +76,8 @@ def rollout(
     friction: bool | None = None,
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
+    differentiable: bool = False,
+    dtype: Any = np.float64,
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
@@ -92,16 +98,19 @@ def rollout(
     Friction laws of the robot count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
     cannot hold a joint at rest; ``law.smooth(width)`` cannot stick.  ``damping=True`` counts the model's damping instead.
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``rollout.sensors["imu"]``, (..., T, 3): readings at the
-    recorded states, under the joint forces of the step that follows.
+    recorded states, under the joint forces of the step that follows; so are the joint forces ``rollout.tau``.
+    ``dtype="float32"`` computes in single precision, with twice as many robots in a vector register.
+    ``differentiable=True`` keeps what :meth:`Rollout.gradient` needs: with ``record="all"`` the states, else about √T of them.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
     >>> fall.q.shape, float(fall.t[-1])
     ((100, 50, 2), 0.05)
     """
-    usual = damping is False and friction is None and isinstance(record, str) and record == "all"
+    usual = not differentiable and damping is False and friction is None and isinstance(record, str) and record == "all"
     plain = controller is memory is actuator_memory is None
-    if usual and plain and not (parameters or vary or wrenches or sensors or actuators):
+    kind = FLOAT64 if dtype is np.float64 else float_type(dtype)  # checking takes as long as a step of one robot
+    if usual and plain and kind == FLOAT64 and not (parameters or vary or wrenches or sensors or actuators):
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
@@ -127,15 +136,29 @@ def rollout(
     check_axes(expressed_in)
     own, size = m.shape[-1], m.shape[-1] + more.shape[-1]
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
-    state = (q, v, _side_by_side(m, more)) if size else (q, v)
-    scan, step, every = _scan_of_plan(robot, plan), StepProgram(robot, plan, feeds), _every(record, T)
+    state = [q, v, *([_side_by_side(m, more)] if size else [])]
+    plan, check = _recorded(robot, plan)
+    scan, step, every = _scan_of_plan(robot, plan, check, kind.name), StepProgram(robot, plan, feeds), _every(record, T)
+    backward = _adjoint_scan(robot, plan, check, kind.name) if differentiable else None
+    segments: list[Segment] = []
     try:
-        qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
+        if backward is None:
+            qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
+        else:
+            state = [np.array(x) for x in state]  # the caller may change the arrays before the gradient is computed
+            (qs, vs, *after), segments = run_in_segments(scan, state, feeds, T, every)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
-    kept = (x if x.shape[-1] else None for x in ((after[0][..., :own], after[0][..., own:]) if after else ()))
+    kept = [x if x.shape[-1] else None for x in (after[0][..., :own], after[0][..., own:])] if after else [None, None]
     t = np.arange(every, T + 1, every) * float(dt)
-    return Rollout(t, qs, vs, asked(plan, feeds, every, t, qs, vs, *after) if asked else {}, *kept)
+    read = asked(plan, feeds, every, t, state, (qs, vs, *after)) if asked else {}
+    given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, after)
+    adjoint = None
+    if backward is not None:
+        starts = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
+        batches = {name: x.shape[:-1] for name, x in starts.items()}
+        adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, segments, every)
+    return Rollout(t, qs, vs, read, kept[0], kept[1], given, adjoint)
 
 
 def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:
@@ -159,7 +182,8 @@ def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any
         q, v = robot.step(q0, v0, controls[0] if rows else controls, dt, integrator)
     except TorsorError:
         return None  # the general path names a rollout's arguments in its errors
-    return Rollout(np.array([dt]), q[None], v[None])
+    inputs = RolloutInputs(robot, integrator, dt, 1, None, (controls.copy(),))
+    return Rollout(np.array([dt]), q[None], v[None], inputs=inputs)
 
 
 def _check(robot: Robot, dt: Any) -> None:
@@ -301,14 +325,28 @@ def _every(record: Any, T: int) -> int:
     return int(every)
 
 
-def _scan_of_plan(robot: Robot, plan: Plan) -> Scan:
-    """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan.
+def _recorded(robot: Robot, plan: Plan) -> tuple[Plan, Callable[[], Any] | None]:
+    """The plan with its controller recorded, and a check to be made before a kernel of it is made.
 
     A controller marked by ``record_once`` is recorded when its kernel is made; any other controller at each rollout.
     """
-    promised = plan.controller is not None and plan.controller.unchanging
-    if not promised:
-        plan = plan.with_recording(robot.model)
+    if plan.controller is not None and plan.controller.unchanging:
+        return plan, partial(plan.with_recording, robot.model)
+    return plan.with_recording(robot.model), None
+
+
+def _scan_of_plan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str) -> Scan:
+    """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan."""
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
-    check = partial(plan.with_recording, robot.model) if promised else None
-    return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),)), plan.carry, fixed, check)
+    return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),), dtype=dtype), plan.carry, fixed, check)
+
+
+def _adjoint_scan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str) -> Scan:
+    """The kernel that runs the plan backwards; its program is recorded now, with the numbers that the controller reads now."""
+    fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
+    rows = any(stepped and a.name not in CONSTANT for a, stepped in plan.fed)
+    name = "adjoint of rollout, with rows" if rows else "adjoint of rollout"
+    kernels = robot.kernels.of(QUANTITIES)
+    return kernels.scan(
+        Spec(((name, plan),), dtype=dtype), {"adjoint": "adjoint"}, fixed, check, last=("adjoint",), reverse=True
+    )

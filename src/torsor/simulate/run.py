@@ -67,6 +67,7 @@ def simulate(
     springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
     motors: tuple[ArrayLike, ArrayLike] | None = None,
     constraints: Sequence[Constraint] = (),
+    active: Any = None,
     stabilization: Any = "projection",
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
@@ -90,7 +91,8 @@ def simulate(
     ``drives={joint: Drive}`` clip forces to the motor's limits, or with ``command="voltage"`` read the control's entries as
     volts, with currents that follow L dI/dt; ``springs`` make joints elastic, their ``motors`` (θ, ω) start with the joints.
     Loops and ``constraints`` are satisfied by "projection", to rounding, by Baumgarte's (decay, stiffness), or drift (None);
-    singular positions of a linkage are passed on the branch of arrival.
+    singular positions of a linkage are passed on the branch of arrival.  ``active={name: flag}`` leaves some of them out for
+    the whole run; a gait is one run per phase, with ``robot.constrained(...).impact(q, v, active=...)`` where feet touch down.
     ``record``: "all", "last" (and the start), or the number of steps of ``dt`` between records.
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``result.sensors["imu"]``, (T, 3), after a complete run.
     ``progress``: a bar; None (default): on terminals only.
@@ -106,7 +108,7 @@ def simulate(
     start = [np.array(x) for x in one_state(robot, q=q, v=v)]
     every = _check_arguments(duration, dt, tolerance, integrator, record, max_steps)
     laws, losses = wrench_laws(robot, wrenches, expressed_in), losses_of(robot.model, damping, friction)
-    system = _system(robot, tuple(laws), constraints, stabilization, springs, losses)
+    system = _system(robot, tuple(laws), constraints, stabilization, springs, losses, active)
     steady = control_of(robot, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
     if actuators is not None and actuators != {}:
@@ -182,8 +184,16 @@ def _system(
     stabilization: Any,
     springs: Any,
     losses: Losses,
+    active: Any = None,
 ) -> System:
     """The equations of motion that these arguments choose."""
+    if callable(active):
+        raise ArgumentError(
+            "active must be flags for the whole run, not a function: switching a constraint on is an impact; simulate "
+            "one phase after the other, with robot.constrained(...).impact(q, v, active=...) between them"
+        )
+    if active is not None and not (robot.loops or constraints):
+        raise ArgumentError("active= switches constraints, and this simulation has none; give constraints=[...]")
     if springs is not None:
         from torsor.mechanics.flexible import ElasticJoints, elastic_joints
 
@@ -198,7 +208,7 @@ def _system(
             refuse_laws(robot.model, None, "a simulation with loops or constraints")
         if not (stabilization in ("projection", None) or np.shape(stabilization) == (2,)):
             raise ArgumentError(f'stabilization is "projection", (decay, stiffness) or None, not {stabilization!r}')
-        return ClosedLinkage(robot, constraints, frames, losses.damping, stabilization)
+        return ClosedLinkage(robot, constraints, frames, losses.damping, stabilization, active)
     if losses.friction and (stiction.sticking_rows(robot.model) or bristle_rows(robot.model)):
         return StickingTree(robot, frames)
     return RigidTree(robot, frames, losses)

@@ -13,6 +13,7 @@ from torsor.kernels import Spec
 from torsor.model.sensor import Sensor
 from torsor.simulate import quantities
 from torsor.simulate.modes import decide
+from torsor.simulate.step_program import at_records
 from torsor.simulate.system import ClosedLinkage, System
 
 if TYPE_CHECKING:
@@ -93,33 +94,30 @@ def rollout_readings(
     feeds: Sequence[StepInput],
     every: int,
     t: Array,
-    q: Array,
-    v: Array,
-    *beside: Array,
+    start: Sequence[Array],
+    recorded: Sequence[Array],
 ) -> dict[str, Array]:
     """The readings, (..., T, n) by name, at the recorded states of a rollout, under the inputs of the step that follows.
 
-    ``beside`` are recorded states after q and v.
+    ``start`` and ``recorded`` are q, v and the memory.  The start counts for delays and in the noise, as in a simulation, whose
+    first row it is.
     """
+    t = np.concatenate([[0.0], t])
+    q, v, *beside = (_with_first(x, y) for x, y in zip(start, recorded, strict=True))
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
-        kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),))
-        values = kernels.kernel(spec)(q, v, *beside, *(_at_rows(f, every, t) for f in feeds))
+        kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),), dtype=q.dtype.name)
+        values = kernels.kernel(spec)(q, v, *beside, *(at_records(f, every, t, start=True) for f in feeds))
         sizes = [robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3 for name, *_ in asked]
         return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
 
-    return _readings(robot, sensors, t, {"q": q, "v": v}, compute)
+    return _readings(robot, sensors, t, {"q": q, "v": v}, compute, first=1)
 
 
-def _at_rows(feed: StepInput, every: int, t: Array) -> Array:
-    """The values of an input at the recorded states, with an axis of records; after the last step, that of the last step."""
-    if feed.argument.name == "t":
-        return t
-    axis = feed.values.ndim - len(feed.argument.shape) - feed.stepped
-    if not feed.stepped:
-        return np.expand_dims(feed.values, axis) if axis else feed.values
-    following = np.minimum(np.arange(every, feed.values.shape[axis] + 1, every), feed.values.shape[axis] - 1)
-    return np.take(feed.values, following, axis)
+def _with_first(start: Array, recorded: Array) -> Array:
+    """The recorded rows (..., T, n) with the start (..., n) before them, in their precision."""
+    first = np.broadcast_to(start, (*recorded.shape[:-2], start.shape[-1]))[..., None, :]
+    return np.concatenate([first, recorded], axis=-2, dtype=recorded.dtype)
 
 
 # -- both --------------------------------------------------------------------------------------------------------------------
@@ -131,18 +129,23 @@ def _readings(
     t: Array,
     columns: dict[str, Array],
     compute: Callable[[Sequence[Asked]], list[Array]],
+    first: int = 0,
 ) -> dict[str, Array]:
     """The readings by name, from columns of the motion and quantities computed from it, each once."""
     found: dict[Asked, Array] = {(name,): x for name, x in columns.items()}
     if asked := [x for x in dict.fromkeys(s.quantity for s in sensors.values()) if x not in found]:
         found |= dict(zip(asked, compute(asked), strict=True))
-    return {name: reading(name, s, t, found[s.quantity][..., s.rows(robot.model)]) for name, s in sensors.items()}
+    return {name: reading(name, s, t, found[s.quantity][..., s.rows(robot.model)], first) for name, s in sensors.items()}
 
 
-def reading(name: str, sensor: Sensor, t: Array, y: Array) -> Array:
-    """What a sensor reads, (..., T, n), where y is the exact value: delayed, with noise, rounded to steps."""
-    y = _delayed(t, y, sensor.delay) + _noise(name, sensor, y.shape)
-    return np.floor(y / sensor.step + 0.5) * sensor.step if sensor.step else y
+def reading(name: str, sensor: Sensor, t: Array, y: Array, first: int = 0) -> Array:
+    """The reading of a sensor, (..., T, n), where y is the exact value: delayed, with noise, rounded to steps.
+
+    From row ``first`` on: the rows before it count for delays alone.
+    """
+    read = _delayed(t, y, sensor.delay)[..., first:, :] + _noise(name, sensor, y.shape, first)
+    read = np.floor(read / sensor.step + 0.5) * sensor.step if sensor.step else read
+    return read.astype(y.dtype, copy=False)
 
 
 def _delayed(t: Array, y: Array, delay: float) -> Array:
@@ -157,8 +160,9 @@ def _delayed(t: Array, y: Array, delay: float) -> Array:
     return y[..., k, :] + (y[..., after, :] - y[..., k, :]) * s
 
 
-def _noise(name: str, sensor: Sensor, shape: tuple[int, ...]) -> Array | float:
+def _noise(name: str, sensor: Sensor, drawn: tuple[int, ...], first: int) -> Array | float:
     given = np.asarray(sensor.noise, dtype=float)
+    shape = (*drawn[:-2], drawn[-2] - first, drawn[-1])
     try:
         spread = np.broadcast_to(given, shape)
     except ValueError:
@@ -169,4 +173,4 @@ def _noise(name: str, sensor: Sensor, shape: tuple[int, ...]) -> Array | float:
     if given.ndim > 1 or not given.any():
         return spread
     draw = np.random.default_rng([sensor.seed, zlib.crc32(name.encode())])
-    return draw.standard_normal(shape) * spread
+    return draw.standard_normal(drawn)[..., first:, :] * spread

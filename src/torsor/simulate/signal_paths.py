@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: stands for a limit of ±∞ in a kernel, whose inputs are finite: no finite number is clipped by it
 LARGEST = float(np.finfo(float).max)
+#: actuators of a robot that are kept between rollouts
+MOST_KNOWN = 64
 
 
 class SignalPath(NamedTuple):
@@ -49,17 +51,34 @@ def actuation(robot: Robot, actuators: Any, dt: float, axes: int = 0) -> Actuati
     """``actuators={joint: law or laws}`` as users give them; ``axes`` is the number of axes of the robots, 0 for one robot."""
     if not isinstance(actuators, Mapping):
         raise ArgumentError(f"actuators must be a dict from joints to actuators, not {type(actuators).__name__}")
+    given = tuple((name, laws_of(actuator)) for name, actuator in actuators.items())
+    known: dict[Any, tuple[Any, Actuation]] = vars(robot).setdefault("_actuations", {})
+    key = dt, tuple((name, *map(id, laws)) for name, laws in given)
+    if key in known:
+        return known[key][1]
+    found = _actuation(robot, given, dt, axes)
+    if found.coefficients.ndim == 1:  # arrays of per_robot values may change
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[key] = given, found  # the laws too: so no other law can get their id
+    return found
+
+
+def _actuation(robot: Robot, given: Sequence[tuple[str, tuple[ActuatorLaw, ...]]], dt: float, axes: int) -> Actuation:
     paths, numbers = [], list[Any]()
-    for name, actuator in actuators.items():
+    for name, laws in given:
         q, v = _rows(robot, name)
         kinds = []
-        for law in laws_of(actuator):
-            given = _coefficients(name, law, dt, axes)
-            kinds.append((type(law), len(given), law.memory_size(dt)))
-            numbers += given
+        for law in laws:
+            coefficients = _coefficients(name, law, dt, axes)
+            kinds.append((type(law), len(coefficients), law.memory_size(dt)))
+            numbers += coefficients
         paths.append(SignalPath(q, v, tuple(kinds)))
     rows = _side_by_side(numbers)
-    return Actuation(tuple(paths), rows if np.isfinite(rows).all() else np.clip(rows, -LARGEST, LARGEST))
+    rows = rows if np.isfinite(rows).all() else np.clip(rows, -LARGEST, LARGEST)
+    if rows.ndim == 1:
+        rows.flags.writeable = False
+    return Actuation(tuple(paths), rows)
 
 
 def _rows(robot: Robot, name: str) -> tuple[int, int]:

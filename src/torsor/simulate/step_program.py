@@ -12,7 +12,9 @@ from torsor.algorithms import forward_dynamics
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import take_step
 from torsor.algorithms.wrenches import in_frame_axes
-from torsor.compile import Argument, Scan, interpret, record
+from torsor.compile import Argument, Program, Scan, interpret, record
+from torsor.compile.program import evaluate
+from torsor.compile.rules import RECORD
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, TorsorError
 from torsor.kernels import NO_LOSSES, Losses
@@ -32,6 +34,18 @@ class StepInput(NamedTuple):
     argument: Argument
     values: np.ndarray
     stepped: bool = False
+
+
+def at_records(feed: StepInput, every: int, t: np.ndarray, start: bool = False) -> np.ndarray:
+    """The values of an input at the recorded states, or at the start and these, with an axis of records; after the last step,
+    that of the last step."""
+    if feed.argument.name == "t":
+        return t
+    axis = feed.values.ndim - len(feed.argument.shape) - feed.stepped
+    if not feed.stepped:
+        return np.expand_dims(feed.values, axis) if axis else feed.values
+    following = np.minimum(np.arange(0 if start else every, feed.values.shape[axis] + 1, every), feed.values.shape[axis] - 1)
+    return np.take(feed.values, following, axis)
 
 
 def wrench_argument(frame: str) -> Argument:
@@ -127,6 +141,18 @@ def forces(
     numbers = plan.by_name(fed).get(COEFFICIENTS, ())
     tau, more = joint_forces(plan.actuators, tau, q, v, memory[own:], numbers)
     return tau, after + more
+
+
+def recorded_forces(model: Model, q: Sequence[Any], v: Sequence[Any], *rest: Any, plan: Plan) -> list[Any]:
+    """τ (nv) at the beginning of a step, as the plan's controller was recorded: a number in it may have changed since."""
+    memory, fed = plan.split(rest)
+    if plan.controller is None or not plan.controller.program:
+        return forces(plan, model, q, v, memory, *fed)[0]
+    code, results = plan.controller.program
+    program = Program(tuple(plan.inputs(model)), (Argument("tau", (model.nv,)),), code, results[: model.nv])
+    inputs = [x for part in (q, v, *rest) for x in (part if isinstance(part, (list, tuple)) else [part])]
+    values = evaluate(program, inputs, RECORD)
+    return [values[k] for k in program.results]
 
 
 def _command(

@@ -76,8 +76,8 @@ class System:
         """a (nv,) at one state, under joint forces τ and wrenches F."""
         raise NotImplementedError
 
-    def inverse_mass(self, q: Array) -> Array:
-        """∂a/∂τ (nv, nv): M⁻¹ of a tree."""
+    def inverse_mass(self, q: Array, t: float = 0.0) -> Array:
+        """∂a/∂τ (nv, nv): M⁻¹ of a tree; t matters where constraints depend on time."""
         raise NotImplementedError
 
     def held_acceleration(
@@ -89,7 +89,7 @@ class System:
         W_rr λ_r = −a₀_r
         """
         a, force = self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
-        W = self.inverse_mass(q)
+        W = self.inverse_mass(q, t)
         force[rows] = np.linalg.lstsq(W[np.ix_(rows, rows)], -a[rows], rcond=REDUNDANT)[0]
         a = a + W @ force
         a[rows] = 0.0
@@ -172,7 +172,7 @@ class RigidTree(System):
         entry = self._entry("forward_dynamics")
         return lambda t, q, v, tau: entry(q, v, tau)
 
-    def inverse_mass(self, q: Array) -> Array:
+    def inverse_mass(self, q: Array, t: float = 0.0) -> Array:
         """M⁻¹; M is the shorter kernel, and the kernel of M⁻¹ names the joint that moves no mass."""
         try:
             return np.linalg.inv(self.robot.mass_matrix(q))
@@ -218,10 +218,18 @@ class ClosedLinkage(System):
     advice = ", or integrator='rk4'; the linkage may be near a singular position, where its constraint rows lose rank"
 
     def __init__(
-        self, robot: Robot, constraints: Sequence[Constraint], frames: tuple[str, ...], damping: bool, stabilization: Any
+        self,
+        robot: Robot,
+        constraints: Sequence[Constraint],
+        frames: tuple[str, ...],
+        damping: bool,
+        stabilization: Any,
+        active: Any = None,
     ):
         super().__init__(robot)
-        self.held, self.frames, self.damping = robot.constrained(*constraints), frames, damping
+        self._all, self._active = robot.constrained(*constraints), active  # one kernel of the dynamics for every pattern
+        self.held = self._all if active is None else self._all.with_active(active)
+        self.frames, self.damping = frames, damping
         self._projects = stabilization == "projection"
         self._gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
         self._timed = self.held.solver.equations.depends_on_time
@@ -237,11 +245,11 @@ class ClosedLinkage(System):
         if self.damping:
             tau = tau - self.robot.damping_force(v)
         wrenches = dict(zip(self.frames, F, strict=True)) or None
-        time = self._time(t)
-        return self.held.forward_dynamics(q, v, tau, wrenches, time=time, stabilization=self._gains, friction=False).a
+        options: Any = {"stabilization": self._gains, "friction": False, "active": self._active}
+        return self._all.forward_dynamics(q, v, tau, wrenches, time=t if self._all.solver.clock else None, **options).a
 
-    def inverse_mass(self, q: Array) -> Array:
-        return self.held.acceleration_projector(q) @ self.held.tree.mass_matrix_inverse(q)
+    def inverse_mass(self, q: Array, t: float = 0.0) -> Array:
+        return self.held.acceleration_projector(q, time=self._time(t)) @ self.held.tree.mass_matrix_inverse(q)
 
     def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         return self.held.project(q, v, time=self._time(t))
@@ -294,7 +302,7 @@ class ElasticTree(System):
         n, k = self.robot.nq, self.robot.nv
         return np.concatenate(self._entry(q[..., :n], v[..., :k], q[..., n:], v[..., k:], tau, *F), axis=-1)
 
-    def inverse_mass(self, q: Array) -> Array:
+    def inverse_mass(self, q: Array, t: float = 0.0) -> Array:
         k, B = self.robot.nv, np.array(self.inertias)
         out = np.zeros((k + len(B), k + len(B)))
         out[:k, :k] = np.linalg.inv(self.elastic.kernels("mass_matrix")(q[: self.robot.nq]))

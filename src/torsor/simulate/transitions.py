@@ -152,13 +152,13 @@ def _apply_impact(run: Run, into: list[limits.Stop]) -> None:
     recent = [s for s in run.stops if _hit_recently(run, s)]
     _set_on_stops(run, recent)
     run.keep()
-    run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v)
+    run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v, run.t)
     run.decide_mode()
     a = run.acceleration(run.t, run.q, run.v)
     short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.short(run.v, a)}
     short |= {s.v for s in recent}
     if short:
-        run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short))
+        run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short), run.t)
     run.impact_times |= dict.fromkeys((s.name for s in into), run.t)
     run.occurrences += [_occurrence(run, s.name) for s in into]
     run.keep()

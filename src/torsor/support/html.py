@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+#: pages larger than this are not embedded in a notebook [characters]
+LARGEST_PAGE = 3_000_000
+
 
 class Markup(str):
     """HTML that is inserted unchanged; every other string is escaped when it is put into an element."""
@@ -21,7 +24,7 @@ def element(tag: str, *content: str, **attributes: str | float) -> Markup:
     '<p><b>bold</b></p>'
     """
     given = "".join(f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for name, value in attributes.items())
-    return Markup(f"<{tag}{given}>{concat(content)}</{tag}>")
+    return Markup(f"<{tag}{given}>" if tag == "img" else f"<{tag}{given}>{concat(content)}</{tag}>")
 
 
 def concat(content: Iterable[str]) -> Markup:
@@ -50,6 +53,12 @@ def collapsible(title: str, content: Markup, *, open_: bool = False) -> Markup:
     """A collapsible section: clicking the title shows the content."""
     inside = element("summary", title) + content
     return Markup(f"<details open>{inside}</details>" if open_ else f"<details>{inside}</details>")
+
+
+def page_frame(page: str, title: str, height: int = 520) -> Markup:
+    """A whole HTML page inside a notebook, in a sandbox: its scripts run, but cannot reach the notebook."""
+    style = f"width: 100%; height: {height}px; border: 0"
+    return element("iframe", srcdoc=page, sandbox="allow-scripts", title=title, style=style, loading="lazy")
 
 
 def _cell(text: str, k: int) -> Markup:

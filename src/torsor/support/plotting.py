@@ -1,7 +1,8 @@
 """Plot style of torsor: for its own plots and for yours.
 
-Colours can be distinguished by the colour-blind (Okabe and Ito 2008), lines are thin, the grid stays in the background, and a
-file is vector graphics unless its extension selects another format.  Needs the extra ``plot``.
+The first colours can be distinguished by the colour-blind (Okabe and Ito 2008), and curves beyond the twelfth are dashed and
+dotted.  Lines are thin, the grid stays in the background, and a file is vector graphics unless its extension selects another
+format.  Needs the extra ``plot``.
 """
 
 from __future__ import annotations
@@ -10,10 +11,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from torsor.errors import MissingExtra
 
-#: blue, vermilion, green, purple, orange, sky blue, grey
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#8C564B")
+#: blue, vermilion, green, pink, orange, sky blue, grey, brown, violet, olive, wine, teal
+COLORS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#8C564B", "#6A3D9A", "#9A9A00", "#8B1A4B",
+    "#00A6A6",
+)  # fmt: skip
+#: of the first curves as many as there are colours, of the next, and of the next
+DASHES = ("-", "--", ":")
+#: largest number of entries of a legend beside its axes
+ENTRIES = 10
 
 #: matplotlib rcParams
 STYLE: dict[str, Any] = {
@@ -56,9 +66,17 @@ def style() -> Iterator[None]:
     import matplotlib
     from cycler import cycler
 
-    settings: Any = {**STYLE, "axes.prop_cycle": cycler(color=COLORS)}
-    with matplotlib.rc_context(settings):
-        yield
+    settings: Any = {**STYLE, "axes.prop_cycle": cycler(linestyle=DASHES) * cycler(color=COLORS)}
+    interactive = matplotlib.is_interactive()
+    try:
+        with matplotlib.rc_context(settings):
+            try:
+                yield
+            finally:
+                interactive = matplotlib.is_interactive()
+    finally:
+        # Jupyter's backend makes itself interactive when the first figure is made; without that, no further figure is shown
+        matplotlib.interactive(interactive)
 
 
 @contextmanager
@@ -75,6 +93,21 @@ def drawing(ax: Any, *shape: int, **how: Any) -> Iterator[Any]:
         return
     with style():
         yield pyplot().subplots(*shape, **how)[1]
+
+
+def legend_beside(ax: Any) -> None:
+    """The legend to the right of the axes, where it covers no curve; constrained layout makes room for it.
+
+    Of many curves only those with the largest range are named.
+    """
+    handles, names = ax.get_legend_handles_labels()
+    if len(names) > ENTRIES:
+        ranges = [-np.ptp(line.get_ydata()) if hasattr(line, "get_ydata") else 0.0 for line in handles]
+        chosen = sorted(np.argsort(ranges, kind="stable")[: ENTRIES - 1].tolist())
+        more = ax.plot([], [], linestyle="none")[0]
+        handles = [*(handles[k] for k in chosen), more]
+        names = [*(names[k] for k in chosen), f"and {len(names) - len(chosen)} more"]
+    ax.legend(handles, names, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
 
 
 def pyplot() -> Any:

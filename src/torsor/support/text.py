@@ -39,6 +39,17 @@ def count(n: int, thing: str) -> str:
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
+def vector(values: Sequence[float] | np.ndarray, most: int = 8) -> str:
+    """Numbers in four digits, the first of many; those of the size of rounding errors as 0.
+
+    >>> vector([1.0, 2.34567]), vector(range(20), 3)
+    ('(1, 2.346)', '(0, 1, 2, … 20)')
+    """
+    small = 1e-13 * max((abs(float(x)) for x in values), default=0.0)
+    shown = [f"{float(x) if abs(float(x)) > small else 0:.4g}" for x in values[:most]]
+    return f"({', '.join(shown)}{f', … {len(values)}' if len(values) > most else ''})"
+
+
 def width(text: str) -> int:
     """Width of a text in characters: dots above letters have no width.
 

@@ -2,8 +2,9 @@
 
 A name has the quantity and the link or joint: ``m`` mass, ``lc`` centre of mass, ``I`` inertia about it, ``l`` offset to the
 next joint or frame, ``J`` reflected rotor inertia, ``alpha`` a fixed angle.  A single component has no letter for its axis:
-``l_1`` instead of ``lx_1``.  Equal numbers have different names, since 1 kg and 1 m are equal by accident.  A symbol that the
-user put into the description keeps its name, and is one symbol wherever it occurs.
+``l_1`` instead of ``lx_1``.  Lengths ``l`` and ``lc`` are positive: a point at z = −0.5 m is at −lc, lc = 0.5 m.  Equal numbers
+have different names, since 1 kg and 1 m are equal by accident.  A symbol that the user put into the description keeps its name,
+and is one symbol wherever it occurs.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from torsor.spatial.vector import AXES, IDENTITY, flat
 from torsor.symbolic.expression_program import evaluate
 from torsor.symbolic.library import sympy_library
 
+#: quantities whose numbers are positive: a component against its axis has its sign in the equations
+LENGTHS = ("l", "lc")
 #: tolerance for right angles and simple fractions of a turn, which files round [rad, or an entry of a rotation]
 SNAP = 1e-9
 
@@ -175,7 +178,9 @@ class Parameters:
         out = []
         for axis, x in zip(axes, given, strict=True):
             letter = axis if several else ""
-            out.append(0 if x == 0 else self._scalar(name + letter, latex, label, x, letter))
+            backwards = name in LENGTHS and isinstance(x, Fraction) and x < 0
+            made = 0 if x == 0 else self._scalar(name + letter, latex, label, -x if backwards else x, letter)
+            out.append(-made if backwards else made)
         return out
 
     def _scalar(self, name: str, latex: str, label: str, value: Any, letter: str = "") -> Any:

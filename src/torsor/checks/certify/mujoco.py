@@ -17,6 +17,7 @@ from torsor.checks.certify.peers import (
 from torsor.checks.certify.subject import Samples
 from torsor.model import Description
 from torsor.model.joints import Helical
+from torsor.model.joints.composite import JointSequence
 from torsor.model.rotor import refuse_rotors
 
 #: MuJoCo keeps inertias as principal moments with a quaternion, and frames as quaternions: each is a small eigenproblem
@@ -86,7 +87,7 @@ def skip_mimic_and_helical(s: Samples) -> None:
     for name, kind, c in zip(names, s.model.joint, s.model.coupling, strict=True):
         if c is not None:
             raise Skip(f"{name!r} is a mimic joint of {names[c.leader]!r} in torsor and independent in MuJoCo")
-        if isinstance(kind, Helical):
+        if any(isinstance(part, Helical) for part in (kind.sequence() if isinstance(kind, JointSequence) else (kind,))):
             raise Skip(f"the translation of helical joint {name!r} is independent of its rotation in MuJoCo")
 
 

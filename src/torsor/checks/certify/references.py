@@ -30,6 +30,9 @@ STEP = 0.25
 #: where a height is an input: of the ground, below any robot [m]
 GROUND = -100.0
 
+#: part of the way at which two configurations are interpolated
+FRACTION = 0.3
+
 
 def fifty_digits(spec: str, s: Samples) -> Comparison:
     """kernel(q, ...) = source(q, ...), the latter with 50 digits in every number and every operation.
@@ -72,6 +75,10 @@ def _value(s: Samples, name: str) -> Array:
         return s.q
     if name == "q1":  # near q0, so that rounding does not decide which way round is shorter
         return s.kernel("integrate", s.q, s.v, np.full(len(s.q), STEP))
+    if name == "qdot":
+        return s.kernel("configuration_rate", s.q, s.v)
+    if name == "s":
+        return np.full(len(s.q), FRACTION)
     if name == "x":
         return s.a
     if name == "wrench":

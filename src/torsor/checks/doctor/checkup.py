@@ -10,6 +10,7 @@ from typing import Any
 from torsor.checks.doctor import (
     cad,
     conditioning,
+    defects,
     geometry,
     inertia,
     limits,
@@ -29,13 +30,14 @@ Check = Callable[[Examination], Iterable[Finding]]
 
 #: in the order in which they run; no check may rely on the findings of an earlier one
 CHECKS: tuple[Check, ...] = (
+    defects.undeclared, defects.macro_calls, defects.origins,
     masses.negative_masses, masses.missing_masses,
     inertia.impossible_inertias, inertia.point_masses, inertia.placeholders, inertia.copied_inertias,
     geometry.unreachable_meshes, geometry.meshes_with_y_up, geometry.mesh_scales,
     geometry.density, geometry.centres_of_mass, cad.explain_inertia,
     links_without_shape.implausible_units,
     symmetry.asymmetry,
-    limits.axes, limits.bounds, limits.efforts,
+    limits.axes, limits.bounds, limits.incomplete, limits.efforts,
     mimic.mimics,
     conditioning.mass_matrix, locks.gimbal_locks,
 )  # fmt: skip

@@ -14,6 +14,10 @@ class Code(NamedTuple):
 CODES: dict[str, Code] = {
     # -- the file ------------------------------------------------------------------------------------------------
     "file-refused": Code("error", "torsor cannot load the file", "correct the element"),
+    "prefix-undeclared": Code(
+        "warning", "a name space prefix is not declared", 'declare it: <robot xmlns:prefix="...">, or remove the elements'
+    ),
+    "xacro-call": Code("warning", "a call of a xacro macro is left over", "run xacro on its source again, or remove the call"),
     "mesh-unreachable": Code(
         "warning",
         "mesh file not found or not readable",
@@ -21,6 +25,7 @@ CODES: dict[str, Code] = {
     ),
     "mesh-up-axis": Code("note", "meshes with y up", "export them with z up, which all readers interpret in the same way"),
     "mesh-scale": Code("warning", "a mesh is far larger than the robot", 'give the mesh scale="0.001 0.001 0.001"'),
+    "shape-size": Code("warning", "a shape is far larger than the robot", "give its size in metres"),
     # -- mass ----------------------------------------------------------------------------------------------------
     "mass-negative": Code("error", "a mass is negative", "give the mass of the link [kg]"),
     "mass-missing-matters": Code(
@@ -33,9 +38,9 @@ CODES: dict[str, Code] = {
     "mass-units": Code("warning", "a mass looks like grams", "divide the mass by 1000"),
     "mass-far-from-mesh": Code("warning", "implausible density", "weigh the link, or correct the mesh's scale"),
     # -- inertia -------------------------------------------------------------------------------------------------
-    "inertia-not-positive": Code("error", "a principal moment is negative", "take the inertia from the CAD model again"),
+    "inertia-not-positive": Code("warning", "a principal moment is negative", "take the inertia from the CAD model again"),
     "triangle-inequality": Code(
-        "error", "a principal moment exceeds the sum of the others", "take the inertia from the CAD model again"
+        "warning", "a principal moment exceeds the sum of the others", "take the inertia from the CAD model again"
     ),
     "moment-without-mass": Code("warning", "an inertia without a mass", "give the mass, or omit <inertial>"),
     "point-mass": Code("note", "a mass without inertia", "give the inertia of the link about its centre of mass"),
@@ -70,10 +75,15 @@ CODES: dict[str, Code] = {
     ),
     "left-right-unmirrored": Code("warning", "left and right are not mirror images", "mirror one of them"),
     # -- joints --------------------------------------------------------------------------------------------------
+    "rpy-degrees": Code("warning", "angles of an <origin> look like degrees", "write them in radians"),
     "axis-not-unit": Code("warning", "an axis is not of length one", "scale it to length one"),
     "axis-missing": Code("note", "a moving joint without axis", 'write <axis xyz="..."/>'),
     "limits-locked": Code("warning", "a joint that cannot move", "give lower and upper, or make the joint fixed"),
     "limits-missing": Code("note", "joints without limits", "give <limit>, or make them continuous"),
+    "limits-incomplete": Code(
+        "warning", "a <limit> without effort or velocity", "give effort [N·m, N] and velocity [rad/s, m/s]"
+    ),
+    "limits-reversed": Code("warning", "a lower limit above the upper one", "exchange them"),
     "limits-degrees": Code("warning", "limits that look like degrees", "write them in radians"),
     "limits-millimetres": Code("warning", "limits that look like millimetres", "write them in metres"),
     "limits-huge": Code("note", "limit so large that it means no limit", "omit the attribute, or give the real limit"),

@@ -13,23 +13,31 @@ SEVERITIES = ("error", "warning", "note")
 
 
 class Edit(NamedTuple):
-    """One attribute of the file to rewrite, in the element at ``path`` below a link or joint."""
+    """One attribute of the file to rewrite, in ``element``, or else in the element at ``path`` below a link or joint.
 
-    kind: str  # "link" or "joint"
+    Without an attribute the element is removed.
+    """
+
+    kind: str  # "link", "joint" or "robot"
     name: str
     path: tuple[str, ...]
     attribute: str
     value: str
+    element: Any = None
 
 
 @dataclass(frozen=True)
 class ProposedRepair:
-    """A repair by name: the edits that make it, in words, and the inertias that links have after it."""
+    """A repair by name: the edits that make it, in words, and the inertias that links have after it.
+
+    ``changes_poses`` is True for edits that turn frames: then the change of M is not computed.
+    """
 
     name: str
     says: str
     edits: tuple[Edit, ...]
     inertias_after: Mapping[str, Inertia] = field(default_factory=dict)
+    changes_poses: bool = False
 
 
 @dataclass(frozen=True)

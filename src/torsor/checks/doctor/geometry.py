@@ -13,6 +13,8 @@ from torsor.checks.doctor.records import LinkRecord
 from torsor.checks.doctor.shape import Shape
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import CLEARLY_OUTSIDE, DENSEST, LIGHTEST, MARKER, NEGLIGIBLE, OUTSIDE, USUAL_DENSITY
+from torsor.look.scene.upright import visible_shapes
+from torsor.model.description import Geometry
 
 Array = np.ndarray
 
@@ -62,14 +64,22 @@ def meshes_with_y_up(subject: Examination) -> Iterable[Finding]:
 
 
 def mesh_scales(subject: Examination) -> Iterable[Finding]:
-    """mesh-scale: shapes a hundred times the size of the robot."""
+    """mesh-scale, shape-size: shapes a hundred times the size of the robot."""
     for link in subject.links:
         shape = subject.shape(link.geometry)
         if shape is not None and find_oversized(subject, shape):
+            largest = max(visible_shapes(link.geometry), key=lambda g: _size(subject, g))
             yield subject.finding(
-                "mesh-scale", link, f"its shape is {shape.size:.3g} m large, the robot {subject.reach:.3g} m",
-                "no effect on the dynamics; the shape was not compared with the mass", path=("visual", "geometry", "mesh"),
+                "mesh-scale" if largest.shape == "mesh" else "shape-size", link,
+                f"its {largest.shape} is {shape.size:.3g} m large, the robot {subject.reach:.3g} m",
+                "no effect on the dynamics; the shape was not compared with the mass",
+                path=(largest.role, "geometry", largest.shape),
             )  # fmt: skip
+
+
+def _size(subject: Examination, g: Geometry) -> float:
+    shape = subject.shape([g])
+    return 0.0 if shape is None else shape.size
 
 
 def find_oversized(subject: Examination, shape: Shape) -> bool:

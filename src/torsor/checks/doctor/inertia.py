@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from torsor.checks.doctor.dynamics import Change, amount
+from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
 from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.symmetry import stem
-from torsor.checks.doctor.thresholds import DENSEST, MATTERS, ROUNDED, UNNOTICED
+from torsor.checks.doctor.thresholds import DENSEST, MATTERS, ROUNDED
 from torsor.errors import ModelError
 from torsor.spatial.rigid.consistency import nearest_consistent
 from torsor.spatial.rigid.physical import TOLERANCE
@@ -47,15 +47,8 @@ def impossible_inertias(subject: Examination) -> Iterable[Finding]:
             code, link, f"principal moments {moments}: {law}, by {amount(share)} of the largest",
             "physically impossible: kinetic energy may be negative"
             + ("" if change is None else f"; with the nearest one {change}"),
-            path=("inertial", "inertia"), severity=_severity(subject, share, change), proposal=proposal,
+            path=("inertial", "inertia"), severity="note" if share < ROUNDED else "", proposal=proposal,
         )  # fmt: skip
-
-
-def _severity(subject: Examination, share: float, change: Change | None) -> str:
-    if share < ROUNDED or (change is not None and change.share < UNNOTICED):
-        return "note"
-    definite = subject.dynamics is not None and smallest_eigenvalue(subject.dynamics.M) > 0
-    return "warning" if definite else "error"
 
 
 def _massless(subject: Examination, link: LinkRecord, size: float) -> Finding:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
 from torsor.checks.doctor.inertia import number
 from torsor.checks.doctor.records import JointRecord
-from torsor.checks.doctor.subject import Examination
+from torsor.checks.doctor.subject import Examination, local_name
 from torsor.checks.doctor.thresholds import AXIS, RAIL, SENTINEL, TWO_TURNS
 from torsor.support.text import count
 
@@ -42,7 +42,7 @@ def axes(subject: Examination) -> Iterable[Finding]:
 
 
 def bounds(subject: Examination) -> Iterable[Finding]:
-    """limits-locked, -degrees, -millimetres, -huge, -missing, -exclude-zero."""
+    """limits-locked, -reversed, -degrees, -millimetres, -huge, -missing, -exclude-zero."""
     joints = [j for j in subject.joints if j.type in _BOUNDED]
     unlimited = [j for j in joints if not j.limited and j.mimic is None and j.element is not None]
     yield from _group(
@@ -57,6 +57,8 @@ def bounds(subject: Examination) -> Iterable[Finding]:
             continue
         if lower == upper:
             locked.append(j)
+        elif lower > upper:
+            yield _reversed(subject, j, lower, upper)
         else:
             yield from _units(subject, j, lower, upper)
     yield from _group(
@@ -98,6 +100,33 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
                 (_edit(j, ("limit",), "lower", number(lower / 1e3)), _edit(j, ("limit",), "upper", number(upper / 1e3))),
             ),
         )  # fmt: skip
+
+
+def _reversed(subject: Examination, j: JointRecord, lower: float, upper: float) -> Finding:
+    edits = (_edit(j, ("limit",), "lower", number(upper)), _edit(j, ("limit",), "upper", number(lower)))
+    return subject.finding(
+        "limits-reversed", j, f"its lower limit {lower:g} is above its upper limit {upper:g}",
+        "torsor exchanges them; for other readers no configuration is inside", path=("limit",),
+        proposal=ProposedRepair("exchange-limits", "lower and upper exchanged", edits),
+    )  # fmt: skip
+
+
+def incomplete(subject: Examination) -> Iterable[Finding]:
+    """limits-incomplete: URDF requires effort and velocity in every <limit>."""
+    for attributes in (("effort", "velocity"), ("effort",), ("velocity",)):
+        joints = [j for j in subject.joints if _lacks(j) == attributes]
+        yield from _group(
+            subject, "limits-incomplete", joints, f"{{n}} with a <limit> without {' and '.join(attributes)}",
+            "torsor treats the joint as unlimited in it; ROS, Pinocchio and other readers refuse the file", ("limit",),
+        )  # fmt: skip
+
+
+def _lacks(j: JointRecord) -> tuple[str, ...]:
+    """The attributes that the <limit> of a joint must have and does not have."""
+    if j.element is None or j.type not in (*_BOUNDED, "continuous"):
+        return ()
+    limit = next((e for e in j.element if local_name(e) == "limit"), None)
+    return () if limit is None else tuple(a for a in ("effort", "velocity") if limit.get(a) is None)
 
 
 def efforts(subject: Examination) -> Iterable[Finding]:

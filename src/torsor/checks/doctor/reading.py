@@ -94,7 +94,7 @@ def written_subject(
     data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, shapes: Shapes | None = None
 ) -> Examination | None:
     """The subject of a URDF file; None for other XML.  FileError if it is not XML."""
-    doc = parse(data)
+    doc = parse(data, tolerant=True)
     if doc.tag(doc.root) != "robot":
         return None
     doc.file = file

@@ -13,14 +13,16 @@ from torsor.checks.doctor.filling import REPAIR as FILLING
 from torsor.checks.doctor.filling import missing_mass_repairs
 from torsor.checks.doctor.finding import Edit, Finding
 from torsor.checks.doctor.reading import contents, written_subject
-from torsor.checks.doctor.subject import Examination
+from torsor.checks.doctor.subject import Examination, local_name
 from torsor.errors import ArgumentError, FileError, UnknownName, printable
-from torsor.io.shared.start_tags import with_attribute
+from torsor.io.shared.start_tags import element_ends, with_attribute
 from torsor.support.files import write_bytes
 
 #: repairs and the findings that lead to them; in this order, so that the nearest inertia is used only if no other repair
 #: explains the given inertia
 REPAIRS = {
+    "declare-prefix": "a name space prefix declared in <robot> (prefix-undeclared)",
+    "remove-xacro-call": "the call of a macro that xacro did not expand removed (xacro-call)",
     "inertia-to-si": "an inertia in g·mm², kg·mm² or g·m² written in kg·m² (inertia-units)",
     "inertia-about-com": "an inertia about the link's origin moved to the centre of mass (inertia-about-wrong-frame)",
     "inertia-axes": "an inertia turned into the axes of the link (inertia-axes-swapped)",
@@ -28,6 +30,8 @@ REPAIRS = {
     "grams-to-kilograms": "a mass divided by 1000 (mass-units)",
     "millimetres-to-metres": "a centre of mass or a prismatic joint's limits divided by 1000 (com-units, limits-millimetres)",
     "degrees-to-radians": "limits times π/180 (limits-degrees)",
+    "rpy-to-radians": "rpy of an <origin> times π/180 (rpy-degrees)",
+    "exchange-limits": "lower and upper limit exchanged (limits-reversed)",
     "normalise-axis": "an axis scaled to length one (axis-not-unit)",
     "mass-from-density": "mass and inertia of a massless link from its shape and density=, if named (mass-missing-matters)",
     "nearest-inertia": "the nearest physically consistent inertia (inertia-not-positive, triangle-inequality)",
@@ -53,7 +57,8 @@ class Repair:
 
     def __str__(self) -> str:
         place = "" if self.line is None else f"line {self.line}: "
-        changed = ", ".join(f"{attribute} {old or '(none)'} → {new}" for attribute, old, new in self.edits if old != new)
+        texts = (f"{attribute} {old or '(none)'} → {new}" for attribute, old, new in self.edits if old != new)
+        changed = ", ".join(dict.fromkeys(texts))
         effect = f"; M changes by up to {amount(self.change)}" if self.change else "; M does not change"
         effect = "; a zero M_jj becomes positive" if self.change == float("inf") else effect
         effect = "" if self.change is None else effect
@@ -149,19 +154,31 @@ def _apply(subject: Examination, data: bytes, findings: list[Finding]) -> tuple[
         assert f.proposal is not None
         found = [(*_element(subject, edit), edit) for edit in f.proposal.edits]
         edits += [(element, edit._replace(path=lacking)) for element, lacking, edit in found]
-        changes = tuple(
-            (edit.attribute, "" if lacking else e.get(edit.attribute, ""), edit.value) for e, lacking, edit in found
-        )
-        change = None if subject.dynamics is None else subject.dynamics.difference(dict(f.proposal.inertias_after))
+        changes = tuple(_change(e, lacking, edit) for e, lacking, edit in found)
+        unknown = subject.dynamics is None or f.proposal.changes_poses
+        change = None if unknown else subject.dynamics.difference(dict(f.proposal.inertias_after))  # type: ignore[union-attr]
         made.append(Repair(f.proposal.name, f.code, f.element, f.line, f.proposal.says, changes, change))
-    tags = {element: subject.tags[element] for element, _ in edits}
-    for element, tag in sorted(tags.items(), key=lambda item: -item[1].start):
+    at: dict[Any, list[Edit]] = {}
+    for element, edit in edits:
+        at.setdefault(element, []).append(edit)
+    ends = {} if all(edit.attribute for _, edit in edits) else element_ends(data)
+    for element, here in sorted(at.items(), key=lambda item: -subject.tags[item[0]].start):
+        tag = subject.tags[element]
         text = data[tag.start : tag.end]
-        here = [edit for other, edit in edits if other is element]
+        if any(not edit.attribute for edit in here):
+            data = data[: tag.start] + data[ends[tag.start] :]
+            continue
         for edit in (edit for edit in here if not edit.path):
             text = with_attribute(text, edit.attribute, edit.value)
         data = data[: tag.start] + with_child(text, _insert(here)) + data[tag.end :]
     return data, made
+
+
+def _change(element: Any, lacking: tuple[str, ...], edit: Edit) -> tuple[str, str, str]:
+    """(attribute, old, new) of an edit; of an element that is removed, its name."""
+    if not edit.attribute:
+        return f"<{element.prefix}:{local_name(element)}>", "call", "removed"
+    return edit.attribute, "" if lacking else element.get(edit.attribute, ""), edit.value
 
 
 def _insert(edits: list[Edit], depth: int = 0) -> str:
@@ -177,6 +194,8 @@ def _insert(edits: list[Edit], depth: int = 0) -> str:
 
 def _element(subject: Examination, edit: Edit) -> tuple[Any, tuple[str, ...]]:
     """The element an edit is about, or the one it is to be in, and the path from there that is lacking."""
+    if edit.element is not None:
+        return edit.element, ()
     records = subject.links if edit.kind == "link" else subject.joints
     element = next(r.element for r in records if r.name == edit.name)
     for k, tag in enumerate(edit.path):

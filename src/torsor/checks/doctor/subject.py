@@ -101,10 +101,13 @@ class Examination:
         if element is None:
             return None
         for name in path:
-            below = next((child for child in element if _local(child) == name), None)
+            below = next((child for child in element if local_name(child) == name), None)
             if below is None:
                 break
             element = below
+        return self._line_of(element)
+
+    def _line_of(self, element: Any) -> int | None:
         tag = self.tags.get(element)
         return element.sourceline if tag is None else tag.line
 
@@ -132,12 +135,14 @@ class Examination:
         path: Sequence[str] = (),
         severity: str = "",
         fix: str = "",
+        at: Any = None,
         also: Sequence[Record] = (),
         proposal: ProposedRepair | None = None,
     ) -> Finding:
         usual = CODES[code]
         others = tuple(self.names_of(other, *path) for other in also)
         line = None if record is None else self.line(record, *path)
+        line = line if at is None else self._line_of(at)  # of an element that the path does not lead to
         element = f"robot {self.name!r}" if record is None else f"{record.kind} {record.name!r}"
         severity = severity or usual.severity
         proposal = proposal if self.tags else None  # without the text of a file there is no repair
@@ -148,6 +153,7 @@ class Examination:
         return f"{record.name}" if line is None else f"{record.name} (line {line})"
 
 
-def _local(element: Any) -> str:
+def local_name(element: Any) -> str:
+    """The name of an XML element without its name space."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""

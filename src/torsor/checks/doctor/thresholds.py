@@ -15,8 +15,6 @@ USUAL_DENSITY = (50.0, 12_000.0)
 ROUNDED = 0.01
 #: share of M_jj below which a finding about an inertia stays a note
 MATTERS = 0.05
-#: share of M_jj of every joint below which even an impossible inertia is only noted
-UNNOTICED = 1e-4
 #: share of M_jj of every joint below which a finding about a shape is not reported
 NEGLIGIBLE = 0.01
 #: the Bhatia–Davis bound uᵀΣu ≤ m (b − c)(c − a) holds for mass inside the shape, here widened by OUTSIDE on both sides, since

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from torsor.compile import workspace
@@ -10,36 +11,43 @@ from torsor.compile.llvm.lanes import IRWriter
 #: size of a row [bytes] above which streaming stores may be faster
 LONG_ROW = 1024
 
-#: copy n numbers by streaming stores, which bypass the caches: the destination is not read first
+#: copy n numbers by streaming stores, which bypass the caches: the destination is not read first.  Of a longer row, the part
+#: is copied that begins with its first whole vector (``skip``), and ends with the vector that its last number is in (``over``
+#: more numbers are there)
 STREAM = """
-define internal void @stream(ptr %to, ptr %from, i64 %n) nounwind noinline {
+define internal void @stream(ptr %to, ptr %from, i64 %n, i1 %skip, i64 %over) nounwind noinline {
 entry:
+  %all = add i64 %n, %over
   br label %head
 head:
-  %i = phi i64 [0, %entry], [%inext, %one]
+  %i = phi i64 [0, %entry], [%inext, %one], [%inext, %copy]
   %p = getelementptr {E}, ptr %to, i64 %i
   %address = ptrtoint ptr %p to i64
-  %low = and i64 %address, 31
+  %low = and i64 %address, {M}
   %aligned = icmp eq i64 %low, 0
-  %over = icmp sge i64 %i, %n
-  %start = or i1 %aligned, %over
+  %past = icmp sge i64 %i, %n
+  %start = or i1 %aligned, %past
   br i1 %start, label %body, label %one
 one:
+  %inext = add i64 %i, 1
+  br i1 %skip, label %head, label %copy
+copy:
   %ps = getelementptr {E}, ptr %from, i64 %i
   %x = load {E}, ptr %ps
   store {E} %x, ptr %p
-  %inext = add i64 %i, 1
   br label %head
 body:
   %j = phi i64 [%i, %head], [%jnext, %four]
   %jnext = add i64 %j, {K}
-  %fits = icmp sle i64 %jnext, %n
+  %whole = icmp sle i64 %jnext, %all
+  %begun = icmp slt i64 %j, %n
+  %fits = and i1 %whole, %begun
   br i1 %fits, label %four, label %tail
 four:
   %pv = getelementptr {E}, ptr %to, i64 %j
   %qv = getelementptr {E}, ptr %from, i64 %j
   %v = load <{K} x {E}>, ptr %qv, align {A}
-  store <{K} x {E}> %v, ptr %pv, align 32, !nontemporal !0
+  store <{K} x {E}> %v, ptr %pv, align {S}, !nontemporal !0
   br label %body
 tail:
   %k = phi i64 [%j, %body], [%knext, %rest]
@@ -91,9 +99,13 @@ done:
 
 
 def loop(text: str, b: IRWriter) -> str:
-    """One of the functions above for the builder's numbers."""
+    """One of the functions above for the builder's numbers, in vectors of a cache line if these are natural."""
     item = 4 if b.single else 8
-    return text.replace("{E}", b.E).replace("{K}", str(32 // item)).replace("{A}", str(item))
+    size = max(32, min(64, b.width * item))
+    words = {"E": b.E, "K": size // item, "A": item, "S": size, "M": size - 1}
+    for word, value in words.items():
+        text = text.replace("{" + word + "}", str(value))
+    return text
 
 
 class Driver(NamedTuple):
@@ -102,6 +114,14 @@ class Driver(NamedTuple):
     text: str
     work: int
     stage: int = 0
+
+
+class Blocks(NamedTuple):
+    """Outputs that calls write themselves, bytes of a tile of their rows, and lines that run before the first states."""
+
+    outputs: Sequence[int] = ()
+    tile: int = 0
+    prepared: str = ""
 
 
 def _stages(b: IRWriter, inputs: int, outputs: list[int]) -> dict[int, tuple[int, int, int]]:
@@ -115,17 +135,29 @@ def _stages(b: IRWriter, inputs: int, outputs: list[int]) -> dict[int, tuple[int
     return found
 
 
-def batch_driver(b: IRWriter, inputs: list[int], outputs: list[int], slots: int, calls: str, private: int = 0) -> Driver:
+def batch_driver(
+    b: IRWriter,
+    inputs: list[int],
+    outputs: list[int],
+    slots: int,
+    calls: str,
+    private: int = 0,
+    blocks: Blocks | None = None,
+) -> Driver:
     """``i64 @batch(ptr args, i64 start, i64 end, ptr work, ptr stage)``: rows start … end−1; the first bad row's block, or −1.
 
     ``args`` holds (address, bytes from row to row) for each input, then each output.  Past the last row a lane repeats it:
     it computes and stores the same bits, so no separate tail loop is needed.  Unless ``stage`` is null, long rows are written
     there first, then copied by streaming stores, for results larger than the caches.  ``private`` is the size of one more row
-    for each lane, behind those of the arguments, in which ``calls`` leave numbers for one another.
+    for each lane, behind those of the arguments, in which ``calls`` leave numbers for one another.  The outputs of
+    ``blocks`` are written by the calls themselves, past the caches too.
     """
     W, n = b.width, len(inputs) + len(outputs)
     item = 4 if b.single else 8
-    staged = _stages(b, len(inputs), outputs)
+    given = blocks or Blocks()
+    staged = _stages(b, len(inputs), [0 if a in given.outputs else size for a, size in enumerate(outputs)])
+    size = sum(W * step for _, _, step in staged.values())
+    tile = f"  %tileat = getelementptr i8, ptr %stage, i64 {size}\n  %tile = select i1 %stream, ptr %tileat, ptr null"
     arrays = workspace.Arrays()
     arrays.add("%lanes", "ptr", (n + bool(private)) * W, 8)
     arrays.add("%scratch", b.T, slots + 1, item * W)
@@ -156,16 +188,18 @@ def batch_driver(b: IRWriter, inputs: list[int], outputs: list[int], slots: int,
     any_bad = "%nan" if W == 1 else "%anynan"
     reduce = "" if W == 1 else f"  %anynan = call i1 @llvm.vector.reduce.or.v{W}i1({b.B} %nan)"
     copies = "\n".join(
-        f"  call void @stream(ptr %direct{a}_{lane}, ptr %stage{a}_{lane}, i64 {size})"
-        for a, (size, _, _) in staged.items() for lane in range(W)
+        f"  call void @stream(ptr %direct{a}_{lane}, ptr %stage{a}_{lane}, i64 {count}, i1 false, i64 0)"
+        for a, (count, _, _) in staged.items() for lane in range(W)
     )  # fmt: skip
-    text = f"""{loop(STREAM, b) if staged else ""}
+    text = f"""{loop(STREAM, b) if staged or given.outputs else ""}
 define i64 @batch(ptr %args, i64 %start, i64 %end, ptr %work, ptr %stage) nounwind {{
 entry:
 {arrays.text()}
 {ready}
+{given.prepared}
   %last = sub i64 %end, 1
   %stream = icmp ne ptr %stage, null
+{tile}
   br label %head
 head:
   %s = phi i64 [%start, %entry], [%next, %after]
@@ -194,8 +228,7 @@ done:
   ret i64 %bad
 }}
 """
-    stages = sum(W * step for _, _, step in staged.values())
-    return Driver(text, arrays.size, stages)
+    return Driver(text, arrays.size, size + given.tile)
 
 
 def _private_rows(b: IRWriter, arrays: workspace.Arrays, n: int, size: int) -> list[str]:

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable
 
 from torsor.compile.finite import checks, scale
-from torsor.compile.llvm.drivers import FILL, batch_driver, loop, one_driver
+from torsor.compile.llvm.drivers import FILL, Blocks, batch_driver, loop, one_driver
 from torsor.compile.llvm.lanes import LIBM, IRWriter
 from torsor.compile.llvm.sincos import trigonometry
 from torsor.compile.outline import CALL, RESULT, outline
@@ -301,6 +301,10 @@ class Emitter:
         """The lines of a driver that compute one vector of states."""
         chunks = range(len(self.s.cuts) - 1)
         return [f"  call void @{self.prefix}chunk{c}(ptr %lanes, ptr %scratch, ptr {table})" for c in chunks]
+
+    def blocks(self) -> Blocks:
+        """The outputs that the calls write themselves: none."""
+        return Blocks()
 
     def chunks(self) -> list[str]:
         """The functions of the program's own code, behind those that it calls."""

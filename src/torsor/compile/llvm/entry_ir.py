@@ -168,7 +168,8 @@ class _Call:
         """The compiled form for this call, which must be there.
 
         A batch must be short enough to be computed here: an empty one is not (−1 unsigned).  While torsor uses one thread there
-        are no other threads to share with, so the limit is higher: ``most`` << patience.  Guards are for one state.
+        are no other threads to share with, so the limit is higher: ``most`` << patience.  Results must fit the caches, since there
+        is no memory here to write them past.  Guards are for one state.
         """
         w = self.w
         self.one, self.batch = self.get(KernelInfo, self.kernel, "one"), self.get(KernelInfo, self.kernel, "batch")
@@ -178,8 +179,9 @@ class _Call:
             w.put(f"shl i64 {self.get(KernelInfo, self.kernel, 'most')}, {patience}"),
             w.put(f"sub i64 {self.length}, 1"),
         )
+        cached = w.compare("ule", "i64", self.length, self.get(KernelInfo, self.kernel, "cached"))
         short = w.put(f"and i1 {w.compare('ult', 'i64', less_one, most)}, {w.compare('eq', 'i64', self.guards, 0)}")
-        w.require(w.put(f"or i1 {self.alone}, {short}"))
+        w.require(w.put(f"or i1 {self.alone}, {w.put(f'and i1 {short}, {cached}')}"))
         w.require(w.compare("ne", "ptr", w.choose(self.alone, "ptr", self.one, self.batch), "null"))
 
     # -- results ----------------------------------------------------------------------------------------------
@@ -264,7 +266,7 @@ class _Call:
         w = self.w
         w.branch(self.alone, "state", "states")
         w.label("state")
-        bad = w.put(f"call i1 {self.one}(ptr {self.lanes}, ptr null)")
+        bad = w.put(f"call i1 {self.one}(ptr {self.lanes}, ptr {self.get(KernelInfo, self.kernel, 'work')})")
         w.branch(bad, "drop", "finite")
         w.label("states")
         bits = self.row_bits()
@@ -274,7 +276,8 @@ class _Call:
             twice = w.put(f"shl i64 {loop.k}, 1")
             w.store("ptr", w.element("ptr", self.lanes, loop.k), self.rows, twice)
             w.store("i64", step, self.rows, w.add(twice, 1))
-        row = w.put(f"call i64 {self.batch}(ptr {self.rows}, i64 0, i64 {self.length}, ptr null, ptr null)")
+        work = self.get(KernelInfo, self.kernel, "work")
+        row = w.put(f"call i64 {self.batch}(ptr {self.rows}, i64 0, i64 {self.length}, ptr {work}, ptr null)")
         w.branch(w.compare("sge", "i64", row, 0), "drop", "finite")
         w.label("finite")
         limits = self.get(EntryInfo, self.entry, "limits")

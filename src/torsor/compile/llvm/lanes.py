@@ -7,6 +7,10 @@ import struct
 #: C library functions, by their place in the module's table of outside addresses
 LIBM = ("sin", "cos", "tanh", "exp", "log", "asin", "acos", "atan2")
 
+#: numbers of two vectors of eight: the even or odd ones of both in turn; of each pair of pairs the first or the last
+_EVEN, _ODD = [0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]
+_FIRST, _LAST = [0, 1, 4, 5, 8, 9, 12, 13], [2, 3, 6, 7, 10, 11, 14, 15]
+
 
 class IRWriter:
     """Names, types and constants of one vector width.  ``one`` means a single state: loads spread it over the lanes."""
@@ -58,6 +62,9 @@ class IRWriter:
     def transpose(self, rows: list[str]) -> list[str]:
         """Columns of a W×W block given by rows: log₂ W rounds of shuffles."""
         w, rows, half = self.width, list(rows), 1
+        if w == 8 and not self.single:
+            parts = list(range(4)), list(range(4, 8))
+            return self.columns([(self.shuffle(x, "poison", parts[0]), self.shuffle(x, "poison", parts[1])) for x in rows])
         while half < w:
             for i in range(w):
                 if i & half:
@@ -68,6 +75,20 @@ class IRWriter:
                 rows[i], rows[i + half] = self.shuffle(a, b, low), self.shuffle(a, b, high)
             half *= 2
         return rows
+
+    def columns(self, halves: list[tuple[str, str]]) -> list[str]:
+        """Columns of an 8×8 block of doubles whose rows are given as halves, ``<4 x double>`` each.
+
+        Three rounds of the cheapest shuffles that processors with eight lanes have; the first is free if the halves are loaded.
+        """
+        both = ", ".join(f"i32 {k}" for k in range(8))
+        found: list[str] = []
+        for x in zip(*halves, strict=True):
+            pairs = ((x[i], x[i + 2]) for i in (0, 1, 4, 5))
+            a, b, c, d = (self.put(f"shufflevector <4 x double> {y}, <4 x double> {z}, <8 x i32> <{both}>") for y, z in pairs)
+            even, odd = ((self.shuffle(a, b, mask), self.shuffle(c, d, mask)) for mask in (_EVEN, _ODD))
+            found += [self.shuffle(y, z, mask) for mask in (_FIRST, _LAST) for y, z in (even, odd)]
+        return found
 
     def shuffle(self, a: str, b: str, mask: list[int]) -> str:
         picks = ", ".join(f"i32 {m}" for m in mask)

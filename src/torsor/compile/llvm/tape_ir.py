@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from torsor.compile.llvm.drivers import FILL, loop
+from torsor.compile.llvm.drivers import FILL, Blocks, loop
 from torsor.compile.llvm.emit import elementary, groups
 from torsor.compile.llvm.lanes import IRWriter
 from torsor.compile.llvm.sincos import trigonometry
+from torsor.compile.llvm.tables import data_table
 from torsor.compile.program import Program
 from torsor.compile.tape import FLAGS, GROUP, PRODUCT, SINCOS, SINGLE, TURN, Place, tape
 
@@ -43,6 +44,10 @@ class TapeEmitter:
         """The line of a driver that computes one vector of states."""
         return ["  call void @tape(ptr %lanes, ptr %scratch, ptr @table)"]
 
+    def blocks(self) -> Blocks:
+        """The outputs that the calls write themselves: none."""
+        return Blocks()
+
     def functions(self) -> str:
         """The function that this line calls, and its tables."""
         runs = [self.run(k, kind) for k, kind in enumerate(self.kinds)]
@@ -67,9 +72,9 @@ class TapeEmitter:
         constants = ", ".join(f"{scalar.E} {scalar.const(x)}" for x in self.tape.constants)
         return "\n".join((
             f"@constants = internal constant [{len(self.tape.constants)} x {scalar.E}] [{constants}]",
-            _table("runs", np.array(runs, "<i8")),
-            _table("records", np.array(self.tape.records, f"<u{self.index}")),
-            _table("places", np.array(self.tape.places, "<u4")),
+            data_table("runs", np.array(runs, "<i8")),
+            data_table("records", np.array(self.tape.records, f"<u{self.index}")),
+            data_table("places", np.array(self.tape.places, "<u4")),
         ))  # fmt: skip
 
     # -- functions -------------------------------------------------------------------------------------------
@@ -282,13 +287,3 @@ done:
   ret void
 }}
 """
-
-
-_ESCAPES = np.array([f"\\{x:02X}" for x in range(256)], "S3")
-
-
-def _table(name: str, numbers: np.ndarray) -> str:
-    """Constant data, little-endian."""
-    data = np.frombuffer(numbers.tobytes() or b"\0", np.uint8)
-    text = _ESCAPES[data].tobytes().decode("ascii")
-    return f'@{name} = internal constant [{len(data)} x i8] c"{text}", align 64'

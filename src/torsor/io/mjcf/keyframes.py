@@ -11,9 +11,9 @@ from lxml.etree import _Element as Element
 from torsor.io.mjcf.attribute_values import numbers
 from torsor.io.mjcf.body_elements import Body, screw_pitch
 from torsor.io.mjcf.selection import BALL, FREE, Selection, has_world_losses, name_of
-from torsor.model.description import BASES, FLOATING_BASE, Description, Joint, Mimic
-from torsor.model.joints import Floating, JointType
-from torsor.model.named_configurations import Configuration
+from torsor.model.description import FLOATING_BASE, Description, Joint, Mimic
+from torsor.model.joints import Floating
+from torsor.model.named_configurations import Configuration, base_coordinates
 from torsor.spatial import Transform
 from torsor.spatial.recovery import quaternion_of
 
@@ -44,7 +44,7 @@ def read_keyframes(chosen: Selection, mimics: Mapping[int, Mimic]) -> tuple[Conf
         values = dict(_joint_values(chosen, m.key_qpos[key]))
         for k, mimic in mimics.items():
             mine, leader = values.pop(chosen.joints[k]), _qpos(chosen, key, mimic.joint)
-            if abs(mine[0] - mimic.multiplier * leader - mimic.offset) > APART:
+            if abs(mine[0] - mimic.at(leader)) > APART:
                 chosen.notes.note(f"keyframe {name!r} has mimic joints elsewhere than their leaders put them", chosen.joints[k])
         out.append(Configuration(name, tuple(values.items())))
     return tuple(out)
@@ -90,8 +90,8 @@ def keyframes(d: Description, bodies: list[Body]) -> Element:
         given = dict(c.values)
         who, qpos = f"configuration {c.name!r}", list[float]()
         if d.floats:
-            kind = BASES[d.base]
-            qpos += _first(_pose(kind, given.get(FLOATING_BASE, tuple(kind.neutral()))), 3)
+            base = Floating()
+            qpos += _first(base_coordinates(base, given.get(FLOATING_BASE, tuple(base.neutral()))), 3)
         for body in bodies:
             for step in body.steps:
                 q = _coordinates(step.joint, joints, given)
@@ -115,14 +115,6 @@ def _coordinates(j: Joint, joints: Mapping[str, Joint], given: Mapping[str, tupl
         return given.get(j.name, tuple(j.kind.neutral()))
     (leader,) = _coordinates(joints[j.mimic.joint], joints, given)
     return (float(j.mimic.at(leader)),)
-
-
-def _pose(kind: JointType, q: tuple[float, ...]) -> tuple[float, ...]:
-    """The coordinates of a free body: as given, or from roll, pitch and yaw."""
-    if isinstance(kind, Floating):
-        return q
-    R, p = kind.transform(q).pose
-    return tuple(float(x) for x in (*p, *quaternion_of(R)))
 
 
 def _in_world(j: Joint, q: tuple[float, ...]) -> tuple[float, ...]:

@@ -24,6 +24,8 @@ _SIZES: dict[str, Any] = {
     "capsule": lambda r, length: (r, length / 2),
     "ellipsoid": lambda a, b, c: (a, b, c),
 }
+#: MuJoCo refuses sizes that are not larger (mjMINVAL) [m]
+_SMALLEST = 1e-15
 #: the meshes MuJoCo reads
 _READABLE = (".stl", ".obj", ".msh")
 
@@ -36,15 +38,15 @@ class Assets:
         self.target = Path(target_of(target)).parent if target is not None else None
         self.element = etree.Element("asset")
         self.left_out: dict[str, str] = {}
-        self._named: dict[tuple[str, tuple[float, ...]], str] = {}
+        self._named: dict[tuple[str, tuple[float, ...], str], str] = {}
         self._taken: set[str] = set()
 
     def mesh(self, who: str, g: Geometry) -> str:
         """The name of a mesh's asset; empty if MuJoCo could not open it."""
-        key = g.uri, tuple(g.scale)
+        key = g.uri, tuple(g.scale), g.source
         if key in self._named:
             return self._named[key]
-        path = self._find(g.uri)
+        path = self._find(g.uri, g.source or self.source)
         if path is None:
             return ""
         name = self._named[key] = unused_name(path.stem, self._taken)
@@ -54,12 +56,12 @@ class Assets:
         etree.SubElement(self.element, "mesh", name=name, file=where, inertia="shell", **scale)
         return name
 
-    def _find(self, uri: str) -> Path | None:
+    def _find(self, uri: str, source: str) -> Path | None:
         if uri.startswith("torsor://"):
             self.left_out[uri] = "bundled meshes are not separate files; torsor.save writes them"
             return None
         try:
-            path = Places(self.source, self.roots).find(uri)
+            path = Places(source, self.roots).find(uri)
         except FileError as error:
             self.left_out[uri] = error.reason
             return None
@@ -81,6 +83,9 @@ def _binary(path: Path) -> bool:
 
 def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | None:
     """A shape of class ``visual`` or ``collision``, which the document's defaults explain."""
+    if g.shape in _SIZES and min(g.size) <= _SMALLEST:
+        assets.left_out[f"{g.role} {g.shape} of {who}"] = "MuJoCo needs positive sizes"
+        return None
     out = etree.Element("geom", {"class": g.role})
     if g.name:
         out.set("name", unused_name(g.name, taken))

@@ -1,7 +1,7 @@
 """Writing MJCF that MuJoCo compiles to the same dynamics, and that is read back as the same robot.
 
 Links are bodies, frames sites, shapes geoms without mass (classes ``visual``, ``collision``), effort limits motors, named
-configurations keyframes.  Features without an equivalent in MJCF:
+configurations keyframes, sensors those of MuJoCo.  Features without an equivalent in MJCF:
 
 * universal, planar, cylindrical: hinges and sliders in a row, exactly (``<joint>_1``, ``_x``, ``_turn``, ...).  helical: a
   hinge and a slider, the second tied to the first by an equality.  Custom joint types are refused.
@@ -13,7 +13,8 @@ configurations keyframes.  Features without an equivalent in MJCF:
   MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_elements`).
 * Impossible inertias are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.inertia_exchange`), and
   refused elsewhere.
-* Rotors become armatures, without gyroscopic coupling; friction laws, buoyancy, drag, sensors and velocity limits are left out.
+* Rotors become armatures, without gyroscopic coupling; friction laws, buoyancy, drag and velocity limits are left out.
+* Sensors are at sites, new ones where they are at a link or joint; their delay, noise and resolution are left out.
 * Meshes MuJoCo cannot open (COLLADA, those not found) are left out.
 
 Comments at the top name all that is not kept (:mod:`torsor.io.shared.losses`).
@@ -36,6 +37,7 @@ from torsor.io.mjcf.inertia_elements import inertial
 from torsor.io.mjcf.inertia_exchange import exchange_inertias
 from torsor.io.mjcf.joint_elements import attributes
 from torsor.io.mjcf.keyframes import keyframes
+from torsor.io.mjcf.sensors import sensor_elements, with_sensor_sites
 from torsor.io.mjcf.shape_elements import Assets, geom
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment, short_list
@@ -66,7 +68,7 @@ def write_mjcf(
     True
     """
     d, moved = exchange_inertias(rotors_as_armature(description))
-    page = _DocumentWriter(Tree(split_composites(d)), Assets(d.source, path, roots), meshes, motors, moved)
+    page = _DocumentWriter(Tree(with_sensor_sites(split_composites(d))), Assets(d.source, path, roots), meshes, motors, moved)
     try:
         root = page.written(description)
     except ModelError:
@@ -113,7 +115,7 @@ class _DocumentWriter:
         etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
         driven = self.bodies if self.motors else []
         ties, keys = equalities(d, ends), keyframes(d, self.bodies)
-        parts = (_defaults(self.geoms_written), self.assets.element, world, ties, motors(driven), keys)
+        parts = (_defaults(self.geoms_written), self.assets.element, world, ties, motors(driven), sensor_elements(d), keys)
         out.extend(part for part in parts if len(part) or part is world)
         return out
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from urllib.parse import quote
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -12,7 +13,7 @@ from lxml.etree import _Element as Element
 from torsor.errors import ArgumentError, FileError
 from torsor.io.shared.decimals import notes_on_tiny_numbers, parse_numbers
 from torsor.io.shared.notes import Notes
-from torsor.io.shared.start_tags import start_tags
+from torsor.io.shared.start_tags import start_tags, undeclared_prefixes
 from torsor.support.files import LARGEST, is_markup, label, read_bytes
 
 Source = str | os.PathLike[str] | bytes
@@ -33,6 +34,7 @@ class Document:
 
     def __init__(self, root: Element, text: str, file: str):
         self.root, self.file, self.notes = root, file, Notes()
+        self.defects, self.defective = Notes(), dict[Element, None]()
         self._text = text
         self._space = etree.QName(root).namespace
         self._tags: dict[str, str] = {}
@@ -45,6 +47,11 @@ class Document:
         if owner is not None and owner.get("name"):
             reason = f"{self.tag(owner)} {owner.get('name')!r}: {reason}"
         return FileError(reason, file=self.file, line=self.line(element), element=self.tag(element))
+
+    def tolerate(self, element: Element, sentence: str, name: str) -> None:
+        """Record a defect that does not touch the tree: a warning, or with ``strict`` an error."""
+        self.defects.note(sentence, name)
+        self.defective[element] = None
 
     def line(self, element: Element) -> int:
         """The line where an element starts; the text is parsed once more for it, so only for errors."""
@@ -85,7 +92,7 @@ class Document:
             name = self.tag(child)
             if name in children:
                 found.append(child)
-            else:
+            elif child not in self.defective:
                 why = (ignored or {}).get(name, f"unknown element in <{tag}>")
                 self.notes.note_ignored(f"<{name}> element", why)
         if any(text and text.strip() for text in (element.text, *(child.tail for child in element))):
@@ -128,9 +135,10 @@ class Document:
         return self.numbers(element, attribute, 1, default)[0]
 
 
-def parse(source: Source, *, deep: bool = False) -> Document:
+def parse(source: Source, *, deep: bool = False, tolerant: bool = False) -> Document:
     """A document from a path, from text that starts with ``<``, or from bytes.  ``deep`` is for formats whose links lie in
-    each other: it allows 2048 elements inside each other, and not 256.
+    each other: it allows 2048 elements inside each other, and not 256.  ``tolerant`` accepts name space prefixes that are not
+    declared (they get :data:`UNDECLARED` + prefix) and calls of xacro macros; the caller judges them.
 
     Bytes are UTF-8, with or without a byte order mark, or ASCII or ISO-8859-1 if the XML declaration names it; UTF-16 and
     NUL are refused, and so is every DOCTYPE, before parsing.  The declared encoding is ignored for text.
@@ -148,8 +156,8 @@ def parse(source: Source, *, deep: bool = False) -> Document:
     if not text.strip():
         raise FileError("is empty; a path or XML was expected", file=file)
     _refuse_doctype(text, file)
-    document = Document(_parse(text, file, deep), text, file)
-    _refuse_xacro(document)
+    document = Document(_parse(text, file, deep, tolerant), text, file)
+    _refuse_xacro(document, tolerant)
     return document
 
 
@@ -190,7 +198,7 @@ def _refuse_doctype(text: str, file: str) -> None:
         at = found + len(end)
 
 
-def _parse(text: str, file: str, deep: bool) -> Element:
+def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -206,12 +214,29 @@ def _parse(text: str, file: str, deep: bool) -> Element:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
+        undeclared = undeclared_prefixes(data) if tolerant else ()
+        if 0 < len(undeclared) <= _TOLERATED:
+            return _parse(_declare(undeclared, data).decode("utf-8"), file, deep, False)
         wrong = _ill_formed(error, file)
     if wrong is not None:  # outside, or it would take lxml's error along as its context, which no process can send to another
         raise wrong
     if root.getroottree().docinfo.internalDTD is not None:
         raise FileError("declares a DOCTYPE; DTDs and entities are refused, remove it", file=file)
     return root
+
+
+#: the name space of a prefix that a file uses and does not declare
+UNDECLARED = "urn:torsor:undeclared:"
+#: number of such prefixes that are tolerated; real files have one or two
+_TOLERATED = 20
+
+
+def _declare(prefixes: Sequence[str], data: bytes) -> bytes:
+    """The text with these prefixes declared in its root element; its lines stay the same."""
+    name = re.compile(rb"<[^\s/>]+").match(data, start_tags(data, "utf-8")[0].start)
+    assert name is not None
+    added = "".join(f' xmlns:{prefix}="{UNDECLARED}{quote(prefix)}"' for prefix in prefixes)
+    return data[: name.end()] + added.encode() + data[name.end() :]
 
 
 def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
@@ -228,11 +253,30 @@ _XACRO = (
 )
 
 
-def _refuse_xacro(document: Document) -> None:
-    """A bare xmlns:xacro is left over in many finished files and is ignored; an element or attribute of it is refused."""
+#: elements of xacro's language; every other name is the call of a macro
+_DIRECTIVES = (
+    "include", "macro", "property", "arg", "if", "unless", "insert_block", "element", "attribute", "call", "eval",
+)  # fmt: skip
+
+
+def _refuse_xacro(document: Document, tolerant: bool) -> None:
+    """A bare xmlns:xacro is left over in many finished files and is ignored; an element or attribute of it is refused.
+
+    ``tolerant`` accepts calls of macros: xacro leaves one as it is where the macro is not defined.
+    """
     if document.file.endswith(".xacro"):
         raise FileError(_XACRO, file=document.file)
     for element in document.root.iter():
         names = [element.tag, *element.attrib] if element.attrib else [element.tag]
-        if element.prefix == "xacro" or any(name.startswith("{") and "xacro" in name.partition("}")[0] for name in names):
+        spaces = [name.startswith("{") and "xacro" in name.partition("}")[0] for name in names]
+        if tolerant and is_macro_call(element) and not any(spaces[1:]):
+            continue
+        if element.prefix == "xacro" or any(spaces):
             raise FileError(_XACRO, file=document.file, line=document.line(element), element=document.tag(element))
+
+
+def is_macro_call(element: Element) -> bool:
+    """Whether an element is ``<xacro:name>``, and not one of xacro's language."""
+    name = etree.QName(element)
+    of_xacro = element.prefix == "xacro" or "xacro" in (name.namespace or "")
+    return of_xacro and name.localname not in _DIRECTIVES

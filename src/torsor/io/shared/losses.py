@@ -114,6 +114,16 @@ def _is_locked(j: Joint) -> bool:
     return not _has_quaternion(j) and bool(j.lower and j.upper) and any(a >= b for a, b in zip(j.lower, j.upper, strict=True))
 
 
+def _each_dof(j: Joint) -> bool:
+    """Whether a planar or floating joint has numbers for each degree of freedom, for which URDF has no place."""
+    numbers = (*j.lower, *j.upper, *j.effort_limit, *j.velocity_limit)
+    return isinstance(j.kind, (Planar, Floating)) and (any(map(math.isfinite, numbers)) or any((*j.damping, *j.friction)))
+
+
+def _is_tilted(j: Joint) -> bool:
+    return isinstance(j.kind, Planar) and tuple(j.kind.normal) != (0, 0, 1)
+
+
 def _effort(j: Joint) -> bool:
     return any(map(math.isfinite, j.effort_limit))
 
@@ -127,6 +137,20 @@ def _other_actuator(j: Joint) -> bool:
     from torsor.io.mjcf.law_words import actuator_words  # a package that imports this module
 
     return bool(j.actuator) and actuator_words(f"joint {j.name!r}", j.actuator) is None
+
+
+def _other_sensors(d: Description) -> list[str]:
+    from torsor.io.mjcf.sensors import can_be_written  # a package that imports this module
+
+    return [name for name, s in d.sensors if not can_be_written(d, s)]
+
+
+def _sensors_without_frame(d: Description) -> list[str]:
+    return [name for name, s in d.sensors if s.reads != "joint" and all(s.at != f.name for f in d.frames)]
+
+
+def _imperfect_sensors(d: Description) -> list[str]:
+    return [name for name, s in d.sensors if not s.is_exact]
 
 
 def _floating_inside_tree(d: Description) -> list[str]:
@@ -162,9 +186,14 @@ FEATURES = (
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
     Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
     Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}),
-    Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
+    Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
+    Feature("sensors that MuJoCo does not have", _other_sensors, {"mjcf": LEFT_OUT}),
+    Feature("sensors of links and joints", _sensors_without_frame, {"mjcf": "written at sites, which are read as frames"}),
+    Feature("delay, noise and resolution of sensors", _imperfect_sensors, {"mjcf": LEFT_OUT}),
     Feature("actuators", joints(lambda j: j.actuator), dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
     Feature("actuators that MuJoCo does not have", joints(_other_actuator), {"mjcf": "written as motors"}),
+    Feature("limits, damping and friction of each degree of freedom", joints(_each_dof), {"urdf": _AS_TORSOR_ELEMENTS}),
+    Feature("planar joints with a normal other than z", joints(_is_tilted), {"urdf": "which Pinocchio reads as z"}),
     Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
     Feature("damping", joints(lambda j: any(j.damping)), {"mr": LEFT_OUT}),
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),

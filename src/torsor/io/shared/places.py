@@ -44,6 +44,10 @@ class Places:
             if not root.is_dir():
                 raise FileError("is not a folder, so it cannot be a mesh root", file=str(root))
 
+    def of(self, source: str) -> Places:
+        """The folders of a shape: those of the file it came from, where that is another one than the description's."""
+        return Places(source, self.roots) if source else self
+
     def find(self, uri: str, suffixes: Collection[str] = SUFFIXES) -> Path:
         """The file of a URI, with one of these endings, or :class:`FileError` with the reason."""
         try:

@@ -42,6 +42,52 @@ def start_tags(data: bytes, encoding: str | None = None) -> list[Tag]:
     return found
 
 
+def undeclared_prefixes(data: bytes) -> tuple[str, ...]:
+    """The name space prefixes that a document in UTF-8 uses and does not declare, up to the first place expat dislikes.
+
+    >>> undeclared_prefixes(b"<a xmlns:p='x' q:r='1'><p:b/><s:c/></a>")
+    ('q', 's')
+    """
+    found: dict[str, None] = {}
+    scopes: list[set[str]] = [{"xml", "xmlns"}]
+    walker = expat.ParserCreate("utf-8")
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        new = {name.removeprefix("xmlns:") for name in attributes if name.startswith("xmlns:")}
+        scopes.append(scopes[-1] | new if new else scopes[-1])
+        for name in (tag, *attributes):
+            prefix, colon, _ = name.partition(":")
+            if colon and prefix not in scopes[-1]:
+                found[prefix] = None
+
+    walker.StartElementHandler = start
+    walker.EndElementHandler = lambda _: scopes.pop()
+    with suppress(expat.ExpatError):
+        walker.Parse(data, True)
+    return tuple(found)
+
+
+def element_ends(data: bytes) -> dict[int, int]:
+    """Start → end [bytes] of every element of a well-formed document.
+
+    >>> element_ends(b"<a><b><c/></b></a>")
+    {6: 10, 3: 14, 0: 18}
+    """
+    walker, starts, ends = expat.ParserCreate(), list[int](), dict[int, int]()
+
+    def end(*_: object) -> None:
+        start, at = starts.pop(), walker.CurrentByteIndex
+        tag = _START_TAG.match(data, start)
+        empty = tag is not None and tag[0].endswith(b"/>")
+        ends[start] = tag.end() if tag and empty else data.index(b">", at) + 1
+
+    walker.StartElementHandler = lambda *_: starts.append(walker.CurrentByteIndex)
+    walker.EndElementHandler = end
+    with suppress(expat.ExpatError):
+        walker.Parse(data, True)
+    return ends
+
+
 def with_attribute(tag: bytes, name: str, value: str) -> bytes:
     """The start tag with that attribute, replaced in place, or appended.
 

@@ -45,6 +45,15 @@ _CONTROL = "controllers are not part of a rigid-body description"
 _IGNORED = {"safety_controller": _CONTROL, "calibration": _CONTROL}
 
 
+def element_name(name: str, kind: JointType) -> str:
+    """The name of <limit> and <dynamics>; with several numbers, of torsor's own, since other readers refuse a list in URDF's.
+
+    >>> element_name("limit", Spherical())
+    'limit_each'
+    """
+    return f"{name}_each" if kind.nv > 1 else name
+
+
 def read_joint(doc: Document, element: Element, follow: bool) -> Joint:
     """A joint; with ``follow`` False its <mimic> is only noted, and it gets its own coordinate."""
     name = doc.text(element, "name")
@@ -52,6 +61,8 @@ def read_joint(doc: Document, element: Element, follow: bool) -> Joint:
     kind = _kind(doc, element, name)
     if isinstance(kind, Universal):
         known.add("axis2")
+    if kind.nv > 1:
+        known |= {element_name("limit", kind), element_name("dynamics", kind)}
     doc.look(element, {"name", "type"}, known, _IGNORED)
     R, p = read_pose(doc, element)
     return Joint(
@@ -129,7 +140,7 @@ def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
 
 
 def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict[str, Any]:
-    limit = doc.single(element, "limit")
+    limit = _own(doc, element, "limit", kind)
     free = isinstance(kind, Continuous)
     bounded = isinstance(kind, _BOUNDED) and not free
     if limit is None:
@@ -155,15 +166,22 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
             if not values:
                 doc.notes.note(f"<limit> without {label}, so {label} is 0, the default of URDF", f"joint {name!r}")
         lower, upper = lower or (0.0,), upper or (0.0,)
-    for low, high in zip(lower, upper, strict=False):
-        if low > high:
-            raise doc.fail(limit, f"lower limit {low} is above upper limit {high}")
+    if any(low > high for low, high in zip(lower, upper, strict=False)):
+        doc.tolerate(limit, "lower limit above upper limit, so the two are exchanged", f"joint {name!r}")
+        ends = [(min(pair), max(pair)) for pair in zip(lower, upper, strict=True)]
+        lower, upper = (tuple(end) for end in zip(*ends, strict=True))
     return {
         "lower": () if all(x == -INF for x in lower) else lower,
         "upper": () if all(x == INF for x in upper) else upper,
         "effort_limit": () if all(x == INF for x in effort) else effort,
         "velocity_limit": () if all(x == INF for x in velocity) else velocity,
     }
+
+
+def _own(doc: Document, element: Element, name: str, kind: JointType) -> Element | None:
+    """The <limit> or <dynamics> of a joint: torsor's own element if there is one."""
+    own = doc.single(element, element_name(name, kind))
+    return doc.single(element, name) if own is None else own
 
 
 def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[float, ...]:
@@ -182,7 +200,7 @@ def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[
 
 def _dynamics(doc: Document, element: Element, kind: JointType) -> dict[str, Any]:
     """Damping and friction, and torsor's armature: the inertia of a rotor, reflected to the joint."""
-    dynamics = doc.single(element, "dynamics")
+    dynamics = _own(doc, element, "dynamics", kind)
     if dynamics is None:
         return {}
     if isinstance(kind, Fixed):

@@ -12,8 +12,11 @@ Choices where URDF leaves one, or other readers differ:
 * planar: the axis is the normal of the plane.
 * torsor's own, which other readers do not support: types ``helical`` (``pitch`` [m/rad] on <axis>), ``cylindrical``,
   ``universal`` (second axis in <axis2 xyz>), ``spherical``; ``armature`` on <dynamics>; limits and dynamics of joints with
-  several coordinates or degrees of freedom as that many numbers; ``polynomial`` on <mimic>, its coefficients, lowest first.
+  several coordinates or degrees of freedom as that many numbers, in <limit_each> and <dynamics_each>, since other readers
+  refuse lists in URDF's elements; ``polynomial`` on <mimic>, its coefficients, lowest first.
 * Two elements where one belongs (a second <mass>, <origin>, <limit> ...) contradict each other: an error.
+* Defects that leave the tree whole load with one ModelWarning, and are refused with ``strict=True``
+  (:mod:`torsor.io.urdf.defects`): undeclared name space prefixes, calls of xacro macros left over, exchanged limits.
 * An inertia that no body has loads with one ModelWarning, and is refused with ``strict=True``.
 """
 
@@ -27,6 +30,7 @@ from lxml import etree
 from torsor.errors import ArgumentError, FileError, ModelError
 from torsor.io.shared.document import Document, Element, Source, parse
 from torsor.io.shared.notes import short_list
+from torsor.io.urdf.defects import find_defects, missing_links_hint, warn_of_defects
 from torsor.io.urdf.joints import read_joint
 from torsor.io.urdf.links import read_link
 from torsor.io.urdf.looks import note_materials, read_palette
@@ -48,18 +52,19 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
 
     ``source`` is a path, text that starts with ``<``, or bytes.  ``base="floating"`` frees the root link;
     ``mimic=False`` gives mimic joints their own coordinates; ``strict=True`` refuses inertias that no
-    body has.  Raises :class:`FileError` with file, line, element and reason.
+    body has and the defects above.  Raises :class:`FileError` with file, line, element and reason.
 
     >>> read_urdf('<robot name="ball"><link name="ball"/></robot>').root
     'ball'
     """
     if base not in BASES:
         raise ArgumentError(f"base must be {one_of(BASES)}, not {base!r}")
-    doc = parse(source)
+    doc = parse(source, tolerant=True)
     if doc.tag(doc.root) != "robot":
         found = _OTHERS.get(etree.QName(doc.root).localname)
         why = f"this is {found}" if found else f"its root element is <{doc.tag(doc.root)}>"
         raise FileError(f"is not a URDF: {why}, not <robot>", file=doc.file, line=doc.line(doc.root))
+    find_defects(doc)
     parts = doc.look(doc.root, {"name", "version"}, {"link", "joint", "material"}, _IGNORED)
     palette = read_palette(doc)
     links = tuple(read_link(doc, e, palette) for e in parts if doc.tag(e) == "link")
@@ -70,12 +75,14 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         name = "robot"
         doc.notes.note("<robot> has no name, so it is called", repr(name))
     try:
-        d = Description(name, links, joints, base=base, report=(*doc.notes.lines(), *doc.tiny), source=_path(source, doc))
+        report = (*doc.defects.lines(), *doc.notes.lines(), *doc.tiny)
+        d = Description(name, links, joints, base=base, report=report, source=_path(source, doc))
         odd = warn_or_refuse(d, strict=strict)
     except ModelError as error:
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
         line, element = _place_of_error(doc, parts, str(error))
-        raise FileError(reason, file=doc.file, line=line, element=element) from error
+        raise FileError(reason + missing_links_hint(doc), file=doc.file, line=line, element=element) from error
+    warn_of_defects(doc, name, strict=strict)
     return (
         d.with_note(f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}") if odd else d
     )

@@ -27,7 +27,7 @@ from lxml.etree import _Element as Element
 from torsor.errors import ModelError
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment
-from torsor.io.urdf.joints import TYPES, UNLIMITED
+from torsor.io.urdf.joints import TYPES, UNLIMITED, element_name
 from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, EulerAngles, Fixed, Helical, JointType, Prismatic, Revolute, Universal
@@ -145,7 +145,9 @@ def _joint(j: Joint) -> Element:
     _add_limit(who, out, j)
     dynamics = {"damping": j.damping, "friction": j.friction, "armature": j.armature}
     if any(dynamics.values()):
-        etree.SubElement(out, "dynamics", {label: _numbers(who, x) for label, x in dynamics.items() if x})
+        if not (j.damping or j.friction):  # urdfdom, and with it ROS and Pinocchio, refuses a <dynamics> without either
+            dynamics["damping"] = (0.0,) * kind.nv
+        etree.SubElement(out, element_name("dynamics", kind), {name: _numbers(who, x) for name, x in dynamics.items() if x})
     if j.mimic is not None:
         numbers = {"multiplier": _numbers(who, (j.mimic.multiplier,)), "offset": _numbers(who, (j.mimic.offset,))}
         if j.mimic.higher:
@@ -169,7 +171,7 @@ def _add_limit(who: str, out: Element, j: Joint) -> None:
     for label, values in given.items():
         unlimited = (sign.get(label, 1) * math.inf,) * size.get(label, j.kind.nv)
         limits[label] = _numbers(who, [x if math.isfinite(x) else math.copysign(UNLIMITED, x) for x in values or unlimited])
-    etree.SubElement(out, "limit", limits)
+    etree.SubElement(out, element_name("limit", j.kind), limits)
 
 
 def _is_bounded(kind: JointType) -> bool:

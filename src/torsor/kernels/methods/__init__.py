@@ -11,6 +11,7 @@ from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorqu
 from torsor.kernels.methods.kinematics import Kinematics
 from torsor.kernels.methods.products import Products
 from torsor.kernels.methods.quality import Quality
+from torsor.kernels.methods.regressors import Regressors
 from torsor.kernels.methods.sensors import Sensors
 
 __all__ = [
@@ -23,5 +24,5 @@ __all__ = [
 ]
 
 
-class Computed(Dynamics, Products, Kinematics, Centroidal, Quality, Configurations, Differentiation, Sensors):
+class Computed(Dynamics, Products, Kinematics, Centroidal, Quality, Configurations, Differentiation, Regressors, Sensors):
     """All methods of a robot that are one compiled kernel each."""

@@ -30,9 +30,10 @@ class Quality(CompiledMechanism):
         """w = √det J Jᵀ, or another measure of J(q), which is zero where the frame cannot move in some direction.
 
         ``measure``: ``"yoshikawa"``, √det J Jᵀ (1985), in the units of J [m, rad] to the power of the rows;
-        ``"inverse_condition"``, σ_min/σ_max of J, from 0 to 1 (Salisbury & Craig 1982); ``"asada"``, λ_min/λ_max of
-        Λ = (J M⁻¹Jᵀ)⁻¹, from 0 to 1: how alike the effective mass is in all directions (Asada 1983).  ``rows`` as for
-        :meth:`task`; the last two compare metres with radians unless rows are all ``"linear"`` or all ``"angular"``.
+        ``"inverse_condition"``, σ_min/σ_max of J, from 0 to 1 (Salisbury & Craig 1982); ``"smallest_singular_value"``, σ_min
+        of J (Klein & Blaho 1987); ``"asada"``, λ_min/λ_max of Λ = (J M⁻¹Jᵀ)⁻¹, from 0 to 1: how alike the effective mass is
+        in all directions (Asada 1983).  ``rows`` as for :meth:`task`; the last three compare metres with radians unless rows
+        are all ``"linear"`` or all ``"angular"``.
 
         >>> import numpy as np, torsor as ts
         >>> arm = ts.robots.two_link()

@@ -16,7 +16,7 @@ from torsor.model.names import coordinate_names
 from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_loops
 from torsor.spatial.rigid.basis import canonical_axes
 from torsor.support.plotting import drawing
-from torsor.support.text import columns
+from torsor.support.text import columns, vector
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -116,6 +116,9 @@ class Ellipsoid:
         from torsor.look.explain.html import of_ellipsoid
 
         return of_ellipsoid(self)
+
+    def __repr__(self) -> str:
+        return f"<Ellipsoid of {self.what} in ({', '.join(self.rows)}): semi-axes {vector(self.lengths)}; print() shows them>"
 
     def __str__(self) -> str:
         return self.table()

@@ -15,8 +15,8 @@ from torsor.kernels.losses import losses_of
 from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.model.names import coordinate_names
 from torsor.model.refusals import refuse_loops
-from torsor.support.plotting import COLORS, drawing
-from torsor.support.text import columns
+from torsor.support.plotting import COLORS, drawing, legend_beside
+from torsor.support.text import columns, count, vector
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -91,18 +91,22 @@ class Explanation:
         """Bars by joint, stacked by kind, with a dash at the sum; returns matplotlib's axes.  Needs the extra ``plot``."""
         chosen = [self._index(name) for name in (self.coordinates if joints is None else joints)]
         up, down, x = np.zeros(len(chosen)), np.zeros(len(chosen)), np.arange(len(chosen))
-        with drawing(ax) as ax:
+        own, wide = ax is None, max(7.0, 0.32 * len(chosen))
+        with drawing(ax, figsize=(wide, 3.4)) as ax:
             for k, (kind, tau) in enumerate(self.by_kind().items()):
                 y = tau[chosen]
                 if np.any(y):
                     ax.bar(x, y, 0.7, bottom=np.where(y > 0, up, down), label=kind, color=COLORS[k])
                     up, down = up + np.maximum(y, 0), down + np.minimum(y, 0)
-            ax.plot(x, self.tau[chosen], "_k", markersize=24, markeredgewidth=2, label="τ")
+            ax.hlines(self.tau[chosen], x - 0.35, x + 0.35, color="black", linewidth=2, label="τ")
             ax.axhline(0, color="black", linewidth=0.8)
             tilt = {"rotation": 45, "ha": "right"} if len(chosen) > 4 else {}
             ax.set_xticks(x, [self.coordinates[i] for i in chosen], **tilt)
             ax.set_ylabel("joint force [N·m, N]")
-            ax.legend()
+            if own:
+                legend_beside(ax)
+            else:
+                ax.legend()
         return ax
 
     def _index(self, name: str) -> int:
@@ -114,6 +118,10 @@ class Explanation:
         from torsor.look.explain.html import of_explanation
 
         return of_explanation(self)
+
+    def __repr__(self) -> str:
+        parts = f"{count(len(self.parts), 'part')}; print() shows them"
+        return f"<Explanation of {self.robot!r}: τ = {vector(self.tau)} [N·m, N] in {parts}>"
 
     def __str__(self) -> str:
         if len(self.parts) <= MANY:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from torsor.look.explain.explain import KINDS
 from torsor.support.html import Markup, collapsible, concat, element, table
 from torsor.support.plotting import COLORS
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from torsor.look.explain.explain import Explanation
     from torsor.look.explain.newton_euler_table import NewtonEulerTable
 
-#: of a bar chart [px]
-WIDE, NAME, ROW = 640, 150, 26
+#: of a bar chart [px]: its width, the least and largest width of names, a letter, a row, an entry of the legend
+WIDE, NAME, LONGEST_NAME, LETTER, ROW, ENTRY = 640, 150, 260, 7, 26, 92
 #: smaller values, relative to the largest, count as rounding errors
 SMALL = 1e-12
 
@@ -35,27 +36,31 @@ def of_explanation(explanation: Explanation) -> Markup:
 def _bars(explanation: Explanation, kinds: dict[str, np.ndarray]) -> Markup:
     """One row per joint: positive parts to the right of zero, negative parts to the left, a mark at the sum."""
     n = len(explanation.coordinates)
+    name_width = min(max(NAME, 16 + LETTER * max(map(len, explanation.coordinates), default=0)), LONGEST_NAME)
+    abreast = (WIDE - name_width) // ENTRY  # entries of the legend in a line
+    top = 24 + 16 * ((len(kinds) - 1) // abreast)
     taken = np.array([*kinds.values(), np.zeros(n)])
     left, right = np.minimum(taken, 0).sum(0).min(), np.maximum(taken, 0).sum(0).max()
-    scale = (WIDE - NAME - 10) / max(right - left, SMALL)
-    x = lambda value: NAME + (value - left) * scale  # noqa: E731
+    scale = (WIDE - name_width - 10) / max(right - left, SMALL)
+    x = lambda value: name_width + (value - left) * scale  # noqa: E731
     shapes = []
     for j, name in enumerate(explanation.coordinates):
-        y, ends = 24 + j * ROW, [0.0, 0.0]
-        shapes.append(_text(name, NAME - 8, y + 15, "end"))
-        for k, (kind, tau) in enumerate(kinds.items()):
+        y, ends = top + j * ROW, [0.0, 0.0]
+        shapes.append(_text(name, name_width - 8, y + 15, "end"))
+        for kind, tau in kinds.items():
             side, width = int(tau[j] > 0), abs(tau[j])
             start = ends[1] if side else ends[0] - width
             ends[side] += tau[j]
-            shapes.append(_bar(f"{name}, {kind}: {tau[j]:.4g}", x(start), y + 3, width * scale, ROW - 8, k))
+            shapes.append(_bar(f"{name}, {kind}: {tau[j]:.4g}", x(start), y + 3, width * scale, ROW - 8, KINDS.index(kind)))
         at = f"{x(explanation.tau[j]):.1f}"
         shapes.append(element("line", x1=at, x2=at, y1=y, y2=y + ROW - 2, stroke="currentColor", stroke_width=2.5))
     zero = f"{x(0.0):.1f}"
-    shapes.append(element("line", x1=zero, x2=zero, y1=22, y2=24 + n * ROW, stroke="currentColor", stroke_width=0.8))
+    shapes.append(element("line", x1=zero, x2=zero, y1=top - 2, y2=top + n * ROW, stroke="currentColor", stroke_width=0.8))
     for k, kind in enumerate(kinds):
-        shapes.append(_bar(kind, NAME + 92 * k, 4, 10, 10, k))
-        shapes.append(_text(kind, NAME + 92 * k + 14, 13, "start"))
-    high = 30 + n * ROW
+        left_end, line = name_width + ENTRY * (k % abreast), 16 * (k // abreast)
+        shapes.append(_bar(kind, left_end, 4 + line, 10, 10, KINDS.index(kind)))
+        shapes.append(_text(kind, left_end + 14, 13 + line, "start"))
+    high = top + 6 + n * ROW
     style = "max-width: 100%; height: auto"
     return element("svg", concat(shapes), role="img", style=style, width=WIDE, height=high, viewBox=f"0 0 {WIDE} {high}")
 

@@ -18,7 +18,7 @@ from torsor.model.description import FLOATING_BASE
 from torsor.model.refusals import refuse_loops
 from torsor.spatial import Motion, Transform
 from torsor.spatial.vector import IDENTITY
-from torsor.support.text import columns
+from torsor.support.text import columns, vector
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -81,6 +81,10 @@ class NewtonEulerTable:
         from torsor.look.explain.html import of_newton_euler_table
 
         return of_newton_euler_table(self)
+
+    def __repr__(self) -> str:
+        bodies = "1 body" if len(self.rows) == 1 else f"{len(self.rows)} bodies"
+        return f"<NewtonEulerTable of {self.robot!r}: {bodies}, τ = {vector(self.tau)} [N·m, N]; print() shows them>"
 
     def __str__(self) -> str:
         return self.table()

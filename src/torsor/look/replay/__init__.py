@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torsor.look.replay.document import page
+from torsor.look.replay.page_file import ReplayPage
 from torsor.look.replay.replay_data import replay_data_of
 from torsor.support.files import write_text
 
@@ -39,13 +40,15 @@ def html(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 3
     return page(replay_data_of(shown, style, roots, fps))
 
 
-def write(shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> Path:
-    """Write the page of :func:`html` to a file, atomically; returns its path."""
+def write(
+    shown: Shown, path: str | os.PathLike[str], *, style: str = "auto", roots: Roots = (), fps: float = 30.0
+) -> ReplayPage:
+    """Write the page of :func:`html` to a file, atomically; returns its path, which a notebook shows as the page."""
     write_text(path, html(shown, style=style, roots=roots, fps=fps))
-    return Path(path)
+    return ReplayPage(path)
 
 
-def open_in_browser(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> Path:
+def open_in_browser(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> ReplayPage:
     """The page in a temporary file that stays, and shown in the browser."""
     folder = Path(tempfile.mkdtemp(prefix="torsor-"))
     path = write(shown, folder / "replay.html", style=style, roots=roots, fps=fps)
@@ -53,4 +56,4 @@ def open_in_browser(shown: Shown, *, style: str = "auto", roots: Roots = (), fps
     return path
 
 
-__all__ = ["html", "open_in_browser", "write"]
+__all__ = ["ReplayPage", "html", "open_in_browser", "write"]

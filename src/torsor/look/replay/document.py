@@ -108,6 +108,7 @@ def _describe(replay: ReplayData, data: Bytes) -> dict[str, Any]:
         ],
         "plots": [_plot(p, data) for p in replay.plots],
         "events": [{"t": t, "name": name} for t, name in replay.events],
+        "configurations": [{"name": name, "poses": data.add("float", poses)} for name, poses in replay.configurations],
     }
 
 

@@ -12,7 +12,7 @@ from torsor.errors import ArgumentError
 from torsor.look.replay.thinning import envelope
 from torsor.look.scene import Scene, Surface
 from torsor.model.mechanism import Mechanism
-from torsor.model.names import configuration_names, coordinate_names
+from torsor.model.names import configuration_names, coordinate_names, units_of
 
 if TYPE_CHECKING:
     from torsor.mechanics.flexible import FlexibleRobot
@@ -28,6 +28,8 @@ Row = tuple[str, str, Sequence[str], Sequence[str], Array]
 MOST_IMAGES = 4000
 #: records a curve may hold: more than a plot has pixels
 RECORDS = 1200
+#: largest number of named configurations in the menu of a page
+MOST_CONFIGURATIONS = 200
 
 
 class Arrow(NamedTuple):
@@ -66,6 +68,7 @@ class ReplayData:
     arrows: tuple[Arrow, ...] = ()
     plots: tuple[Plot, ...] = ()
     events: tuple[tuple[float, str], ...] = ()
+    configurations: tuple[tuple[str, Array], ...] = ()  #: named ones, with the poses (links, 7)
 
 
 def replay_data_of(
@@ -79,7 +82,7 @@ def replay_data_of(
         raise ArgumentError(f"fps must be above 0 and at most 240 images per second, not {fps!r}")
     if isinstance(shown, Mechanism):
         scene = Scene.of(shown, roots, style)
-        return replay_data_of_poses(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown))
+        return replay_data_of_poses(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown), named=True)
     if isinstance(shown, FlexibleRobot):
         return at_rest(shown, style, roots)
     make: Callable[..., ReplayData] | None = getattr(shown, "replay_data", None)
@@ -97,15 +100,24 @@ def image_times(t: Array, fps: float) -> tuple[Array, list[str]]:
     return times, [note] if wanted > MOST_IMAGES else []
 
 
-def replay_data_of_poses(scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), **rest: Any) -> ReplayData:
-    """The data of a replay page for a scene whose links have these poses, (images, links, 7)."""
+def replay_data_of_poses(
+    scene: Scene, times: Array, poses: Array, *, notes: Sequence[str] = (), named: bool = False, **rest: Any
+) -> ReplayData:
+    """The data of a replay page for a scene whose links have these poses, (images, links, 7).
+
+    With ``named``, the page has a menu of the robot's named configurations, where the scene is of the robot alone.
+    """
     robot, drawn = scene.robot, {part.link for part in scene.parts}
     kept = [k for k, link in enumerate(scene.links) if link in drawn]
     g = np.asarray(robot.gravity, float)
     up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
+    names = robot.configurations[:MOST_CONFIGURATIONS] if named else ()
+    if named and len(names) < len(robot.configurations):
+        notes = (*notes, f"{len(names)} of {len(robot.configurations)} named configurations are in the menu")
+    at = scene.poses(np.array([robot.configuration(name) for name in names]))[:, kept] if names else ()
     return ReplayData(
         robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept], up,
-        robot.description.floats, notes=(*scene.notes, *notes), **rest,
+        robot.description.floats, notes=(*scene.notes, *notes), configurations=tuple(zip(names, at, strict=True)), **rest,
     )  # fmt: skip
 
 
@@ -122,13 +134,13 @@ def arrows(
 def joint_rows(robot: Robot, tau: Array | None, q: Array, v: Array | None) -> list[Row]:
     """The curves of the joints, those there are."""
     model = robot.model
-    of_q, of_v = configuration_names(model), coordinate_names(model)
+    of_q, of_v, units = configuration_names(model), coordinate_names(model), units_of(model)
     own = [i for i, _ in model.outward() if model.coupling[i] is None]
     moved, placed = ([model.joint_names[i] for i in own for _ in range(getattr(model.joint[i], size))] for size in ("nv", "nq"))
     rows = (
-        ("Joint torque", "N·m, N", of_v, moved, tau),
-        ("Position", "rad, m", of_q, placed, q),
-        ("Velocity", "rad/s, m/s", of_v, moved, v),
+        ("Joint torque", units.tau, of_v, moved, tau),
+        ("Position", units.q, of_q, placed, q),
+        ("Velocity", units.v, of_v, moved, v),
     )
     return [(title, unit, named, joints, y) for title, unit, named, joints, y in rows if y is not None]
 

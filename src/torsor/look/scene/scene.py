@@ -15,7 +15,7 @@ from torsor.compile.interpret import interpret
 from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.shared.places import Places
 from torsor.look.scene import loops, skeleton
-from torsor.look.scene.shapes import triangles
+from torsor.look.scene.shapes import pose, triangles
 from torsor.look.scene.triangles import Triangles
 from torsor.look.scene.upright import has_y_up, turn_upright, upright
 from torsor.spatial import Mat, Vec
@@ -55,7 +55,7 @@ class Scene:
     links: tuple[str, ...]
     parts: tuple[Surface, ...]
     notes: tuple[str, ...]
-    size: float  #: radius of a ball round the robot at its neutral configuration [m]
+    size: float  #: radius of a ball round the links and frames at the neutral configuration [m]
     _kernel: Kernel = field(repr=False)
 
     @classmethod
@@ -108,7 +108,9 @@ def _transforms(kernel: Kernel, q: ArrayLike) -> Sequence[Array]:
 
 
 def _size(kernel: Kernel, robot: Robot) -> float:
-    places = np.array([T[:3, 3] for (T,) in _transforms(kernel, robot.neutral()[None])])
+    poses = {link: T for link, (T,) in zip(robot.links, _transforms(kernel, robot.neutral()[None]), strict=True)}
+    ends = [(poses[frame.link] @ [*pose(frame.origin)[1], 1.0])[:3] for frame in robot.description.frames]
+    places = np.array([*(T[:3, 3] for T in poses.values()), *ends])
     inertias = [link.inertia for link in robot.description.links]
     centres = [float(np.linalg.norm([float(x) for x in G.com])) for G in inertias if G.m]
     return max(float(np.linalg.norm(places - places[0], axis=1).max()), *centres, 0.05)
@@ -135,5 +137,9 @@ def _visuals(robot: Robot, places: Places) -> tuple[list[Surface], list[str]]:
 
 def _skeleton(robot: Robot, size: float) -> list[Surface]:
     d = robot.description
-    solid = [Surface(link, "skeleton", s) for found in (skeleton.bones, skeleton.symbols) for link, s in found(d, size)]
+    solid = [
+        Surface(link, "skeleton", s)
+        for found in (skeleton.bones, skeleton.symbols, skeleton.tips)
+        for link, s in found(d, size)
+    ]
     return solid + [Surface(link, "ellipsoid", surface) for link, surface in skeleton.ellipsoids(d, size)]

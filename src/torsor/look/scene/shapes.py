@@ -26,7 +26,8 @@ def triangles(geometry: Geometry, places: Places) -> list[Triangles]:
     A mesh may hold several, each with its colour; a colour in the description overrides all of them.
     FileError if a mesh cannot be found or read, MissingExtra without trimesh.
     """
-    surfaces = _mesh(geometry.uri, places) if geometry.shape == "mesh" else [SOLIDS[geometry.shape](*geometry.size)]
+    mesh = geometry.shape == "mesh"
+    surfaces = _mesh(geometry.uri, places.of(geometry.source)) if mesh else [SOLIDS[geometry.shape](*geometry.size)]
     R, p = pose(geometry.origin)
     stretched = R @ np.diag(geometry.scale)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""A robot without meshes: bones between its joints, a symbol for each joint, an ellipsoid for each inertia."""
+"""A robot without meshes: bones between its joints, a symbol for each joint and frame, an ellipsoid for each inertia."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ Array = np.ndarray
 
 BONE: Color = (0.36, 0.42, 0.50, 1.0)
 JOINT: Color = (0.90, 0.49, 0.13, 1.0)
+TIP: Color = (0.00, 0.62, 0.45, 1.0)
 MASS: Color = (0.20, 0.47, 0.75, 0.35)
-#: of the robot's size: thickness of a bone, half length of a joint's symbol, radius of a point mass
-THICKNESS, SYMBOL, POINT = 0.018, 0.03, 0.02
+#: of the robot's size: thickness of a bone, half length of a joint's symbol, radius of a frame's ball and of a point mass
+THICKNESS, SYMBOL, FRAME, POINT = 0.018, 0.03, 0.017, 0.02
 
 
 def bones(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
@@ -43,6 +44,14 @@ def symbols(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
     for j in d.joints:
         if not isinstance(j.kind, Fixed):
             yield j.child, _symbol(j, SYMBOL * size).with_color(JOINT)
+
+
+def tips(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
+    """(link, surface): a ball at every frame that is away from its link's origin, such as a tool's tip."""
+    for frame in d.frames:
+        point = pose(frame.origin)[1]
+        if np.linalg.norm(point) > 0.01 * size:
+            yield frame.link, sphere(FRAME * size).transform(np.eye(3), point).with_color(TIP)
 
 
 def _symbol(j: Joint, half: float) -> Triangles:

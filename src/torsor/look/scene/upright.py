@@ -39,7 +39,7 @@ def has_y_up(g: Geometry, places: Places) -> bool:
     if not g.uri.lower().endswith(".dae"):
         return False
     try:
-        return _y_up(places.find(g.uri))
+        return _y_up(places.of(g.source).find(g.uri))
     except (FileError, OSError):
         return False
 

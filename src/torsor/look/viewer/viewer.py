@@ -16,6 +16,7 @@ from torsor.look.viewer import serving
 from torsor.look.viewer.page import Page
 from torsor.look.viewer.session import Session
 from torsor.look.viewer.state import Stage
+from torsor.support.html import element
 from torsor.support.locks import new_lock
 
 if TYPE_CHECKING:
@@ -99,6 +100,14 @@ class Viewer:
     def __repr__(self) -> str:
         where = "closed" if self._closed.is_set() else self.url
         return f"<Viewer of {self.session.stage.robot.name!r}: {where}>"
+
+    def _repr_html_(self) -> str:
+        """The page inside a notebook that runs on this machine, and its address."""
+        if self._closed.is_set():
+            return element("p", repr(self))
+        style = "width: 100%; height: 560px; border: 0"
+        frame = element("iframe", src=self.url, title=f"Viewer of {self.session.stage.robot.name}", style=style)
+        return element("div", frame, element("p", "Viewer: ", element("a", self.url, href=self.url, target="_blank")))
 
     # -- inside ----------------------------------------------------------------------------------------------
 

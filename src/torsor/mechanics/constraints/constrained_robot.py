@@ -13,20 +13,20 @@ from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.dask_blocks import FLOAT64
 from torsor.errors import ArgumentError, ClosureError, UnknownName
-from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
-from torsor.mechanics.constraints import closing, drives
+from torsor.mechanics.constraints import closing, drives, switching
 from torsor.mechanics.constraints.base import Constraint
 from torsor.mechanics.constraints.differentiation import Differentiation
+from torsor.mechanics.constraints.inputs import read_inputs
 from torsor.mechanics.constraints.local_rank import ranks, solve_by_local_rank
 from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.mobility import Mobility, mobility_at
 from torsor.mechanics.constraints.motion import ConstrainedMotion, Impact, Stabilization
 from torsor.mechanics.constraints.null_space import in_mass_metric
 from torsor.mechanics.constraints.solving import Inputs, Solver
-from torsor.mechanics.constraints.switching import Active, read_flags, row_flags, solve_active
+from torsor.mechanics.constraints.switching import Active, solve_active
 
 if TYPE_CHECKING:
     from torsor.kernels.compiled_mechanism import Wrenches
@@ -140,7 +140,7 @@ class ConstrainedRobot(Differentiation):
         ones do not act, and their λ is 0; one kernel serves all patterns, so that a gait is compiled once.
         """
         tau = subtract_friction(self.robot, v, tau, friction)
-        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, stabilization)
+        inputs, extra = read_inputs(self, wrenches, expressed_in, loop_forces, stabilization)
         values = (q, v, tau, *self.clock(time), *extra)
         return ConstrainedMotion(*solve_active(self, "dynamics", method, inputs, values, active, loop_forces or ()))
 
@@ -167,18 +167,11 @@ class ConstrainedRobot(Differentiation):
         """
         refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
         tree = self.tree.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in, friction=False)
-        a = np.asarray(a, float)
         _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
         if active is not None:
-            on = row_flags(self, read_flags(self, active))
+            on = switching.row_flags(self, switching.read_flags(self, active))
             A, drift = A * on[..., None], drift * on
-        gap = np.einsum("...kn,...n->...k", A, a) + drift
-        size = np.einsum("...kn,...n->...k", abs(A), abs(a)) + abs(drift)
-        if (bad := abs(gap) > 1e-6 * size + 1e-9).any():
-            row = self.rows[int(np.argmax(bad.reshape(-1, len(self.rows)).any(axis=0)))]
-            raise ArgumentError(
-                f"this acceleration violates the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}"
-            )
+        drives.check_acceleration(self.rows, A, drift, np.asarray(a, float))
         if actuated is not None:
             if multipliers is not None:
                 raise ArgumentError("give either multipliers or actuated, not both")
@@ -188,25 +181,33 @@ class ConstrainedRobot(Differentiation):
         lam = self._vector("multipliers", multipliers, len(self.rows))
         return tree - np.einsum("...kn,...k->...n", A, lam)
 
-    def projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
-        """P = 1 − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹, ``(..., nv, nv)``: P τ moves the robot, (1 − P) τ acts on the constraints (MR 8.100)."""
-        return np.swapaxes(self.acceleration_projector(q, time=time), -1, -2)
+    def projector(self, q: ArrayLike, *, time: ArrayLike | None = None, active: Active | None = None) -> np.ndarray:
+        """P = 1 − Aᵀ(A M⁻¹Aᵀ)⁻¹A M⁻¹, ``(..., nv, nv)``: P τ moves the robot, (1 − P) τ acts on the constraints (MR 8.100).
 
-    def acceleration_projector(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        ``active`` as in :meth:`forward_dynamics`: A has the rows of the active constraints alone.
+        """
+        return np.swapaxes(self.acceleration_projector(q, time=time, active=active), -1, -2)
+
+    def acceleration_projector(
+        self, q: ArrayLike, *, time: ArrayLike | None = None, active: Active | None = None
+    ) -> np.ndarray:
         """P_θ̈ = M⁻¹P M = 1 − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A = Pᵀ, ``(..., nv, nv)`` (MR 8.102); also of velocities."""
+        if active is not None:
+            return switching.acceleration_projector(self, q, time, active)
         A, M = self.solver.rows_and_mass(q, self.clock(time))
         w = in_mass_metric(M, A, self.robot.model)
-        keep = np.arange(w.Vt.shape[-2]) >= ranks(self, w, q, time)[..., None]
-        K = w.Vt * keep[..., None]  # rows: the null space, in coordinates where M is the identity
-        CK = np.linalg.solve(np.swapaxes(w.C, -1, -2), np.swapaxes(K, -1, -2))
-        return CK @ (K @ np.swapaxes(w.C, -1, -2))
+        return w.onto_null_space(ranks(self, w, q, time))
 
-    def inverse_effective_mass(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+    def inverse_effective_mass(
+        self, q: ArrayLike, *, time: ArrayLike | None = None, active: Active | None = None
+    ) -> np.ndarray:
         """A M⁻¹Aᵀ, ``(..., k, k)``, symmetric bit for bit: the rows' accelerations under unit multipliers (Delassus' matrix).
 
-        One inward pass over the articulated bodies for each row, O(N k²) in all; M⁻¹ is not formed (F&O 21).
+        One inward pass over the articulated bodies for each row, O(N k²) in all; M⁻¹ is not formed (F&O 21).  Rows and columns
+        of constraints that are not ``active`` are zero.
         """
-        return self.solver.kernel("inverse_effective_mass")(q, *self.clock(time))
+        whole = self.solver.kernel("inverse_effective_mass")(q, *self.clock(time))
+        return whole if active is None else whole * switching.both_flags(self, active)
 
     def wrench(
         self, q: ArrayLike, multipliers: ArrayLike, frame: str, rows: str = "all", *, time: ArrayLike | None = None
@@ -276,7 +277,7 @@ class ConstrainedRobot(Differentiation):
         """
         options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "expressed_in": expressed_in}
         a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, active=active, **options)
-        inputs, extra = self._inputs(wrenches, expressed_in, loop_forces, None)
+        inputs, extra = read_inputs(self, wrenches, expressed_in, loop_forces, None)
         kernel = self.solver.kernel("reactions", inputs=inputs)
         tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)
         out = {name: tree[..., i, :] for i, name in enumerate(self.robot.joints)}
@@ -316,10 +317,20 @@ class ConstrainedRobot(Differentiation):
         """The velocity nearest to v, in kinetic energy, that keeps the (``active``) constraints: A v = b."""
         return self.impact(q, v, 0.0, time=time, active=active).v
 
-    def mobility(self, q: ArrayLike | None = None, *, time: float | None = None) -> Mobility:
-        """Degrees of freedom, rank and redundancy at a configuration that closes the loops (assembled if none is given)."""
+    def mobility(self, q: ArrayLike | None = None, *, time: float | None = None, active: Active | None = None) -> Mobility:
+        """Degrees of freedom, rank and redundancy at a configuration that closes the loops (assembled if none is given).
+
+        ``active`` as in :meth:`with_active`: under these constraints alone.
+        """
+        if active is not None:
+            held = self.with_active(active)
+            return held.mobility(q, time=time if held.solver.clock else None)
         q = self.assemble(time=time) if q is None else self._one("q", q, self.robot.nq)
         return mobility_at(self, q, time)
+
+    def with_active(self, active: Active) -> ConstrainedRobot:
+        """The robot under its active constraints alone, with rows and kernels of its own: a flag each, or ``{name: flag}``."""
+        return switching.only(self, switching.read_pattern(self, active))
 
     # -- how -----------------------------------------------------------------------------------------------------
 
@@ -366,21 +377,6 @@ class ConstrainedRobot(Differentiation):
         if counts or self.solver.equations.depends_on_time or method == "null_space":
             return None
         return self.solver.kernel_of_independent_rows("dynamics", method, Inputs(wrenches, expressed_in))
-
-    def _inputs(self, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any) -> tuple[Inputs, tuple]:
-        """The additional inputs of a call, and their values in the kernels' order."""
-        wrenches, loop_forces = check_wrenches(self.robot.model, wrenches), loop_forces or {}
-        if not isinstance(loop_forces, Mapping):
-            raise ArgumentError(f"loop_forces must be a dict by name, not {type(loop_forces).__name__}")
-        loops = [c.name for c in self.constraints if isinstance(c, JointConstraint)]
-        for name in loop_forces:
-            if name not in loops:
-                raise UnknownName("loop", name, loops)
-        gains: tuple = () if stabilization is None else tuple(np.atleast_1d(stabilization))
-        if len(gains) not in (0, 2):
-            raise ArgumentError(f"stabilization must be (decay, stiffness), two numbers [1/s], not {stabilization}")
-        extra = (*(("decay", "stiffness") if gains else ()), *(f"loop_forces[{name!r}]" for name in loop_forces))
-        return Inputs(tuple(wrenches), expressed_in, extra), (*gains, *loop_forces.values(), *wrenches.values())
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
         """An argument that NumPy computes with, as ``(..., n)`` in C order, checked as a kernel checks its own."""

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 RANK = 1e-9
 
 
+def check_acceleration(rows: Sequence[str], A: np.ndarray, drift: np.ndarray, a: np.ndarray) -> None:
+    """Refuse an acceleration that breaks the constraints."""
+    gap = np.einsum("...kn,...n->...k", A, a) + drift
+    size = np.einsum("...kn,...n->...k", abs(A), abs(a)) + abs(drift)
+    if (bad := abs(gap) > 1e-6 * size + 1e-9).any():
+        row = rows[int(np.argmax(bad.reshape(-1, len(rows)).any(axis=0)))]
+        raise ArgumentError(f"this acceleration violates the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}")
+
+
 def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarray) -> np.ndarray:
     """τ = τ_tree − Aᵀλ with zeros at the joints without a drive, ``(..., nv)``; of smallest norm if it is not unique.
 

@@ -53,6 +53,13 @@ class Whitened(NamedTuple):
         rest = s[..., rank] if rank < s.shape[-1] else np.zeros(s.shape[:-1])
         return (s[..., rank - 1] > CLEAR * s[..., 0]) & (s[..., rank - 1] > 10 * rest) if rank else rest == 0
 
+    def onto_null_space(self, rank: np.ndarray) -> np.ndarray:
+        """The projector of velocities onto those that keep the rows, ``(..., n, n)``, with the rank of each state given."""
+        keep = np.arange(self.Vt.shape[-2]) >= np.asarray(rank)[..., None]
+        K = self.Vt * keep[..., None]  # rows: the null space, in coordinates where M is the identity
+        CK = np.linalg.solve(np.swapaxes(self.C, -1, -2), np.swapaxes(K, -1, -2))
+        return CK @ (K @ np.swapaxes(self.C, -1, -2))
+
     def at(self, states: Any) -> Whitened:
         """Some states of the batch, by index or mask."""
         return Whitened(*(part[states] for part in self))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, UnknownName
+from torsor.mechanics.constraints.null_space import in_mass_metric
 from torsor.mechanics.constraints.solving import METHODS, Inputs, pick
 
 if TYPE_CHECKING:
@@ -53,12 +54,50 @@ def row_flags(system: ConstrainedRobot, flags: np.ndarray) -> np.ndarray:
     return np.repeat(flags, [c.size for c in system.constraints], axis=-1)
 
 
+def both_flags(system: ConstrainedRobot, active: Active) -> np.ndarray:
+    """1 where both rows are active, ``(..., k, k)``."""
+    on = row_flags(system, read_flags(system, active))
+    return on[..., :, None] * on[..., None, :]
+
+
+def read_pattern(system: ConstrainedRobot, active: Active) -> tuple[bool, ...]:
+    """One flag for each constraint."""
+    flags = read_flags(system, active)
+    if flags.ndim != 1:
+        raise ArgumentError(f"active has shape {flags.shape}, expected ({len(system.constraints)},): one pattern at a time")
+    return tuple((flags > 0).tolist())
+
+
 def only(system: ConstrainedRobot, pattern: tuple[bool, ...]) -> ConstrainedRobot:
     """The robot under some of its constraints, one flag for each; made once."""
     if pattern not in system.parts:
         held = [c for c, on in zip(system.constraints, pattern, strict=True) if on]
         system.parts.setdefault(pattern, type(system)(system.tree, held))
     return system.parts[pattern]
+
+
+def acceleration_projector(system: ConstrainedRobot, q: ArrayLike, time: ArrayLike | None, active: Active) -> np.ndarray:
+    """P_θ̈ of the active constraints, ``(..., nv, nv)``, from the rows of all of them.
+
+    Where the active rows are dependent, the constraints of that pattern are a system of their own, as in the dynamics.
+    """
+    A, M = system.solver.rows_and_mass(q, system.clock(time))
+    flags = read_flags(system, active)
+    shape = np.broadcast_shapes(A.shape[:-2], flags.shape[:-1])
+    flags = np.broadcast_to(flags, (*shape, flags.shape[-1]))
+    on = row_flags(system, flags)
+    w = in_mass_metric(np.broadcast_to(M, (*shape, *M.shape[-2:])), A * on[..., None], system.robot.model)
+    Q = np.broadcast_to(np.asarray(q, float), (*shape, system.robot.nq))
+    out = np.empty((*shape, system.robot.nv, system.robot.nv))
+    for pattern in np.unique(flags.reshape(-1, flags.shape[-1]), axis=0):
+        at, rank = (flags == pattern).all(axis=-1), int(row_flags(system, pattern).sum())
+        if w.at(at).has_rank(rank).all():
+            out[at] = w.at(at).onto_null_space(np.full(at.sum(), rank))
+            continue
+        part = only(system, tuple((pattern > 0).tolist()))
+        moments = None if not part.solver.clock else np.broadcast_to(np.asarray(time, float), shape)[at]
+        out[at] = part.acceleration_projector(Q[at], time=moments)
+    return out
 
 
 def solve_active(

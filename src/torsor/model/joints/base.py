@@ -44,6 +44,11 @@ class JointType(ABC):
             if f.name in AXIS_FIELDS and f.type in (Vec, "Vec"):
                 object.__setattr__(self, f.name, _unit(getattr(self, f.name), f"{type(self).__name__}: {f.name}"))
 
+    @property
+    def quaternions(self) -> tuple[slice, ...]:
+        """Entries of q that are quaternions; joints in a row may have several."""
+        return (self.quaternion,) if self.quaternion.stop else ()
+
     @abstractmethod
     def transform(self, q: Scalars) -> Transform:
         """X_J(q): from the joint frame to the body frame."""

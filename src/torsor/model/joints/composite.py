@@ -24,12 +24,25 @@ class JointSequence(JointType):
     def sequence(self) -> tuple[JointType, ...]:
         """The joints, from the parent to the child."""
 
-    def split_configuration(self, q: Sequence[Any]) -> Iterator[tuple[JointType, Sequence[Any]]]:
-        """(joint, its part of q), from the parent to the child."""
+    @property
+    def angles(self) -> tuple[int, ...]:  # type: ignore[override]  # a class variable elsewhere
+        return tuple(at + k for at, joint in self._starts() for k in joint.angles)
+
+    @property
+    def quaternions(self) -> tuple[slice, ...]:
+        return tuple(slice(at + x.start, at + x.stop) for at, joint in self._starts() for x in joint.quaternions)
+
+    def _starts(self) -> Iterator[tuple[int, JointType]]:
+        """The first entry of q of each joint."""
         start = 0
         for joint in self.sequence():
-            yield joint, q[start : start + joint.nq]
+            yield start, joint
             start += joint.nq
+
+    def split_configuration(self, q: Sequence[Any]) -> Iterator[tuple[JointType, Sequence[Any]]]:
+        """(joint, its part of q), from the parent to the child."""
+        for start, joint in self._starts():
+            yield joint, q[start : start + joint.nq]
 
     def split_velocity(self, v: Sequence[Any]) -> Iterator[Sequence[Any]]:
         """The part of v of each joint."""

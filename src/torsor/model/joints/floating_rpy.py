@@ -25,6 +25,7 @@ class FloatingRPY(JointType):
 
     name = "floating_rpy"
     nq = nv = 6
+    angles = (3, 4, 5)
 
     def transform(self, q: Scalars) -> Transform:
         return Transform(_TURN.transform(_yaw_first(q)).E, Vec(*q[:3]))

@@ -1,9 +1,11 @@
 // Curves over time on a canvas, in the page's colours; the cursor is an element of its own, and moves without redrawing them.
 
-// Okabe and Ito's, as torsor.plotting has them, and two more; brighter on black
+// as torsor.plotting has them, Okabe and Ito's first; brighter on black
 const COLORS = {
-  light: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#8C564B", "#6A3D9A"],
-  dark: ["#3DA5E0", "#F0793A", "#1FC095", "#DE9CC0", "#F2B632", "#8CCBF2", "#A9AFB8", "#C29A8F", "#A98BD4"],
+  light: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#8C564B",
+    "#6A3D9A", "#9A9A00", "#8B1A4B", "#00A6A6"],
+  dark: ["#3DA5E0", "#F0793A", "#1FC095", "#DE9CC0", "#F2B632", "#8CCBF2", "#A9AFB8", "#C29A8F",
+    "#A98BD4", "#C9C93B", "#D9709E", "#4FD0D0"],
 };
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 const LEFT = 46, RIGHT = 10, TOP = 8, BOTTOM = 20;

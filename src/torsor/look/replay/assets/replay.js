@@ -44,6 +44,7 @@ class Replay {
     document.body.classList.toggle("still", !this.duration);
     for (const [name, value] of film.facts) element("facts").append(made("dt", "", name), made("dd", "", value));
     this.events();
+    this.configurations();
     for (const { frame } of film.arrows) element("notes").append(made("li", "", `Red arrow: external force on ${frame}`));
     for (const note of film.notes) element("notes").append(made("li", "", note));
     element("about").hidden = !film.notes.length && !film.arrows.length;
@@ -63,6 +64,18 @@ class Replay {
       button.addEventListener("click", () => this.seek(at.find((t) => t > this.time + 1e-9) ?? at[0]));
       element("events").append(button);
     }
+  }
+
+  // a menu of the named configurations; the motion is its first entry, and comes back when time changes
+  configurations() {
+    const menu = element("configuration");
+    menu.append(...[this.duration ? "motion" : "neutral", ...film.configurations.map(({ name }) => name)].map((name, k) => {
+      const option = made("option", "", name);
+      option.value = k - 1;
+      return option;
+    }));
+    element("posed").hidden = !film.configurations.length || !this.stage;
+    menu.addEventListener("change", () => (Number(menu.value) < 0 ? this.seek(this.time) : this.stand(Number(menu.value))));
   }
 
   // a switch for every joint; first on are those that move most
@@ -136,7 +149,13 @@ class Replay {
     element("play").classList.toggle("playing", this.playing);
   }
 
+  stand(k) {
+    this.play(false);
+    this.stage?.stand(k);
+  }
+
   seek(t) {
+    element("configuration").selectedIndex = 0;
     this.time = Math.min(Math.max(t, 0), this.duration);
     element("scrub").value = this.time;
     element("scrub").setAttribute("aria-valuetext", `${this.time.toFixed(2)} seconds`);

@@ -45,7 +45,8 @@ class Stage {
   // -- what there is ---------------------------------------------------------------------------------------
 
   placed(data) {
-    const still = unpacked(data, this.film.still);
+    const still = (this.still = unpacked(data, this.film.still));
+    this.named = this.film.configurations.map(({ poses }) => unpacked(data, poses));
     this.poses = unpacked(data, this.film.poses);  // link, then x y z qx qy qz qw, then picture
     return this.film.links.map((name, k) => {
       const group = new this.THREE.Group();
@@ -151,6 +152,10 @@ class Stage {
   // round every solid part at a time, or every other
   boxes(t, solid) {
     this.pose(t);
+    return this.around(solid);
+  }
+
+  around(solid) {
     this.world.updateMatrixWorld(true);
     return this.links.flatMap(({ children }) => children.filter(({ castShadow }) => castShadow === solid)
       .map(({ geometry, matrixWorld }) => {
@@ -229,8 +234,41 @@ class Stage {
   }
 
   show(t) {
-    const before = this.followed ? this.moved() : null;
-    this.pose(t);
+    this.carry(() => {
+      if (this.stands) this.place(this.still);
+      if (this.stands) this.level(this.floor);
+      this.stands = false;
+      this.pose(t);
+    });
+  }
+
+  // at a named configuration, without forces, until show(t)
+  stand(k) {
+    this.carry(() => this.place(this.named[k]));
+    this.stands = true;
+    // a page of a free robot at rest has no floor of its own
+    if (this.film.floating && !this.film.moving.length) this.level(Math.min(...this.around(true).map(({ min }) => min.z)));
+    for (const { arrow } of this.arrows) arrow.visible = false;
+    this.changed();
+  }
+
+  level(z) {
+    if (!Number.isFinite(z)) return;
+    this.ground.position.z += z - this.grid.position.z;
+    this.grid.position.z = z;
+  }
+
+  place(poses) {
+    this.links.forEach((link, k) => {
+      link.position.fromArray(poses, 7 * k);
+      link.quaternion.fromArray(poses, 7 * k + 3);
+    });
+  }
+
+  // the camera goes along where it follows the robot
+  carry(change) {
+    const before = this.followed || !this.film.moving.length ? this.moved() : null;
+    change();
     if (before) {
       const step = this.moved().sub(before);
       this.camera.position.add(step);

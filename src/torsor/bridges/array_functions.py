@@ -1,0 +1,110 @@
+"""A quantity of a robot as a function of arrays with derivatives, each of them a kernel: shared by PyTorch and JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from torsor.compile import Argument, Kernel
+from torsor.errors import ArgumentError
+from torsor.kernels.coordinate_derivatives import COORDINATES
+from torsor.kernels.kernels import Kernels
+from torsor.kernels.spec import Spec
+
+#: highest order of a derivative
+ORDER = 2
+#: types of numbers that kernels compute with
+PRECISIONS = ("float32", "float64")
+
+
+@dataclass(frozen=True)
+class ArrayFunction:
+    """y(x), with (∂y/∂x) ẋ as its ``push`` and (∂y/∂x)ᵀw as its ``pull``: functions again, up to second derivatives.
+
+    Everything is in the coordinates of the inputs and results (:mod:`torsor.kernels.coordinate_derivatives`).
+    """
+
+    kernels: Kernels
+    spec: Spec
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"kernels": self.kernels, "spec": self.spec}
+
+    @cached_property
+    def _made(self) -> dict[Any, Any]:
+        """Kernels by precision and derivatives by (mode, *names): finding them by their specs takes longer than short calls."""
+        return {}
+
+    def kernel(self, precision: str) -> Kernel:
+        """The kernel for "float32" or "float64"."""
+        found: Kernel | None = self._made.get(precision)
+        return found or self._made.setdefault(precision, self.kernels.kernel(replace(self.spec, dtype=precision)))
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """Names and shapes of the arguments."""
+        return self.kernel("float64").inputs
+
+    @property
+    def outputs(self) -> tuple[Argument, ...]:
+        """Names and shapes of the results."""
+        return self.kernel("float64").outputs
+
+    @property
+    def name(self) -> str:
+        """The name of the quantity."""
+        return self.spec.label
+
+    def evaluate(self, precision: str, *arrays: Any) -> list[Any]:
+        """The results for NumPy arrays of one batch."""
+        results = self.kernel(precision)(*arrays)
+        return [results] if len(self.outputs) == 1 else list(results)
+
+    def push(self, names: Sequence[str]) -> ArrayFunction:
+        """(x, ẋ) ↦ (∂y/∂x) ẋ by the inputs named."""
+        return self._derivative("push", names)
+
+    def pull(self, names: Sequence[str]) -> ArrayFunction:
+        """(x, w) ↦ (∂y/∂x)ᵀw by the inputs named."""
+        return self._derivative("pull", names)
+
+    @property
+    def before(self) -> ArrayFunction:
+        """The function that this one is a derivative of."""
+        *steps, _ = self.spec.derivative
+        return replace(self, spec=replace(self.spec, derivative=tuple(steps) if len(steps) > 1 else ()))
+
+    def _derivative(self, mode: str, names: Sequence[str]) -> ArrayFunction:
+        key = mode, *names
+        if key in self._made:
+            found: ArrayFunction = self._made[key]
+            return found
+        steps = self.spec.derivative or (COORDINATES,)
+        if len(steps) > ORDER:
+            raise ArgumentError(f"{self.name} has derivatives up to order {ORDER}; this call needs order {len(steps)}")
+        made: ArrayFunction = self._made.setdefault(key, replace(self, spec=replace(self.spec, derivative=(*steps, key))))
+        return made
+
+
+def check_count(function: Any, given: Sequence[Any]) -> None:
+    """An error unless there is one argument for each input."""
+    inputs = function.inputs
+    if len(given) != len(inputs):
+        words = ", ".join(a.name for a in inputs)
+        raise ArgumentError(f"{function.name} takes {len(inputs)} arrays ({words}), {len(given)} given")
+
+
+def batch_axes(argument: Argument, shape: Sequence[int]) -> tuple[int, ...]:
+    """The axes of an array before those of one state; an error if it has others."""
+    lead = len(shape) - len(argument.shape)
+    if lead < 0 or tuple(shape[lead:]) != argument.shape:
+        expected = ", ".join(["...", *map(str, argument.shape)])
+        raise ArgumentError(f"{argument.name} has shape {tuple(shape)}, expected ({expected})")
+    return tuple(shape[:lead])
+
+
+def refuse_precision(name: str, given: str) -> None:
+    """The error about numbers that no kernel computes with."""
+    raise ArgumentError(f"{name} has numbers of type {given}; kernels compute with float32 and float64, convert it")

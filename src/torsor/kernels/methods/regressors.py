@@ -1,0 +1,55 @@
+"""Methods of Robot: regressors, by which joint forces and energies are linear in the inertial parameters of the links."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.algorithms.regressors import inertial_parameters
+from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.kernels.kernel_method import kernel_method
+
+
+class Regressors(CompiledMechanism):
+    """Y with τ = Y π, for the identification of inertial parameters."""
+
+    @property
+    def inertial_parameters(self) -> Array:
+        """π, ``(10 N,)``: (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz) [kg, kg·m, kg·m²] for each joint.
+
+        N is the number of ``joints``; the body is the joint's child link with the links welded to it and the rotors that it
+        carries, moments and centre in that link's frame, about its origin; the order is Pinocchio's.
+
+        >>> import torsor as ts
+        >>> ts.robots.two_link().inertial_parameters[:4].round(6).tolist()  # 1 kg at the end of a link of 1 m
+        [1.0, 1.0, 0.0, 0.0]
+        """
+        return np.array(inertial_parameters(self._model))
+
+    @kernel_method
+    def inverse_dynamics_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+        """Y(q, v, a), ``(nv, 10 N)``, with τ = Y π [N·m, N] for the parameters π of :attr:`inertial_parameters`.
+
+        Armature, rotors, force elements, damping and friction are not in it (Atkeson, An & Hollerbach 1986).
+
+        >>> import numpy as np, torsor as ts
+        >>> robot = ts.robots.ur5()
+        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 6))
+        >>> Y = robot.inverse_dynamics_regressor(q, v, a)
+        >>> Y.shape, np.allclose(Y @ robot.inertial_parameters, robot.inverse_dynamics(q, v, a))
+        ((6, 60), True)
+        """
+        return self._run("inverse_dynamics_regressor", (q, v, a), out=out)
+
+    @kernel_method
+    def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """y(q, v), ``(10 N,)``, with K = y·π [J] for the parameters π of :attr:`inertial_parameters`.
+
+        The energy of armatures and of spinning rotors is not in it.
+        """
+        return self._run("kinetic_energy_regressor", (q, v), out=out)
+
+    @kernel_method
+    def potential_energy_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """y(q), ``(10 N,)``, with P = y·π [J] for the parameters π of :attr:`inertial_parameters`, without force elements."""
+        return self._run("potential_energy_regressor", (q,), out=out)

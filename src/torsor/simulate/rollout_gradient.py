@@ -1,0 +1,300 @@
+"""Gradients of a rollout: the adjoint of a step, and the scan that carries it back over the stored states.
+
+With x⁺ = Φ(x, u) and weights w of the recorded states, λ = ∂Φ/∂xᵀ (λ⁺ + w⁺) from the last step to the first: λ is the gradient
+of Σ w·x by the state, and ∂Φ/∂uᵀ (λ⁺ + w⁺) that by the inputs of the step.  Gradients by q are along v.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors, rnea
+from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
+from torsor.compile import Argument, Scan, record
+from torsor.compile.arrays import as_rows
+from torsor.compile.derivative import Linearization
+from torsor.compile.scan import NotFinite
+from torsor.errors import ArgumentError
+from torsor.kernels.derivatives import OnManifold, Space, flat, split
+from torsor.kernels.implicit import Calls, Solution, record_with_calls
+from torsor.model import Model
+from torsor.scalar import Scalar, Scalars
+from torsor.simulate.parameters import vary_model
+from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, next_state, wrench_argument
+
+#: inputs of a step by which no gradient is taken
+CONSTANT = ("dt", "t", COEFFICIENTS)
+STATE = ("q0", "v0", "memory")
+#: results of a step
+STEP = ("q", "v", "memory")
+#: of the weights
+NAMES = {"q0": "q", "v0": "v"}
+
+
+# -- one step, backwards --------------------------------------------------------------------------------------------
+
+
+def spaces(model: Model, plan: Plan) -> list[Space]:
+    """The inputs of a step by which the gradient is taken: first the state, then those that are new at each step or fixed."""
+    found, start = [], 0
+    for a in plan.inputs(model):
+        of = model if a.name == "q0" else None
+        found.append(Space(a, start, (model.nv,) if of else a.shape, of))
+        start += a.size
+    return [space for space in found if space.argument.name not in CONSTANT]
+
+
+def layout(model: Model, plan: Plan) -> tuple[list[Space], list[Space], list[Space]]:
+    """The spaces of the state, of the fixed inputs and of those that are new at each step."""
+    stepped = {a.name for a, new in plan.fed if new}
+    by = spaces(model, plan)
+    state = [s for s in by if s.argument.name in STATE]
+    rest = [s for s in by if s.argument.name not in STATE]
+    return state, [s for s in rest if s.argument.name not in stepped], [s for s in rest if s.argument.name in stepped]
+
+
+def adjoint_inputs(model: Model, plan: Plan) -> list[Argument]:
+    """Those of the step, the weights of the state after it, and the adjoint: of that state, and of the fixed inputs so far."""
+    state, fixed, _ = layout(model, plan)
+    weights = [Argument(f"weights of {NAMES.get(s.argument.name, 'memory')}", s.shape) for s in state]
+    return [*plan.inputs(model), *weights, Argument("adjoint", (sum(s.size for s in (*state, *fixed)),))]
+
+
+def adjoint_step(model: Model, *values: Any, plan: Plan, by_articulated: bool = True) -> Any:
+    """The adjoint before a step from that after it; then the gradient by the inputs that are new at each step, end to end."""
+    state, fixed, stepped = layout(model, plan)
+    count = len(plan.inputs(model))
+    x = flat([value if isinstance(value, (list, tuple)) else [value] for value in values[:count]])
+    *weights, after = values[count:]
+    size = sum(s.size for s in state)
+    w = [a + b for a, b in zip(flat(weights), after[:size], strict=True)]
+    pulled = step_derivative(model, plan, by_articulated and model.local, x).pull(w)
+    before = flat([s.pull(x, pulled) for s in state])
+    sums = [a + b for a, b in zip(after[size:], flat([s.pull(x, pulled) for s in fixed]), strict=True)]
+    rows = flat([s.pull(x, pulled) for s in stepped])
+    return ([*before, *sums], rows) if stepped else [*before, *sums]
+
+
+def step_derivative(model: Model, plan: Plan, by_articulated: bool, x: Scalars) -> OnManifold:
+    """The derivative of a rollout's step at its inputs x, end to end; its accelerations solve M a + h − Jᵀf − τ = 0."""
+    known = {a.name: a for a, _ in plan.fed}
+    varied = [(key, known[key.label]) for key in plan.vary]
+    state = [Argument("q", (model.nq,)), Argument("v", (model.nv,)), Argument("tau", (model.nv,))]
+    inputs = [*state, *(wrench_argument(frame) for frame in plan.frames), *(a for _, a in varied)]
+
+    def parts(rest: Sequence[Scalars]) -> tuple[Model, dict[str, Scalars]]:
+        """The model with its varied constants, and the wrenches."""
+        wrenches = dict(zip(plan.frames, rest, strict=False))
+        constants = zip(varied, rest[len(plan.frames) :], strict=True)
+        return vary_model(model, [(key, value if a.shape else value[0]) for (key, a), value in constants]), wrenches
+
+    def residual(q: Scalars, v: Scalars, tau: Scalars, *rest: Scalars) -> dict[str, Any]:
+        *given, a = rest
+        moving, wrenches = parts(given)
+        return {"R": [y - t for y, t in zip(rnea(moving, q, v, a, wrenches), tau, strict=True)]}
+
+    R = record(residual, [*inputs, Argument("a", (model.nv,))])
+
+    def accelerations(y: Scalars) -> Solution:
+        q, v, tau, *rest = split(inputs, y)
+        moving, wrenches = parts(rest)
+        a = list((forward_dynamics if by_articulated else forward_dynamics_by_factors)(moving, q, v, tau, wrenches))
+        solve = (by_articulated_bodies if by_articulated else by_factors)(moving, q).solve  # M = Mᵀ
+        return Solution(Linearization.of(R, [*y, *a]), solve, solve, a)
+
+    arguments = plan.inputs(model)
+
+    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
+        named: dict[str, Any] = {a.name: y if a.shape else y[0] for a, y in zip(arguments, values, strict=True)}
+        constants = flat([named[key.label] if a.shape else [named[key.label]] for key, a in varied])
+
+        def solve(_: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
+            return calls(accelerations, [*q, *v, *tau, *flat(list((wrenches or {}).values())), *constants], model.nv)
+
+        return dict(zip(STEP, next_state(model, *named.values(), plan=plan, solve=solve), strict=False))
+
+    p, calls = record_with_calls(function, arguments)
+    return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))
+
+
+adjoint_step_by_factors = partial(adjoint_step, by_articulated=False)
+
+
+# -- all steps ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RolloutGradient:
+    """The gradient of Σ w·x by all that a rollout was given, each in the shape in which it was given; by q0 along v (nv)."""
+
+    q0: np.ndarray  #: (..., nv), along v
+    v0: np.ndarray  #: (..., nv)
+    controls: np.ndarray | None = None  #: as the controls
+    parameters: dict[str, np.ndarray] = field(default_factory=dict)  #: of the controller, by name
+    vary: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)  #: by property, then by link or joint
+    wrenches: dict[str, np.ndarray] = field(default_factory=dict)  #: by frame
+    memory: np.ndarray | None = None  #: by the controller's memory at the start
+    actuator_memory: np.ndarray | None = None  #: by that of the actuators
+
+
+class Segment(NamedTuple):
+    """Consecutive steps, and the states before them: all ``(..., n + 1, size)``, or only the first, to run from again."""
+
+    first: int
+    steps: int
+    states: list[np.ndarray]
+    complete: bool
+
+    def fed(self, feeds: Sequence[StepInput]) -> Iterator[np.ndarray]:
+        """The further inputs of these steps."""
+        for f in feeds:
+            axis = f.values.ndim - 1 - len(f.argument.shape)
+            rows = (slice(None),) * axis + (slice(self.first, self.first + self.steps),)
+            yield f.values[rows] if f.stepped else f.values
+
+
+class Adjoint(NamedTuple):
+    """All that the gradient of one rollout needs."""
+
+    model: Model
+    plan: Plan
+    feeds: list[StepInput]
+    batch: dict[str, tuple[int, ...]]  #: leading axes of q0, v0, memory and actuator_memory as they were given
+    forward: Scan
+    backward: Scan
+    segments: list[Segment]  #: in the order of time
+    every: int
+
+    def gradient(self, batch: tuple[int, ...], records: int, weights: dict[str, Any]) -> RolloutGradient:
+        """From weights of the recorded states, by name: q, v, memory, actuator_memory; None is zero."""
+        state, fixed, stepped = layout(self.model, self.plan)
+        given = self._weights(weights, batch, records)
+        moving, dtype = sum(s.size for s in state), self.backward.dtype
+        adjoint = np.zeros((*batch, moving + sum(s.size for s in fixed)), dtype)
+        rows: list[np.ndarray] = []
+        for segment in reversed(self.segments):
+            end = segment.first + segment.steps
+            if self.every > 1 and end % self.every == 0:  # the end of the segment was recorded
+                adjoint[..., :moving] += np.concatenate([w[..., end // self.every - 1, :] for w in given], -1)
+            inside = [np.zeros((segment.steps, *s.shape), dtype) for s in state] if self.every > 1 else given
+            before = [x[..., :-1, :] for x in self._states(segment)]
+            found = self.backward(*before, *segment.fed(self.feeds), *inside, adjoint, steps=segment.steps)
+            adjoint, *more = found if stepped else (found,)
+            rows[:0] = more
+        along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, records, 0))
+        return self._by_name(_parts((*state, *fixed), adjoint), _parts(stepped, along))
+
+    def _weights(self, weights: dict[str, Any], batch: tuple[int, ...], records: int) -> list[np.ndarray]:
+        """The weights (..., T, n) of q, v and the memory, checked."""
+        nv, own = self.model.nv, self.plan.controller_memory
+        sizes = {"q": nv, "v": nv, "memory": own, "actuator_memory": self.plan.memory - own}
+        out = {}
+        for name, size in sizes.items():
+            argument, value = Argument(name, (records, size)), weights[name]
+            if value is not None and not size:
+                raise ArgumentError(f"{name} is given, but this rollout has none; omit it")
+            array = np.zeros(argument.shape) if value is None else as_rows(argument, value, self.backward.dtype)
+            try:
+                out[name] = np.broadcast_to(array, (*batch, *argument.shape))
+            except ValueError:
+                raise ArgumentError(
+                    f"{name} has shape {array.shape}, expected {(*batch, *argument.shape)}: a row of {size} numbers for each "
+                    "recorded state"
+                ) from None
+        memories = [out[name] for name in ("memory", "actuator_memory") if sizes[name]]
+        return [out["q"], out["v"], *([np.concatenate(memories, axis=-1)] if memories else ())]
+
+    def _states(self, segment: Segment) -> list[np.ndarray]:
+        if segment.complete:
+            return segment.states
+        found = self.forward(*segment.states, *segment.fed(self.feeds), steps=segment.steps, with_start=True)
+        return list(found)
+
+    def _by_name(self, whole: dict[str, np.ndarray], along: dict[str, np.ndarray]) -> RolloutGradient:
+        """Gradients in the shape of what was given: summed where one value counts for several robots."""
+        out: dict[str, np.ndarray] = {}
+        if self.plan.memory:
+            own = self.plan.controller_memory
+            whole["memory"], whole["actuator_memory"] = whole["memory"][..., :own], whole["memory"][..., own:]
+        for name, lead in self.batch.items():
+            if name in whole:
+                out[name] = _sum_to(whole[name], lead, 1)
+        for f in self.feeds:
+            name, own = f.argument.name, len(f.argument.shape) + f.stepped
+            if name in whole or name in along:
+                out[name] = _sum_to((along if f.stepped else whole)[name], f.values.shape[: f.values.ndim - own], own)
+        vary: dict[str, dict[str, np.ndarray]] = {}
+        for key in self.plan.vary:
+            vary.setdefault(key.what, {})[key.name] = out[key.label]
+        own = self.plan.controller_memory
+        return RolloutGradient(
+            out["q0"],
+            out["v0"],
+            out.get("controls"),
+            {p: out[f"parameters[{p!r}]"] for p in self._parameters()},
+            vary,
+            {frame: out[wrench_argument(frame).name] for frame in self.plan.frames},
+            out["memory"] if own else None,
+            out["actuator_memory"] if self.plan.memory > own else None,
+        )
+
+    def _parameters(self) -> list[str]:
+        takes = self.plan.controller.takes if self.plan.controller else ()
+        return [p for p in takes if any(f.argument.name == f"parameters[{p!r}]" for f in self.feeds)]
+
+
+def _parts(by: Sequence[Space], x: np.ndarray) -> dict[str, np.ndarray]:
+    """Vectors end to end as arrays by name."""
+    out, start = {}, 0
+    for space in by:
+        out[space.argument.name] = x[..., start : start + space.size].reshape((*x.shape[:-1], *space.shape))
+        start += space.size
+    return out
+
+
+def _sum_to(x: np.ndarray, lead: tuple[int, ...], own: int) -> np.ndarray:
+    """Sum over the leading axes that ``lead`` lacks, or has with length 1; the last ``own`` axes stay."""
+    batch = x.shape[: x.ndim - own]
+    more = len(batch) - len(lead)
+    over = (*range(more), *(more + k for k, n in enumerate(lead) if n == 1 and batch[more + k] != 1))
+    return x.sum(axis=over).reshape((*lead, *x.shape[x.ndim - own :])) if over else x
+
+
+# -- the states to differentiate at ---------------------------------------------------------------------------------
+
+
+def run_in_segments(
+    scan: Scan, state: Sequence[np.ndarray], feeds: Sequence[StepInput], T: int, every: int
+) -> tuple[list[np.ndarray], list[Segment]]:
+    """The recorded states, and the segments: one with all states if each is recorded, else some √T from checkpoints."""
+    if every == 1:
+        states = list(scan(*state, *(f.values for f in feeds), steps=T, with_start=True))
+        for x in states:
+            x.flags.writeable = False  # the gradient is computed at these states
+        return [x[..., 1:, :] for x in states], [Segment(0, T, states, True)]
+    segments: list[Segment] = []
+    records: list[list[np.ndarray]] = []
+    now, first = list(state), 0
+    for steps in segment_lengths(T, every):
+        segments.append(Segment(first, steps, now, False))
+        try:
+            now = [x[..., -1, :] for x in scan(*now, *segments[-1].fed(feeds), steps=steps, every=steps)]
+        except NotFinite as error:
+            raise NotFinite(str(error), error.state, first + error.step, error.output) from None
+        first += steps
+        if first % every == 0:
+            records.append(now)
+    return [np.stack(rows, axis=-2) for rows in zip(*records, strict=True)], segments
+
+
+def segment_lengths(T: int, every: int) -> list[int]:
+    """Lengths of about √T that end at each recorded state: so many states are kept, and so many computed again at a time."""
+    longest = max(1, math.isqrt(T))
+    inside = [min(longest, every - k) for k in range(0, every, longest)]
+    return inside * (T // every)

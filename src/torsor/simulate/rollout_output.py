@@ -1,0 +1,161 @@
+"""Uses of a rollout's arrays: joint forces at its records, plots, files, and its forms in a REPL and a notebook."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError
+from torsor.simulate.step_program import Plan, StepInput, at_records
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+    from torsor.simulate.rollout_gradient import Adjoint, RolloutGradient
+
+#: numbers of a quantity above which a notebook shows a plot of some of the robots only
+SHOWN = 200_000
+
+
+class RolloutInputs(NamedTuple):
+    """What the joint forces of a rollout follow from: the inputs at its records, and how it was run."""
+
+    robot: Robot
+    integrator: str
+    dt: float
+    steps: int
+    plan: Plan | None  #: None if the joint forces are the controls
+    values: Sequence[np.ndarray] = ()  #: the inputs of the plan, or the controls if there are any
+    memory: Sequence[np.ndarray] = ()  #: carried states after q and v
+
+
+def inputs_at_records(
+    robot: Robot, plan: Plan, feeds: Sequence[StepInput], dt: float, steps: int, every: int, t: np.ndarray,
+    memory: Sequence[np.ndarray],
+) -> RolloutInputs:  # fmt: skip
+    """Copies of the inputs at the records, so that the arrays of the caller may change."""
+    computed = plan.controller is not None or bool(plan.actuators)
+    kept = feeds if computed else [f for f in feeds if f.argument.name == "controls"]
+    values = [at_records(f, every, t) for f in kept]
+    copies = [x if f.stepped else x.copy() for f, x in zip(kept, values, strict=True)]
+    return RolloutInputs(robot, plan.integrator, dt, steps, plan if computed else None, copies, memory if computed else ())
+
+
+class RolloutOutput:
+    """Methods of :class:`torsor.simulate.Rollout`."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    inputs: RolloutInputs | None
+    adjoint: Adjoint | None
+
+    @cached_property
+    def tau(self) -> np.ndarray:
+        """Joint forces at the recorded states, ``(..., T, nv)`` [N·m; N for prismatic joints], computed at the first access.
+
+        They are those of the controls, the controller and the actuators in the step that follows the record, after the last
+        step those of the last; without losses.
+        """
+        given = self._given("tau")
+        if given.plan is None:
+            tau = given.values[0] if given.values else np.zeros(())
+            return np.array(np.broadcast_to(tau, self.v.shape), self.v.dtype)
+        from torsor.kernels import Spec
+        from torsor.simulate.quantities import QUANTITIES
+
+        spec = Spec((("joint forces", given.plan),), dtype=self.v.dtype.name)
+        return np.asarray(given.robot.kernels.of(QUANTITIES).kernel(spec)(self.q, self.v, *given.memory, *given.values))
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """Names and units of the columns, and the integrator, dt [s] and number of steps."""
+        from torsor.simulate.result import names_of
+
+        given = self._given("info")
+        return {**names_of(given.robot), "integrator": given.integrator, "dt": given.dt, "steps": given.steps}
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Leading axes: () for one robot, (N,) for many."""
+        return self.q.shape[:-2]
+
+    def plot(self, axes: Any = None, *, robot: int | tuple[int, ...] | None = None) -> Any:
+        """q, v and τ over time; needs matplotlib.  Returns the axes.
+
+        Of many robots, the median, and a band from the smallest to the largest value; ``robot`` chooses one by its index.
+        """
+        from torsor.simulate.plots import motion_panels, plot_panels
+
+        chosen = () if robot is None else robot
+        try:
+            q, v, tau = (x[chosen] for x in (self.q, self.v, self.tau))
+            if q.ndim < 2:
+                raise IndexError
+        except (IndexError, TypeError):
+            raise ArgumentError(f"robot must be an index into the batch {self.batch}, not {robot!r}") from None
+        if not q.size:
+            raise ArgumentError("this Rollout has no robots or no records to plot")
+        return plot_panels(self.t, motion_panels(self.info, q, v, tau), axes)
+
+    def gradient(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        memory: ArrayLike | None = None,
+        actuator_memory: ArrayLike | None = None,
+    ) -> RolloutGradient:
+        """The gradient of a loss by all that the rollout was given: λ = ∂Φ/∂xᵀ (λ⁺ + w⁺), from the last step to the first.
+
+        The arguments are the gradient w of the loss by the recorded states, with the rows of ``rollout.q`` and ``rollout.v``;
+        those by q and by q0 are tangent vectors (nv), and what is not given is zero.  The rollout must have been made with
+        ``differentiable=True``.  The gradient is that of the rollout as it was, also if arrays have changed since.  If its
+        ``record`` is not "all", states are computed again from about √T checkpoints.
+
+        >>> import numpy as np, torsor as ts
+        >>> arm = ts.robots.two_link()
+        >>> run = arm.rollout(np.zeros(2), np.zeros(2), np.zeros((50, 2)), dt=1e-3, differentiable=True)
+        >>> w = np.zeros((50, 2)); w[-1, 0] = 1  # the loss is the last angle of the first joint
+        >>> run.gradient(q=w).controls.shape
+        (50, 2)
+        """
+        if self.adjoint is None:
+            raise ArgumentError("this rollout keeps nothing to differentiate; make it with differentiable=True")
+        given = {"q": q, "v": v, "memory": memory, "actuator_memory": actuator_memory}
+        return self.adjoint.gradient(self.batch, self.q.shape[-2], given)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write to .npz, .csv or .parquet, by extension; :func:`torsor.simulate.load_rollout` reads it back.
+
+        A table has one row per record and robot, with a column of the robot's index.
+        """
+        from torsor.simulate.rollout_files import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        many = f"{math.prod(self.batch)} robots, " if self.batch else ""
+        of = f" of {self.info['robot']!r}" if "info" in self.__dict__ or self.inputs else ""
+        end = f"{self.t[-1]:g} s" if len(self.t) else "0 s"
+        return f"<Rollout{of}: {many}{len(self.t)} records to {end}, {self.q.dtype}; t, q, v, tau>"
+
+    def _repr_html_(self) -> str:
+        from torsor.simulate.rollout_html import of_rollout
+
+        return of_rollout(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The arrays alone: controllers may be functions that cannot be pickled, so their forces are computed now."""
+        if self.inputs is None:
+            return {**self.__dict__, "adjoint": None}
+        return {**self.__dict__, "tau": self.tau, "info": self.info, "inputs": None, "adjoint": None}
+
+    def _given(self, name: str) -> RolloutInputs:
+        if self.inputs is None:
+            raise ArgumentError(f"this Rollout has no {name}: it was not made by robot.rollout or load_rollout")
+        return self.inputs
