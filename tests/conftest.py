@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -24,12 +25,16 @@ hypothesis.settings.register_profile("night", max_examples=500, deadline=None)
 hypothesis.settings.load_profile("night" if os.environ.get("TORSOR_NIGHT") else "fast")
 
 
+#: slow variants of tests whose other variants, or neighbours, are in the fast suite
+NIGHT = frozenset(Path(__file__).with_name("night.txt").read_text(encoding="utf-8").splitlines())
+
+
 def pytest_collection_modifyitems(config, items):
     if os.environ.get("TORSOR_NIGHT"):
         return
     skip = pytest.mark.skip(reason="the long suite: make test-all")
     for item in items:
-        if "night" in item.keywords:
+        if "night" in item.keywords or item.nodeid in NIGHT:
             item.add_marker(skip)
 
 

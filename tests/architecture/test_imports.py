@@ -15,6 +15,7 @@ import pytest
 import torsor
 
 PACKAGE = Path(torsor.__file__).parent
+TESTS = Path(__file__).parents[1]
 ROOT = Path(__file__).parents[2]
 HEAVY = (
     "llvmlite", "lxml", "yaml", "dask", "distributed", "sympy", "scipy", "matplotlib", "pinocchio", "mujoco",
@@ -88,6 +89,7 @@ def test_public_names_exist_and_are_documented():
             assert getattr(torsor, name).__doc__, f"{name} has no docstring"
 
 
+@pytest.mark.night
 def test_public_names_exist_after_import_torsor_alone():
     """Each name is looked up in a separate process in which nothing else has been imported."""
     code = (
@@ -102,7 +104,19 @@ def test_public_names_exist_after_import_torsor_alone():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_packages_are_among_the_names_of_torsor():
     assert {"task", "algorithms", "export", "spatial", "compile"} <= set(dir(torsor))
+    code = "import torsor as ts; print(ts.task.__name__, ts.algorithms.__name__, ts.export.__name__)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["torsor.mechanics.task", "torsor.algorithms", "torsor.kernels.export"]
+
+
+def test_slow_variants_listed_for_the_night_exist():
+    for line in (TESTS / "night.txt").read_text(encoding="utf-8").splitlines():
+        path, name = line.split("[")[0].split("::")
+        assert f"def {name}(" in (TESTS.parent / path).read_text(encoding="utf-8"), line
 
 
 def test_every_extra_named_by_missing_extra_is_in_pyproject():
