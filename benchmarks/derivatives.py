@@ -205,18 +205,25 @@ def _casadi(case: Case, names: dict[str, Any], many: dict[str, Any]) -> Iterator
         function = ctypes.CDLL(f"{folder}/d.so").loop
     function.argtypes, function.restype = [ctypes.c_long] * 2 + [ctypes.c_void_p] * 6, None
     n = case.robot.nv
-    theirs, out = (tuple(np.empty((BATCH, n, n)) for _ in range(3)) for _ in range(2))
-    given = [many[k].ctypes.data for k in "qva"] + [x.ctypes.data for x in theirs]
+    found, out = (tuple(np.empty((BATCH, n, n)) for _ in range(3)) for _ in range(2))
+    given = [many[k].ctypes.data for k in "qva"] + [x.ctypes.data for x in found]
     rows = list(zip(*(many[k] for k in "qva"), strict=True))
-    names = names | many | {"loop": lambda: function(BATCH, n, *given), "out": out, "theirs": theirs, "rows": rows}
-    call = DERIVATIVES[0].ours.format(out="")
-    for section, ours, answer in (
-        ("derivatives", DERIVATIVES[0].ours.format(out=", out=out"), "np.stack(out, axis=1)"),
-        ("derivatives, one call", f"for q, v, a in rows: {call}", f"np.array([{call} for q, v, a in rows])"),
+    names = names | many | {"loop": lambda: function(BATCH, n, *given), "out": out, "found": found, "rows": rows}
+    names["one"] = [
+        (1, n, *(x + 8 * k * size for x, size in zip(given, [n] * 3 + [n * n] * 3, strict=True))) for k in range(BATCH)
+    ]
+    names["function"] = function
+    call, each = DERIVATIVES[0].ours.format(out=""), "for x in one: function(*x)"
+    many = DERIVATIVES[0].ours.format(out=", out=out"), "np.stack(out, axis=1)"
+    one = f"for q, v, a in rows: {call}", f"np.array([{call} for q, v, a in rows])"
+    for section, peer, theirs, (ours, answer) in (
+        ("derivatives", "CasADi's C, a loop in C", "loop()", many),
+        ("derivatives, one call", "CasADi's C, a loop in C", "loop()", one),
+        ("derivatives, one call", "CasADi's C from Python", each, one),
     ):
         yield Contest(
-            section, DERIVATIVES[0].name, case.name, "CasADi's C, a loop in C", ours, "loop()", names, states=BATCH,
-            our_answer=answer, answer="np.stack(theirs, axis=1)",
+            section, DERIVATIVES[0].name, case.name, peer, ours, theirs, names, states=BATCH,
+            our_answer=answer, answer="np.stack(found, axis=1)",
         )  # fmt: skip
 
 

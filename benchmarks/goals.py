@@ -22,7 +22,7 @@ RATIOS: dict[tuple[str, str], tuple[float, ...]] = {
 }
 #: share of the batch ratios of derivatives to reach with fewer than eight lanes (AVX2)
 NARROW = 0.7
-#: one call of UR5's ∂τ against one of CasADi's compiled C, in C; of the same, microseconds of λ·∂²τ a state
+#: one call of UR5's ∂τ against one of CasADi's compiled C, in C or from Python; microseconds of UR5's λ·∂²τ a state
 CASADI, SECOND = 1.0, {"ur5": 0.3}
 #: operations of the gradient of forward dynamics, in forward dynamics
 GRADIENT = 2.4

@@ -20,8 +20,8 @@ from torsor.compile.llvm.tables import data_table
 from torsor.compile.outline import outline
 from torsor.compile.program import Program
 
-#: numbers of an output from which its rows are written by a loop, and up to which they stay in the caches until then
-LARGE, MOST = 512, 8192
+#: numbers of large outputs together from which their rows are written by a loop; of one of them, at least and at most
+LARGE, LEAST, MOST = 512, 128, 8192
 #: numbers of a tile, and numbers behind it that complete its last vector in the rows; the last tile may have a vector more
 TILE, MORE = 128, 16
 #: numbers from lane to lane of a tile on its way past the caches: whole cache lines
@@ -40,7 +40,9 @@ class BlockedEmitter(Emitter):
         read = [
             any(main.code[v][0] == "input" for v in main.results[i : i + o.size]) for i, o in zip(starts, outputs, strict=True)
         ]
-        self.blocked = [a for a, o in enumerate(outputs) if max(LARGE, 2 * b.width) <= o.size <= MOST and not read[a]]
+        self.blocked = [a for a, o in enumerate(outputs) if max(LEAST, 2 * b.width) <= o.size <= MOST and not read[a]]
+        if sum(outputs[a].size for a in self.blocked) < LARGE:
+            self.blocked = []
         super().__init__(program, b, fma)
         self.streamed = [a for a in self.blocked if a < len(outputs) - private]
         self.values = {a: self.s.results[starts[a] : starts[a] + outputs[a].size] for a in self.blocked}

@@ -14,6 +14,8 @@ from torsor.compile.rolled import Split
 #: vectors of columns that are solved together: registers for their sums
 TOGETHER = {8: 14}
 FEW_REGISTERS = 7
+#: bytes of the columns that are solved together: they stay in the smallest cache
+NEAR = 24_000
 
 
 class SolveLoop:
@@ -33,7 +35,8 @@ class SolveLoop:
 
     def text(self) -> str:
         vectors = self.parts.stride // self.b.width
-        most = TOGETHER.get(self.b.width, FEW_REGISTERS)
+        near = NEAR // (self.n * self.b.width * (4 if self.b.single else 8))
+        most = min(TOGETHER.get(self.b.width, FEW_REGISTERS), max(4, near))
         count = -(-vectors // most)
         sizes = [vectors // count + (k < vectors % count) for k in range(count)]
         functions = [self.columns(m) for m in dict.fromkeys(sizes)]
