@@ -115,6 +115,7 @@ OWN = {
     "compile/cache.py": "checks owner and mode itself",
     "compile/memory.py": "/proc/meminfo and /proc/self/statm",
     "look/replay/document.py": "files of the package",
+    "look/replay/page_file.py": "the page that it has just written",
     "robot/library/robots.py": "files of the package",
     "kernels/digest.py": "files of the package",
     "look/scene/archive.py": "files of the package",

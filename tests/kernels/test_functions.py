@@ -20,7 +20,7 @@ def test_function_kernel_evaluates_one_state_and_a_batch():
 
 
 def test_a_user_function_is_recorded_in_every_process():
-    assert record_function(lambda x: {"y": x[0]}, X)._key is None
+    assert record_function(lambda x: {"y": x[0]}, X).key is None
 
 
 def test_a_function_of_torsor_is_read_from_disk_the_second_time(tmp_path, monkeypatch):

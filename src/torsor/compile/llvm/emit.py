@@ -393,8 +393,3 @@ def header(b: IRWriter, work: int, stage: int = 0, extra: Iterable[str] = ()) ->
 def batch_module(program: Program, width: int, fma: bool, single: bool = False) -> str:
     """IR with the entry ``@batch``."""
     return Emitter(program, IRWriter(width, single=single), fma).module()
-
-
-def one_module(program: Program, width: int, fma: bool, single: bool = False) -> str:
-    """IR with the entry ``@one``."""
-    return Emitter(program, IRWriter(width, one=True, single=single), fma).module()
