@@ -25,8 +25,8 @@ RECIPES = {
     ("tutorials/a-million-states", "method, some 0.3 µs per call"): ("inverse_dynamics", "gravity_force", "forward_dynamics"),
     ("method-null-space", "where `\"auto\"` takes"): ("four-bar forward dynamics",),
 }  # fmt: skip
-#: pages of measurements, with the benchmark that made them
-MEASURED = {"benchmarks", "comparison", "modern-robotics"}
+#: pages with measurements of benchmarks of their own: benchmarks/adapters.py and modern_robotics_contest.py
+MEASURED = {"benchmarks", "comparison", "export", "modern-robotics"}
 TIME = re.compile(r"\d (µs|ns)\b")
 
 
