@@ -17,7 +17,6 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from extensions.pictures import figure
 from torsor.support import plotting
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "published.json"
@@ -197,6 +196,16 @@ class Measured(SphinxDirective):
             plotting.pyplot().close(drawn)
         uri = Path(os.path.relpath(path, Path(self.env.doc2path(self.env.docname)).parent)).as_posix()
         return figure(self, uri, self.options["alt"])
+
+
+def figure(directive: SphinxDirective, uri: str, alt: str) -> list[nodes.Node]:
+    """An image with the directive's content as its caption."""
+    shown = nodes.figure("", nodes.image(uri=uri, alt=alt))
+    if not directive.content:
+        return [shown]
+    words, messages = directive.state.inline_text(" ".join(directive.content), directive.lineno)
+    shown += nodes.caption("", "", *words)
+    return [shown, *messages]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
