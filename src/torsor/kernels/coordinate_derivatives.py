@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Linear, Linearization
-from torsor.kernels.derivatives import Differentiable, OnManifold, _functions, flat, parts, shaped
+from torsor.kernels.derivatives import Differentiable, OnManifold, flat, parts, shaped, ways_to_differentiate
 from torsor.kernels.spec import Spec
 from torsor.scalar import Scalars
 
@@ -30,7 +30,7 @@ def coordinate_program(kernels: Kernels, spec: Spec) -> Program:
     base = replace(spec, derivative=())
     _, (mode, *names), *more = spec.derivative
     outputs = kernels.kernel(base).outputs
-    ways = [replaced(f, outputs) for f in _functions(kernels, base)]
+    ways = [replaced(f, outputs) for f in ways_to_differentiate(kernels, base)]
     p = min((STEPS[mode](f, names) for f in ways), key=lambda p: p.operations)
     for mode, *names in more:
         p = STEPS[mode](Differentiable(p.inputs, p.outputs, at_program(p), p.operations, ()), names)

@@ -334,10 +334,12 @@ def derivative_program(kernels: Kernels, spec: Spec) -> Program:
         moves = a.name in CONFIGURATIONS
         by[a.name] = Space(a, start, (kernels.model.nv,) if moves else a.shape, kernels.model if moves else None)
         start += a.size
-    return min((MODES[mode](f, [by[name] for name in names]) for f in _functions(kernels, base)), key=lambda p: p.operations)
+    return min(
+        (MODES[mode](f, [by[name] for name in names]) for f in ways_to_differentiate(kernels, base)), key=lambda p: p.operations
+    )
 
 
-def _functions(kernels: Kernels, spec: Spec) -> list[Differentiable]:
+def ways_to_differentiate(kernels: Kernels, spec: Spec) -> list[Differentiable]:
     """The ways to differentiate a spec: solutions of equations by those, other programs operation by operation."""
     row, model = kernels.table[spec.quantities[0][0]], kernels.model
     if len(spec.quantities) > 1 or row.implicit is None:
