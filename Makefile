@@ -20,7 +20,7 @@ $(VENV)/.made: pyproject.toml
 	@touch $@
 
 demo: $(VENV)/.made
-	@$(BIN)/python -m torsor.cli.demo
+	@$(BIN)/python -m torsor demo
 
 test: $(VENV)/.made-test $(VENV)/.made-docs compiler browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal

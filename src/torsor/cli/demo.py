@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -71,19 +72,21 @@ def speed(robot: ts.Robot, states: int = 100_000) -> None:
     """Time per evaluation, one call from Python and one call for many states, best of several."""
     rng = np.random.default_rng(1)
     q, v, a = (rng.normal(size=(states, 6)) for _ in range(3))
-    jobs: list[tuple[str, Callable[..., np.ndarray], tuple[np.ndarray, ...]]] = [
-        ("inverse dynamics", robot.inverse_dynamics, (q, v, a)),
-        ("forward dynamics", robot.forward_dynamics, (q, v, a)),
-        ("mass matrix", robot.mass_matrix, (q,)),
+    gradient = robot.vjp("forward_dynamics")
+    jobs: list[tuple[str, Callable[..., Any], tuple[np.ndarray, ...], int]] = [
+        ("inverse dynamics", robot.inverse_dynamics, (q, v, a), robot.program("inverse_dynamics").operations),
+        ("forward dynamics", robot.forward_dynamics, (q, v, a), robot.program("forward_dynamics").operations),
+        ("its gradient", gradient, (q, v, a, a), gradient.operations),
+        ("mass matrix", robot.mass_matrix, (q,), robot.program("mass_matrix").operations),
     ]
     many = f"batch of {states:,}"
     print(f"\nTime per evaluation [ns]{'operations':>17}{'one call':>12}{many:>20} ({ts.threads.count()} threads)")
-    for label, method, arrays in jobs:
+    for label, method, arrays, operations in jobs:
         one = [x[0].copy() for x in arrays]
         single = _best(lambda: [method(*one) for _ in range(2000)]) / 2000  # noqa: B023 - run before the next turn
-        out = np.empty_like(method(*arrays))
+        result = method(*arrays)
+        out = tuple(map(np.empty_like, result)) if isinstance(result, tuple) else np.empty_like(result)
         batch = _best(lambda: method(*arrays, out=out)) / states  # noqa: B023
-        operations = robot.program(label.replace(" ", "_")).operations
         print(f"  {label:22}{operations:17}{single * 1e9:12.0f}{batch * 1e9:20.1f}")
 
 
