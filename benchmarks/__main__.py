@@ -105,6 +105,7 @@ def _derivatives(cases: list[robots.Case], effort: Effort) -> dict[str, Any]:
     found = {
         "operations": [derivatives.operations(case) for case in cases],
         "second": [derivatives.second(case, effort) for case in small],
+        "rollout": [derivatives.rollout(case, effort) for case in small],
         "cold": [derivatives.cold(case) for case in cases],
     }
     print("\n" + report.derivatives(found), flush=True)

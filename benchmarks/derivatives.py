@@ -253,12 +253,27 @@ def second(case: Case, effort: Effort) -> dict[str, Any]:
     return {"robot": case.name, "operations": kernel.operations, "us": 1e6 * seconds / BATCH}
 
 
+def rollout(case: Case, effort: Effort, robots: int = 256, steps: int = 200) -> dict[str, Any]:
+    """A rollout and its gradient by start and controls, over the rollout alone; semi-implicit, all states stored."""
+    rng, n = np.random.default_rng(2), case.robot.nv
+    q, v, _ = random_states(case.robot, robots)
+    names = {"robot": case.robot, "q": q, "v": 0.1 * v, "u": rng.uniform(-1, 1, (robots, steps, n))}
+    names["w"] = rng.uniform(-1, 1, (robots, steps, n))
+    alone = "robot.rollout(q, v, u, dt=1e-3)"
+    both = "robot.rollout(q, v, u, dt=1e-3, differentiable=True).gradient(q=w, v=w)"
+    seconds, with_gradient = interleaved([alone, both], names, effort)
+    count = robots * steps
+    return {"robot": case.name, "ns": 1e9 * seconds / count, "with_gradient_ns": 1e9 * with_gradient / count,
+            "ratio": with_gradient / seconds}  # fmt: skip
+
+
 #: name → (order, kernel)
 COMPILED = {
     "∂τ/∂(q, v), M": (1, "robot.kernel('inverse_dynamics_derivatives')"),
     "∂a/∂(q, v, τ)": (1, "robot.kernel('forward_dynamics_derivatives')"),
     "gradient λᵀ∂a": (1, "robot.vjp('forward_dynamics')"),
     "∂step/∂(q, v, τ)": (1, "robot.derivative('step', ('q', 'v', 'tau'))"),
+    "gradient of a step": (1, "robot.vjp('step')"),
     "λ·∂²τ/∂(q, v)²": (2, "robot.second_derivatives('inverse_dynamics', by=('q', 'v'))"),
 }
 

@@ -26,6 +26,8 @@ NARROW = 0.7
 CASADI, SECOND = 1.0, {"ur5": 0.3}
 #: operations of the gradient of forward dynamics, in forward dynamics
 GRADIENT = 2.4
+#: a rollout and its gradient, in rollouts
+ROLLOUT_GRADIENT = 3.5
 #: seconds to record and compile a kernel of a derivative: first order, second order
 COMPILE = {1: 5.0, 2: 15.0}
 
@@ -196,6 +198,8 @@ def _of_derivatives(found: dict[str, Any]) -> Iterator[Verdict]:
     for record in found.get("second", []):
         if goal := SECOND.get(record["robot"]):
             yield Verdict("λ·∂²τ/∂(q, v)², a state", record["robot"], goal, record["us"], False, " µs")
+    for record in found.get("rollout", []):
+        yield Verdict("rollout and its gradient, in rollouts", record["robot"], ROLLOUT_GRADIENT, record["ratio"], False, "×")
     for record in found.get("cold", []):
         for name, order, *seconds in record["seconds"]:
             yield Verdict(f"compiled cold: {name}", record["robot"], COMPILE[order], max(seconds), False, " s")

@@ -96,8 +96,10 @@ def derivatives(found: dict[str, Any]) -> str:
     operations = table(["operations", "forward dynamics", "its gradient", "ratio"], rows)
     rows = [[r["robot"], f"{r['operations']}", f"{r['us']:.3f}"] for r in found["second"]]
     second = table(["λ·∂²τ/∂(q, v)²", "operations", "µs a state"], rows)
+    rows = [[r["robot"], f"{r['ns']:.0f}", f"{r['with_gradient_ns']:.0f}", f"{r['ratio']:.2f}×"] for r in found["rollout"]]
+    rollouts = table(["ns a robot-step", "rollout", "with its gradient", "ratio"], rows)
     rows = [[r["robot"], name, f"{one:.2f}", f"{batch:.2f}"] for r in found["cold"] for name, _, one, batch in r["seconds"]]
-    return "\n\n".join((operations, second, table(["compiled cold", "", "one call s", "batch s"], rows)))
+    return "\n\n".join((operations, second, rollouts, table(["compiled cold", "", "one call s", "batch s"], rows)))
 
 
 def goals(results: dict[str, Any]) -> str:
