@@ -29,7 +29,7 @@ HOME = ROOT / ".mutants"
 #: the folders of tests with an oracle of their own for these three; the rest of the tests holds kernels against this source
 TESTED = (
     "relations", "operators", "task", "constraints", "textbook", "model", "large", "mechanisms", "compat", "references",
-    "certify", "simulate/test_integrators.py",
+    "certify", "derivatives", "forces", "sensors", "simulate/test_integrators.py",
 )  # fmt: skip
 
 BUCKETS = (0.02, 0.1, 0.5, 2.0, 8.0)  # [s] quick tests first, and tests of one file together: they share fixtures

@@ -85,11 +85,11 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         led = [float(k % 2) for k in range(m.nv)]
         known = {"q": q, "q0": q, "v": v, "a": a, "tau": a[::-1], "led": led, "dt": 0.3}
         known |= {"x": a, "height": -10.0, "wrench": wrench["frame2"], "prescribed": led}
-        known["q1"] = robot.random_configuration(seed).tolist()
+        known |= {"q1": robot.random_configuration(seed).tolist(), "qdot": robot.configuration_rate(q, v).tolist(), "s": 0.3}
         for name, quantity in QUANTITIES.items():
             if name == "christoffel_symbols" and seed > 4:
                 continue
-            options = {"frame": "frame3"} if "frame" in quantity.words else {}
+            options = {word: "frame3" for word in ("frame", "at") if word in quantity.words}
             options |= {"expressed_in": word} if "expressed_in" in quantity.words else {}
             options |= {"integrator": "rk4"} if "integrator" in quantity.words else {}
             args = [known[x] for x in quantity.inputs]
@@ -133,7 +133,8 @@ def _task(task: Any, m: Any, q: list, v: list, a: list, word: str, seed: int) ->
     yield "task null space", lambda: task.null_space(m, targets, q, mass, route)
     yield "task velocity", lambda: task.velocity(m, targets, q, F, mass, route)
     yield "task inverse", lambda: task.inverse_dynamics(m, targets, q, v, F, mass, route)
-    yield "task beside", lambda: task.inverse_dynamics_beside(m, targets, q, v, F, a, task.given_mass([F] * 5), route)
+    given = task.given_mass([F] * 5)
+    yield "task with null space", lambda: task.inverse_dynamics_with_null_space_force(m, targets, q, v, F, a, given, route)
 
 
 def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
