@@ -65,6 +65,7 @@ def test_kernels_of_derivatives_are_exported_to_python(arm, kernels, tmp_path):
             assert_close(x, y, floor=1)
 
 
+@pytest.mark.night
 def test_kernels_of_derivatives_are_casadi_functions(arm, kernels):
     library("casadi")
     for kernel in kernels:
