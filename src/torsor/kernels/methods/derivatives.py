@@ -248,7 +248,8 @@ class Differentiation(CompiledMechanism):
         """The derivative of v⁺ = v + a dt and q⁺ = q ⊕ w dt, with w = v (explicit) or v⁺, from those of a and of ⊕."""
         a_q, a_v, a_tau = self.forward_dynamics_derivatives(q, v, tau, damping=damping, friction=friction)
         vq, vv, vt = dt * a_q, np.eye(self.nv) + dt * a_v, dt * a_tau
-        w = v if explicit else np.asarray(v, float) + dt * self.forward_dynamics(q, v, tau, damping=damping, friction=friction)
+        dynamics = self._kernels.kernel(self.spec("forward_dynamics", damping=damping, friction=friction))
+        w = v if explicit else np.asarray(v, float) + dt * dynamics(q, v, tau)
         by_q, by_w = self.derivative("integrate", ("q", "v"))(q, w, dt)
         by_q, by_w = (np.broadcast_to(x, vq.shape) for x in (by_q, by_w))
         if explicit:
