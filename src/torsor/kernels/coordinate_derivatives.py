@@ -30,14 +30,14 @@ def coordinate_program(kernels: Kernels, spec: Spec) -> Program:
     base = replace(spec, derivative=())
     _, (mode, *names), *more = spec.derivative
     outputs = kernels.kernel(base).outputs
-    ways = [replaced(f, outputs) for f in ways_to_differentiate(kernels, base)]
+    ways = [with_coordinates(f, outputs) for f in ways_to_differentiate(kernels, base)]
     p = min((STEPS[mode](f, names) for f in ways), key=lambda p: p.operations)
     for mode, *names in more:
         p = STEPS[mode](Differentiable(p.inputs, p.outputs, at_program(p), p.operations, ()), names)
     return p
 
 
-def replaced(f: Differentiable, outputs: tuple[Argument, ...]) -> Differentiable:
+def with_coordinates(f: Differentiable, outputs: tuple[Argument, ...]) -> Differentiable:
     """The same function with the coordinates of configurations as results, in place of velocities."""
 
     def at(x: Scalars) -> Linear:

@@ -151,7 +151,7 @@ class Segment(NamedTuple):
     states: list[np.ndarray]
     complete: bool
 
-    def fed(self, feeds: Sequence[StepInput]) -> Iterator[np.ndarray]:
+    def step_inputs(self, feeds: Sequence[StepInput]) -> Iterator[np.ndarray]:
         """The further inputs of these steps."""
         for f in feeds:
             axis = f.values.ndim - 1 - len(f.argument.shape)
@@ -184,7 +184,7 @@ class Adjoint(NamedTuple):
                 adjoint[..., :moving] += np.concatenate([w[..., end // self.every - 1, :] for w in given], -1)
             inside = [np.zeros((segment.steps, *s.shape), dtype) for s in state] if self.every > 1 else given
             before = [x[..., :-1, :] for x in self._states(segment)]
-            found = self.backward(*before, *segment.fed(self.feeds), *inside, adjoint, steps=segment.steps)
+            found = self.backward(*before, *segment.step_inputs(self.feeds), *inside, adjoint, steps=segment.steps)
             adjoint, *more = found if stepped else (found,)
             rows[:0] = more
         along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, records, 0))
@@ -213,7 +213,7 @@ class Adjoint(NamedTuple):
     def _states(self, segment: Segment) -> list[np.ndarray]:
         if segment.complete:
             return segment.states
-        found = self.forward(*segment.states, *segment.fed(self.feeds), steps=segment.steps, with_start=True)
+        found = self.forward(*segment.states, *segment.step_inputs(self.feeds), steps=segment.steps, with_start=True)
         return list(found)
 
     def _by_name(self, whole: dict[str, np.ndarray], along: dict[str, np.ndarray]) -> RolloutGradient:
@@ -284,7 +284,7 @@ def run_in_segments(
     for steps in segment_lengths(T, every):
         segments.append(Segment(first, steps, now, False))
         try:
-            now = [x[..., -1, :] for x in scan(*now, *segments[-1].fed(feeds), steps=steps, every=steps)]
+            now = [x[..., -1, :] for x in scan(*now, *segments[-1].step_inputs(feeds), steps=steps, every=steps)]
         except NotFinite as error:
             raise NotFinite(str(error), error.state, first + error.step, error.output) from None
         first += steps
