@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, Description, Joint, Loop, Mimic
 from torsor.model.joint_arguments import joint_type
 from torsor.model.joints import JOINT_TYPES, Continuous, JointType
-from torsor.model.named_configurations import dropped, keep_joints, with_freed_joints
+from torsor.model.named_configurations import keep_joints, note_of_losses, with_freed_joints
 from torsor.model.spanning import joint_fields
 from torsor.spatial import arguments as read
 
@@ -43,7 +43,7 @@ def with_joint_type(
     named = d.configurations
     if not _same_units(old.kind, kind) and any(name in dict(c.values) for c in named):
         named = keep_joints(named, {FLOATING_BASE, *(j.name for j in d.joints)} - {name})
-        note += "; named configurations lose its coordinates" + dropped(d.configurations, named)
+        note += "; named configurations lose its coordinates" + note_of_losses(d.configurations, named)
     return d.with_note(note, joints=tuple(made if j is old else j for j in d.joints), configurations=named)
 
 
@@ -79,7 +79,7 @@ def with_mimic(
             raise UnknownName("joint", leader, [j.name for j in d.joints])
         mimic = make_mimic(f"joint {name!r}: mimic", leader, multiplier, offset, polynomial)
         named = keep_joints(d.configurations, {FLOATING_BASE, *(j.name for j in d.joints)} - {name})
-        note = f"joint {name!r} follows {leader!r}" + dropped(d.configurations, named)
+        note = f"joint {name!r} follows {leader!r}" + note_of_losses(d.configurations, named)
     joints = tuple(replace(j, mimic=mimic) if j is old else j for j in d.joints)
     return d.with_note(note, joints=joints, configurations=named)
 

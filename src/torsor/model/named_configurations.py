@@ -117,7 +117,7 @@ def keep_joints(configurations: Iterable[Configuration], joints: Collection[str]
     return tuple(out)
 
 
-def dropped(before: Sequence[Configuration], after: Sequence[Configuration]) -> str:
+def note_of_losses(before: Sequence[Configuration], after: Sequence[Configuration]) -> str:
     """Part of a note: the configurations that have no joint left."""
     lost = [c.name for c in before if c.name not in {x.name for x in after}]
     return f"; named configurations dropped, as none of their joints is left: {', '.join(lost)}" if lost else ""

@@ -12,7 +12,7 @@ from typing import Any
 from torsor.errors import ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Mimic
 from torsor.model.joints import Fixed
-from torsor.model.named_configurations import dropped, keep_joints, merge, with_freed_joints
+from torsor.model.named_configurations import keep_joints, merge, note_of_losses, with_freed_joints
 from torsor.model.renaming import names_of, rename
 from torsor.model.reversal import reverse
 from torsor.model.seat import move_axis_to_frame, snap_rounding
@@ -64,7 +64,7 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     named = keep_joints(d.configurations, {FLOATING_BASE, *joints} - set(held))
     note = "locked " + ", ".join(f"{name} at {q[0] if len(q) == 1 else tuple(q)}" for name, q in held.items())
     return d.with_note(
-        note + dropped(d.configurations, named),
+        note + note_of_losses(d.configurations, named),
         configurations=named,
         joints=tuple(_fix_joint(j, held[j.name]) if j.name in held else j for j in d.joints),
         links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links),
@@ -111,7 +111,7 @@ def subtree(d: Description, link: str) -> Description:
         note += f"; no longer coupled, as the joint followed is outside: {', '.join(freed)}"
     named = keep_joints(with_freed_joints(d, freed), names | {FLOATING_BASE} if link == d.root else names)
     return d.with_note(
-        note + dropped(d.configurations, named),
+        note + note_of_losses(d.configurations, named),
         links=tuple(x for x in d.links if x.name in kept),
         joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
         frames=tuple(f for f in d.frames if f.link in kept),
@@ -151,7 +151,7 @@ def without(d: Description, link: str) -> Description:
     bodies = replace(d, rotors=tuple(idle)).bodies
     named = keep_joints(with_freed_joints(d, freed), {FLOATING_BASE, *names})
     return d.with_note(
-        note + dropped(d.configurations, named),
+        note + note_of_losses(d.configurations, named),
         links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links if x.name not in gone),
         joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
         frames=tuple(f for f in d.frames if f.link not in gone),
@@ -262,7 +262,7 @@ def rebase(d: Description, link: str) -> Description:
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
     named = keep_joints(d.configurations, {j.name for j in joints})
     if any(FLOATING_BASE in dict(c.values) for c in d.configurations):
-        note += "; named configurations lose the pose of the base" + dropped(d.configurations, named)
+        note += "; named configurations lose the pose of the base" + note_of_losses(d.configurations, named)
     at_link = {f.name: f.link for f in d.frames} | {j.name: j.child for j in d.joints} | {FLOATING_BASE: d.root}
     crossed = [name for name, s in d.sensors if s.reads == "cut" and at_link.get(s.at, s.at) in between]
     if crossed:

@@ -30,7 +30,7 @@ Check = Callable[[Examination], Iterable[Finding]]
 
 #: in the order in which they run; no check may rely on the findings of an earlier one
 CHECKS: tuple[Check, ...] = (
-    defects.undeclared, defects.macro_calls, defects.origins,
+    defects.prefix_declarations, defects.macro_calls, defects.origins,
     masses.negative_masses, masses.missing_masses,
     inertia.impossible_inertias, inertia.point_masses, inertia.placeholders, inertia.copied_inertias,
     geometry.unreachable_meshes, geometry.meshes_with_y_up, geometry.mesh_scales,

@@ -18,7 +18,7 @@ from torsor.io.urdf.defects import may_be_omitted, undeclared_prefixes
 from torsor.support.text import count
 
 
-def undeclared(subject: Examination) -> Iterable[Finding]:
+def prefix_declarations(subject: Examination) -> Iterable[Finding]:
     """prefix-undeclared: one finding for all prefixes; the repair declares them in <robot>."""
     users = {e: undeclared_prefixes(e) for e in subject.tags if not is_macro_call(e) and undeclared_prefixes(e)}
     if not users:

@@ -33,7 +33,7 @@ def exp3_jacobian(w: ArrayLike, side: str = "right") -> np.ndarray:
            [ 0.63662,  0.     ,  0.     ],
            [ 0.     ,  0.     ,  1.     ]])
     """
-    return read.matrix(exponential.left_jacobian(read.turned(read.vec(w, "w"), "w") * _sign(side)))
+    return read.matrix(exponential.left_jacobian(read.rotation_vector(read.vec(w, "w"), "w") * _sign(side)))
 
 
 def log3_jacobian(R: ArrayLike, side: str = "right") -> np.ndarray:
@@ -59,7 +59,7 @@ def exp6_jacobian(V: ArrayLike, side: str = "right") -> np.ndarray:
     True
     """
     V_ = read.motion(V, "V")
-    return _of_twist(exponential.left_jacobian, Motion(read.turned(V_.w, "V"), V_.v) * _sign(side))
+    return _of_twist(exponential.left_jacobian, Motion(read.rotation_vector(V_.w, "V"), V_.v) * _sign(side))
 
 
 def log6_jacobian(T: ArrayLike, side: str = "right") -> np.ndarray:

@@ -22,7 +22,7 @@ def exp3(w: ArrayLike) -> np.ndarray:
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    return read.matrix(Quaternion.exp(read.turned(read.vec(w, "w"), "w")).matrix)
+    return read.matrix(Quaternion.exp(read.rotation_vector(read.vec(w, "w"), "w")).matrix)
 
 
 def log3(R: ArrayLike) -> np.ndarray:
@@ -46,7 +46,7 @@ def exp6(V: ArrayLike) -> np.ndarray:
     array([1., 2., 3.])
     """
     V_ = read.motion(V, "V")
-    R, p = exponential.exp(Motion(read.turned(V_.w, "V"), V_.v))
+    R, p = exponential.exp(Motion(read.rotation_vector(V_.w, "V"), V_.v))
     return read.matrix([*((*row, x) for row, x in zip(R.matrix, p, strict=True)), (0, 0, 0, 1)])
 
 

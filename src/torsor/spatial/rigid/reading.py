@@ -61,7 +61,7 @@ def vec(x: ArrayLike, what: str) -> Vec:
     return Vec(*(a[..., i] for i in range(3)))
 
 
-def turned(w: Vec, what: str) -> Vec:
+def rotation_vector(w: Vec, what: str) -> Vec:
     """A rotation vector [rad], refused where a double does not tell the angle within a turn."""
     size = float(np.abs(stack(w)).max(initial=0))
     if size > LARGEST_ANGLE:
