@@ -19,7 +19,7 @@ from benchmarks import translated
 from benchmarks.clock import two_cores
 from benchmarks.robots import Case
 from benchmarks.timing import Contest, Disagreement, Effort, interleaved
-from torsor.actuators import Lag, Limit, PositionServo
+from torsor.actuators import Lag, Latency, Limit, PositionServo
 from torsor.compile import Argument
 from torsor.kernels import Spec
 from torsor.simulate import computed_torque, pd, pd_with_gravity, rollout
@@ -36,8 +36,8 @@ METHODS = {"semi_implicit": "mjINT_EULER", "rk4": "mjINT_RK4"}
 OFF = ("CONSTRAINT", "CONTACT", "LIMIT", "EULERDAMP", "SENSOR", "ACTUATION")
 #: the controllers whose cost is measured
 CONTROLLERS = {"pd": pd, "pd_with_gravity": pd_with_gravity, "computed_torque": computed_torque}
-#: the actuator of each joint whose cost is measured
-WEAK_SERVO = (PositionServo(1e-3, 1e-4), Lag(0.01), Limit(-100.0, 100.0))
+#: the actuator of each joint whose cost is measured: 12 numbers of memory
+WEAK_SERVO = (Latency(10 * DT), PositionServo(1e-3, 1e-4), Lag(0.01), Limit(-100.0, 100.0))
 
 OURS = "kept = rollout(robot, q, v, dt=dt, steps=steps, integrator=method)"
 THEIRS = {
@@ -139,7 +139,10 @@ def contests(case: Case) -> Iterator[Contest]:
 
 
 def costs(case: Case, effort: Effort) -> dict[str, Any]:
-    """Nanoseconds of a semi-implicit step without and with each controller or actuators, recording every tenth state."""
+    """Nanoseconds of a semi-implicit step without and with each controller, recording every tenth state.
+
+    Actuators with memory are compared with a rollout without them on four times the robots and steps, recording every state.
+    """
     robot = case.robot
     q, v = Falling(case, "semi_implicit").states
     names: dict[str, Any] = {"rollout": rollout, "robot": robot, "q": q, "v": v}
@@ -150,14 +153,15 @@ def costs(case: Case, effort: Effort) -> dict[str, Any]:
         names[word] = make(robot)
         statements.append(f"{plain}, controller={word}, parameters=gains)")
     names["servos"] = {j: WEAK_SERVO for j in robot.joints if robot.joint(j).type in ("revolute", "continuous", "prismatic")}
-    statements.append(f"{plain}, actuators=servos)")
-    seconds = interleaved(statements, names, effort)
+    names["many"], names["fast"] = (np.tile(x, (4, 1)) for x in (q, v))
+    every = f"kept = rollout(robot, many, fast, dt={DT}, steps={4 * STEPS}"
+    statements += [f"{every})", f"{every}, actuators=servos)"]
+    *seconds, without, actuated = interleaved(statements, names, effort)
     ns = [s / (ROBOTS * STEPS) * 1e9 for s in seconds]
-    *ratios, actuators = (t / ns[0] for t in ns[1:])
-    with_controllers = dict(zip(CONTROLLERS, ratios, strict=True))
+    with_controllers = dict(zip(CONTROLLERS, (t / ns[0] for t in ns[1:]), strict=True))
     return {
         "robot": case.name, "step_ns": ns[0], "steps_per_second": 1e9 / ns[0], "controllers": with_controllers,
-        "actuators": actuators,
+        "actuators": actuated / without,
     }  # fmt: skip
 
 

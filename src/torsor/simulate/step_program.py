@@ -225,7 +225,7 @@ class StepProgram:
         values = [_of_robot(f.values, at, len(f.argument.shape) + f.stepped) for f in self.feeds]
         if k:
             before = (x[:k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True))
-            state = [x[-1] for x in scan(*state, *before, steps=k, every=k)]
+            state = [np.ravel(x) for x in scan(*state, *before, steps=k, every=k)]
         else:
             check_configuration(self.robot.model, f"q0[{', '.join(map(str, at))}]" if at else "q0", state[0].tolist())
         fed = [x[k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True)]
