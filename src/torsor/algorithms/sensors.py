@@ -60,7 +60,7 @@ def _through_weld(
     model: Model, link: str, bodies: Bodies, F: list[Force], v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars]
 ) -> Force:
     """Newton–Euler for the part of a body behind a weld, and the forces of the joints that this part carries (F&O 5, 7)."""
-    body, part = model.frames[link].body, model.welded(link)
+    body, part = model.frames[link].body, model.welded_part(link)
     own = {name for row in part.values() for name in row.frames}
     spinning = replace(model, rotors=tuple(r for r in model.rotors if r.link in part))
     I = sum((row.inertia for row in part.values()), start=Inertia.zero())

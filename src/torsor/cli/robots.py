@@ -92,12 +92,12 @@ def _load(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
         raise UsageError("--xacro needs a file path, not stdin: xacro includes files relative to it")
     if xacro is not None and not robot.startswith(DESCRIPTIONS_PREFIX):
         kind = "xacro"
-    with _named_stdin(robot):
+    with _name_stdin_in_errors(robot):
         return torsor.load(source(robot), format=kind, xacro_args=None if xacro is None else xacro_arguments(xacro), **how)
 
 
 @contextmanager
-def _named_stdin(robot: str) -> Iterator[None]:
+def _name_stdin_in_errors(robot: str) -> Iterator[None]:
     """Errors in a robot from stdin are reported with <stdin> as the file name."""
     try:
         yield

@@ -97,7 +97,7 @@ class ConfigurationSpace:
         """
         if not isinstance(tolerance, (int, float, np.number)) or not 0 <= tolerance < math.inf:
             raise ArgumentError(f"tolerance must be a finite number [rad, m] of at least 0, not {tolerance!r}")
-        found = self._limits.within(self._checked(q), float(tolerance), self._mimic_ranges)
+        found = self._limits.within(self._as_configurations(q), float(tolerance), self._mimic_ranges)
         return found if found.ndim else bool(found)
 
     def clip(self, q: ArrayLike) -> np.ndarray:
@@ -106,7 +106,7 @@ class ConfigurationSpace:
         A leader is also moved so that its mimic joints are within theirs, if its own limits allow it.  Quaternions are
         normalised and otherwise stay.
         """
-        return self._limits.clip(self._checked(q), self._mimic_ranges)
+        return self._limits.clip(self._as_configurations(q), self._mimic_ranges)
 
     def wrap(self, q: ArrayLike) -> np.ndarray:
         """q with angles changed by whole turns into [−π, π), ``(..., nq)``: the same poses.
@@ -119,7 +119,7 @@ class ConfigurationSpace:
         >>> ts.robots.acrobot().wrap([7.0, -4.0]).round(4)
         array([0.7168, 2.2832])
         """
-        return self._limits.wrap(self._checked(q))
+        return self._limits.wrap(self._as_configurations(q))
 
     # -- random ----------------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class ConfigurationSpace:
         """The joints that have their own coordinates."""
         return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]
 
-    def _checked(self, q: ArrayLike) -> np.ndarray:
+    def _as_configurations(self, q: ArrayLike) -> np.ndarray:
         """One configuration or a batch, as an array of finite numbers with valid quaternions."""
         nq = self._model.nq
         array: np.ndarray = as_array("q", q, configuration_names(self._model), np.float64, f"an array of shape (..., {nq})")

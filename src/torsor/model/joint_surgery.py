@@ -37,7 +37,7 @@ def with_joint_type(
     note = f"joint {name!r}: {old.kind.name} → {kind.name}"
     if isinstance(old, Loop):
         return d.with_note(note, loops=tuple(replace(x, kind=kind) if x is old else x for x in d.loops))
-    kept, lost = _kept(old, kind)
+    kept, lost = _valid_fields(old, kind)
     made = Joint(old.name, kind, old.parent, old.child, old.origin, **kept)
     note += f"; dropped: {', '.join(lost)}" if lost else ""
     named = d.configurations
@@ -112,7 +112,7 @@ def _same_units(old: JointType, new: JointType) -> bool:
     return (old.name, old.nq) == (new.name, new.nq) or (old.name in _ANGLES and new.name in _ANGLES)
 
 
-def _kept(old: Joint, kind: JointType) -> tuple[dict[str, Any], list[str]]:
+def _valid_fields(old: Joint, kind: JointType) -> tuple[dict[str, Any], list[str]]:
     """The fields that stay valid, and the names of those dropped."""
     same = _same_units(old.kind, kind)
     kept, lost = dict[str, Any](), list[str]()

@@ -88,7 +88,7 @@ def subtree(d: Description, link: str) -> Description:
     rotor that drives a joint of the branch from outside.
     """
     _known_link(d, link)
-    kept = _below(d, link)
+    kept = _descendants(d, link)
     inside = kept | {WORLD} if link == d.root else kept
     for loop in d.loops:
         ends = sorted((loop.parent, loop.child), key=lambda end: end not in inside)
@@ -135,7 +135,7 @@ def without(d: Description, link: str) -> Description:
     _known_link(d, link)
     if link == d.root:
         raise ModelError(f"link {link!r} is the root: without it, nothing would be left")
-    gone = _below(d, link)
+    gone = _descendants(d, link)
     joints = [j for j in d.joints if j.child not in gone]
     names = {j.name for j in joints}
     freed = [j.name for j in joints if j.mimic is not None and j.mimic.joint not in names]
@@ -331,7 +331,7 @@ def _places(d: Description) -> list[str]:
     return [*(link.name for link in d.links), *(f.name for f in d.frames)]
 
 
-def _below(d: Description, link: str) -> set[str]:
+def _descendants(d: Description, link: str) -> set[str]:
     """The link and its descendants."""
     children: dict[str, list[str]] = {}
     for j in d.joints:

@@ -92,7 +92,7 @@ def heat(model: Model, z: Array, v: Array, load: Array) -> Array:
     return total
 
 
-def steady(model: Model, v: Array, load: Array) -> Array:
+def steady_friction(model: Model, v: Array, load: Array) -> Array:
     """Steady-state force of the laws with an internal state at v (T, nv): their part of ``robot.friction_force``."""
     tau = np.zeros_like(v)
     for r in bristle_rows(model):

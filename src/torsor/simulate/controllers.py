@@ -76,7 +76,7 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
                 f"SampledController at {control.rate:g} Hz: {duration * control.rate:.0e} calls in {duration:g} s; at most "
                 f"{SAMPLES_AT_MOST:.0e} are allowed: give a lower rate [Hz], or a function of (t, q, v) without a rate"
             )
-        return HeldForces(_stateful(control, robot.nv), 1 / control.rate)
+        return HeldForces(_law_with_state(control, robot.nv), 1 / control.rate)
     if callable(control):
         return guarded_law(control, _name(control), robot.nv, FORCES)
     table = as_array("control", control, labels(robot.model)["tau"], float, "real numbers or a function")
@@ -97,7 +97,7 @@ def _constant(tau: Array) -> HeldForces:
     return HeldForces(lambda t, q, v: tau, None)
 
 
-def _stateful(controller: SampledController, nv: int) -> Law:
+def _law_with_state(controller: SampledController, nv: int) -> Law:
     name = _name(controller.function)
     if controller.state is None:
         return guarded_law(controller.function, name, nv, FORCES)

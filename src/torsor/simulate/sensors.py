@@ -143,12 +143,12 @@ def reading(name: str, sensor: Sensor, t: Array, y: Array, first: int = 0) -> Ar
 
     From row ``first`` on: the rows before it count for delays alone.
     """
-    read = _delayed(t, y, sensor.delay)[..., first:, :] + _noise(name, sensor, y.shape, first)
+    read = _apply_delay(t, y, sensor.delay)[..., first:, :] + _noise(name, sensor, y.shape, first)
     read = np.floor(read / sensor.step + 0.5) * sensor.step if sensor.step else read
     return read.astype(y.dtype, copy=False)
 
 
-def _delayed(t: Array, y: Array, delay: float) -> Array:
+def _apply_delay(t: Array, y: Array, delay: float) -> Array:
     """y(t − delay), linear between the rows; the first value before them."""
     if not delay:
         return y

@@ -207,7 +207,7 @@ def _difference(terms: Terms) -> bool:
                 if terms.get(other) != (p if cosine else -p):
                     continue
                 del terms[m], terms[other]
-                angle, sign = _positive(_minus(a.angle, b.angle) if a.kind == "s" else _minus(b.angle, a.angle))
+                angle, sign = _with_positive_sign(_minus(a.angle, b.angle) if a.kind == "s" else _minus(b.angle, a.angle))
                 _gather(terms, _times(rest, {Atom("c" if cosine else "s", angle): 1}), p if cosine else p * sign)
                 return True
     return False
@@ -255,7 +255,7 @@ def _minus(a: Angle, b: Angle) -> Angle:
     return tuple(sorted((k, n) for k, n in out.items() if n))
 
 
-def _positive(a: Angle) -> tuple[Angle, int]:
+def _with_positive_sign(a: Angle) -> tuple[Angle, int]:
     """±a with a positive first coefficient, and the sign."""
     sign = 1 if a[0][1] > 0 else -1
     return tuple((k, n * sign) for k, n in a), sign

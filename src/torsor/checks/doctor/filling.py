@@ -32,7 +32,7 @@ def missing_mass_repairs(subject: Examination, density: float) -> Iterator[Findi
     for joint, links in massless_joints(subject).items():
         for link in (link for link in links if link.geometry):
             try:
-                G = fill_shapes(link.geometry, subject.shapes, density, upright=subject.upright)
+                G = fill_shapes(link.geometry, subject.shapes, density, upright=subject.turns_meshes_upright)
             except (ArgumentError, FileError, MissingExtra) as error:
                 warnings.warn(f"{REPAIR}: link {link.name!r} stays without mass: {error}", ModelWarning, stacklevel=4)
                 continue

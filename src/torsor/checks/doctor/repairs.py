@@ -108,7 +108,7 @@ def repair(
     subject = _subject(data, file, roots, meshes, base, None)
     for _ in range(ROUNDS):
         found = examine(subject) + ([] if density is None else list(missing_mass_repairs(subject, density)))
-        chosen = _chosen(found, only, done)
+        chosen = _findings_to_repair(found, only, done)
         if not chosen:
             break
         done |= {(f.repair or "", f.element) for f in chosen}
@@ -136,7 +136,7 @@ def _subject(
     return subject
 
 
-def _chosen(findings: list[Finding], only: Collection[str] | None, done: set[tuple[str, str]]) -> list[Finding]:
+def _findings_to_repair(findings: list[Finding], only: Collection[str] | None, done: set[tuple[str, str]]) -> list[Finding]:
     """Findings to repair in one round: one repair per element, since the next may depend on it."""
     order = list(REPAIRS)
     out: dict[str, Finding] = {}

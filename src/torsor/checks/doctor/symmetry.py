@@ -11,7 +11,7 @@ import numpy as np
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial
+from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial_inertia
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import CLEARLY_OUTSIDE, DIFFERENT, DISTINGUISHING, NEGLIGIBLE, SAME
 from torsor.spatial import Inertia
@@ -117,7 +117,7 @@ def _report(subject: Examination, link: LinkRecord, other: LinkRecord, share: fl
 def _mirror_difference(a: LinkRecord, b: LinkRecord) -> Inertia:
     """The difference in mass and in mean moment, which is independent of the frames."""
     mean = (np.trace(a.inertia) - np.trace(b.inertia)) / 3 * np.eye(3)
-    return spatial((a.mass or 0) - (b.mass or 0), b.com, mean)
+    return spatial_inertia((a.mass or 0) - (b.mass or 0), b.com, mean)
 
 
 def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:

@@ -70,7 +70,7 @@ def write_mjcf(
     d, moved = exchange_inertias(rotors_as_armature(description))
     page = _DocumentWriter(Tree(with_sensor_sites(split_composites(d))), Assets(d.source, path, roots), meshes, motors, moved)
     try:
-        root = page.written(description)
+        root = page.make_document(description)
     except ModelError:
         raise
     except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is not text
@@ -98,7 +98,7 @@ class _DocumentWriter:
     joints: set[str] = field(default_factory=set)
     renamed: list[str] = field(default_factory=list)
 
-    def written(self, described: Description) -> Element:
+    def make_document(self, described: Description) -> Element:
         d = self.tree.d
         world = etree.Element("worldbody")
         self._links(world)

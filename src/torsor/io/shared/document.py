@@ -65,7 +65,7 @@ class Document:
         return [tag.line for tag in start_tags(self._text.encode("utf-8"), "utf-8")]
 
     @property
-    def tiny(self) -> tuple[str, ...]:
+    def notes_on_tiny_numbers(self) -> tuple[str, ...]:
         """Notes on numbers that a double holds as 0 or with fewer digits."""
         return notes_on_tiny_numbers(self._text)
 
@@ -99,7 +99,7 @@ class Document:
             self.notes.note_ignored("passage", f"it is text inside <{tag}>, which is read by its attributes and elements")
         return found
 
-    def single(self, element: Element, name: str) -> Element | None:
+    def only_child(self, element: Element, name: str) -> Element | None:
         """The only child of that name, or None; two of them are an error."""
         found = [child for child in element if self.tag(child) == name]
         if len(found) > 1:

@@ -66,11 +66,11 @@ def kinds(*types: type) -> Callable[[Description], list[str]]:
     return joints(lambda j: type(j.kind) in types)
 
 
-def _plain(d: Description) -> list[str]:
+def _robot_name(d: Description) -> list[str]:
     return [d.name]
 
 
-def _based(base: str) -> Callable[[Description], list[str]]:
+def _root_with_base(base: str) -> Callable[[Description], list[str]]:
     return lambda d: [d.root] * (d.base == base)
 
 
@@ -166,9 +166,9 @@ _PARTS = "written as their parts in a row, with massless links between, name_1, 
 _ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
 #: in the order in which they are reported
 FEATURES = (
-    Feature("names of robot, links and joints", _plain, {"mr": LEFT_OUT}),
-    Feature("free base", _based("floating"), {"urdf": 'not in the file, load with base="floating"'}),
-    Feature("free base", _based("floating_rpy"), {
+    Feature("names of robot, links and joints", _robot_name, {"mr": LEFT_OUT}),
+    Feature("free base", _root_with_base("floating"), {"urdf": 'not in the file, load with base="floating"'}),
+    Feature("free base", _root_with_base("floating_rpy"), {
         "urdf": 'not in the file, load with base="floating_rpy"',
         "mjcf": 'written as a free joint, load with base="floating_rpy"',
     }),

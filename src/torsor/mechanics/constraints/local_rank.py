@@ -84,7 +84,7 @@ def ranks(system: ConstrainedRobot, rows: Whitened, q: ArrayLike, time: ArrayLik
     for at in map(tuple, np.argwhere(~clear)):
         local = local_rank(system, Q[at], None if T is None else float(T[at]), usual)
         if local.here < local.near:
-            raise SingularError(_singular(system, local))
+            raise SingularError(_singular_message(system, local))
         out[at] = local.here
     return out
 
@@ -107,7 +107,7 @@ def solve_by_local_rank(
     w = in_mass_metric(M, A, system.robot.model, zero=np.isinf(local.rows.length))
     x, lam = (part[0] for part in solve_with_rank(w.at(None), f[None], g[None], np.array([local.here])))
     if local.here < local.near and not _is_solved_by_zero(w, what, f, g, x, state["v"]):
-        raise SingularError(_singular(system, local))
+        raise SingularError(_singular_message(system, local))
     if violated_rows(A, x, g).any() and (rows := _contradictory(system, local, what, state["v"], time)):
         raise SingularError(rows)
     return x, lam, local.here
@@ -125,7 +125,7 @@ def _is_solved_by_zero(w: Whitened, what: str, f: np.ndarray, g: np.ndarray, x: 
     return float(np.linalg.norm(w.C.T @ x) + np.linalg.norm(g / w.length)) <= 1e-9 * float(scale)
 
 
-def _singular(system: ConstrainedRobot, local: LocalRank) -> str:
+def _singular_message(system: ConstrainedRobot, local: LocalRank) -> str:
     here = independent_rows(local.rows.unit[None], local.here)
     lost = [name for k, name in enumerate(system.rows) if k in system.independent_rows and k not in here]
     names, size = coordinate_names(system.robot.model), np.abs(local.motions).max(axis=1, initial=0.0)
