@@ -16,7 +16,7 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree
 from torsor.symbolic.closed_form import ClosedForm, symbolic
 from torsor.symbolic.notation import trig_label
-from torsor.symbolic.parameters import Parameters, as_written
+from torsor.symbolic.parameters import Parameters, simplest_fraction
 
 q1, q2, d2, w1, w2, e2 = symbols("theta_1 theta_2 d_2 thetadot_1 thetadot_2 ddot_2")
 ARMS = ("two_link", "rp_arm", "cartesian", "furuta", "acrobot", "cart_pole", "scara", "stanford_arm", "puma560", "ur5", "panda")
@@ -277,7 +277,7 @@ def test_parameters_are_named_from_the_model():
     assert {"ly_upper_arm", "lz_upper_arm", "l_forearm", "Ixx_forearm", "g"} <= set(found)
     assert all(value != 0 for value in found.values())
     assert "m_3" in {p.name for p in Parameters(ts.robots.description("panda")).items}, "panda_link3, without what all share"
-    assert as_written(1 / 3).denominator == 3
+    assert simplest_fraction(1 / 3).denominator == 3
 
 
 @pytest.mark.parametrize("form", ["expanded", "program"])

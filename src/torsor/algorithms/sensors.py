@@ -52,11 +52,11 @@ def force_torque(
     F = inward(model, bodies.X, bodies.F)  # F&O 7
     first = model.links[link].parent
     whole = body > 0 and (not first or model.frames[first].body != body)  # a joint carries the whole body
-    through = F[body] if whole else _through_weld(model, link, bodies, F, v, a, wrenches or {})
+    through = F[body] if whole else _wrench_through_weld(model, link, bodies, F, v, a, wrenches or {})
     return six_numbers(X.inverse.T @ through)
 
 
-def _through_weld(
+def _wrench_through_weld(
     model: Model, link: str, bodies: Bodies, F: list[Force], v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars]
 ) -> Force:
     """Newton–Euler for the part of a body behind a weld, and the forces of the joints that this part carries (F&O 5, 7)."""

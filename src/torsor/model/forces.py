@@ -83,7 +83,7 @@ class Drag:
 
     def __post_init__(self) -> None:
         for name in ("linear", "quadratic"):
-            given = read.plain(getattr(self, name))
+            given = read.as_nested_lists(getattr(self, name))
             values = tuple(given) if isinstance(given, (list, tuple)) else (given,) * 3
             if len(values) not in (3, 6):
                 raise ModelError(f"Drag: {name} must be one, three or six numbers, not {len(values)}")

@@ -90,7 +90,7 @@ def make_mimic(what: str, leader: str, multiplier: Any, offset: Any, polynomial:
         return Mimic(leader, read.scalar(multiplier, what), read.scalar(offset, what))
     if (multiplier, offset) != (1.0, 0.0):
         raise ArgumentError(f"{what}: give either polynomial or multiplier and offset, not both")
-    coefficients = read.plain(polynomial)
+    coefficients = read.as_nested_lists(polynomial)
     if isinstance(coefficients, str) or not hasattr(coefficients, "__iter__"):
         raise ArgumentError(f"{what}: polynomial must be a list of coefficients, the constant first, not {polynomial!r}")
     return Mimic.of_polynomial(leader, [read.scalar(c, what) for c in coefficients])

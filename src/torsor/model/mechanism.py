@@ -24,7 +24,7 @@ from torsor.model.sensor import Sensor
 from torsor.model.spanning import spanning_tree
 from torsor.model.topology import Topology
 from torsor.scalar import Scalar, Scalars
-from torsor.support.text import count, numbers, plain, short
+from torsor.support.text import as_float, count, numbers, short
 
 if TYPE_CHECKING:
     from torsor.model.actuators import ActuatorLaw
@@ -130,7 +130,7 @@ class Mechanism(ConfigurationSpace, Topology):
         ``below="link"``: that link and all after it in the tree; ``links=[...]``: these links; ``moving=True`` leaves out what
         is fixed to a fixed base.
         """
-        total: Scalar = plain(sum(inertia.m for inertia in part_of(self._model, below, moving, links).inertia))
+        total: Scalar = as_float(sum(inertia.m for inertia in part_of(self._model, below, moving, links).inertia))
         return total
 
     def joint(self, name: str) -> JointView:

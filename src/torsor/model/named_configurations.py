@@ -44,7 +44,7 @@ def make_configuration(name: str, values: Any) -> Configuration:
         raise ModelError(f'{what} must be a dict of joints, such as {{"elbow": 0.5}}, not {values!r}')
     rows = []
     for joint, given in values.items():
-        who, numbers = f"{what}: joint {joint!r}", read.plain(given)
+        who, numbers = f"{what}: joint {joint!r}", read.as_nested_lists(given)
         numbers = numbers if isinstance(numbers, (list, tuple)) else [numbers]
         if not all(map(read.is_number, numbers)):
             raise ModelError(f"{who}: give a number, or one per coordinate, not {given!r}")

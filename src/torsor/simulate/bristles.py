@@ -59,7 +59,11 @@ class Bristles:
         if dt <= 0 or not len(self.q):
             return [self.z]
         mean = self.moved(self.q, q) / dt
-        return [np.array([r.law.step(z, float(r.k * mean[r.at]), dt, float(self.load[r.at])) for z, r in self._each()])]
+        return [
+            np.array(
+                [r.law.step(z, float(r.k * mean[r.at]), dt, float(self.load[r.at])) for z, r in self._deflection_and_row()]
+            )
+        ]
 
     def forces(self, t: float, q: Array, v: Array) -> Array:
         """σ₀ z + σ₁ ż + drag of the joints (nv,), as inverse dynamics adds them."""
@@ -74,7 +78,7 @@ class Bristles:
         named = [(name, laws) for name, laws in zip(model.joint_names, model.friction, strict=True)]
         return {"z": [name for name, laws in named for law in laws if getattr(law, "states", 0)]}
 
-    def _each(self) -> Any:
+    def _deflection_and_row(self) -> Any:
         return zip(self.z.tolist(), self.rows, strict=True)
 
 

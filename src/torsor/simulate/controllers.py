@@ -69,7 +69,7 @@ Control = Law | HeldForces
 def control_of(robot: Robot, control: Any, duration: float) -> Control:
     """The ``control`` of a simulation, as users give it."""
     if control is None:
-        return _constant(np.zeros(robot.nv))
+        return _constant_forces(np.zeros(robot.nv))
     if isinstance(control, SampledController):
         if duration * control.rate > SAMPLES_AT_MOST:
             raise ArgumentError(
@@ -83,7 +83,7 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
     if not np.isfinite(table).all():
         raise ArgumentError("control has numbers that are not finite")
     if table.shape == (robot.nv,):
-        return _constant(table)
+        return _constant_forces(table)
     if table.ndim == 2 and table.shape[1] == robot.nv and len(table):
         period = duration / len(table)
         return HeldForces(lambda t, q, v: table[min(int(t / period + 1e-6), len(table) - 1)], period, True)
@@ -93,7 +93,7 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
     )
 
 
-def _constant(tau: Array) -> HeldForces:
+def _constant_forces(tau: Array) -> HeldForces:
     return HeldForces(lambda t, q, v: tau, None)
 
 
@@ -130,7 +130,7 @@ def _name(function: Callable[..., Any]) -> str:
     return "the controller" if name == "<lambda>" else f"the controller {name!r}"
 
 
-def actuated(robot: Robot, command: Control, actuators: Any, memory: Any, dt: float) -> HeldForces:
+def actuator_forces(robot: Robot, command: Control, actuators: Any, memory: Any, dt: float) -> HeldForces:
     """The joint forces of actuators under commands: their memory advances at ticks, dt apart, as in a rollout."""
     found = actuation(robot, actuators, dt)
     numbers, size = found.coefficients.tolist(), found.memory_size

@@ -139,7 +139,7 @@ def solve_with_break_away(
     lower, upper = hold
     while True:
         found = complementarity.solve(A, b, lower, upper)
-        fresh = ~(found.held | broken)
+        fresh = ~(found.held_coordinates | broken)
         if not fresh.any():
             return found, (lower, upper)
         broken = broken | fresh
@@ -148,7 +148,7 @@ def solve_with_break_away(
 
 def _sliding_of_solution(found: complementarity.Solution, lower: np.ndarray, upper: np.ndarray) -> Sliding:
     """As friction φ = −x; coordinates with lower = upper slide for any x."""
-    return Sliding(found.w, -found.x, found.held & (lower < upper))
+    return Sliding(found.w, -found.x, found.held_coordinates & (lower < upper))
 
 
 def _inverse(M: np.ndarray) -> np.ndarray:

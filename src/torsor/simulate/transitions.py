@@ -155,7 +155,7 @@ def _apply_impact(run: Run, into: list[limits.Stop]) -> None:
     run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v, run.t)
     run.decide_mode()
     a = run.acceleration(run.t, run.q, run.v)
-    short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.short(run.v, a)}
+    short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.bounces_briefly(run.v, a)}
     short |= {s.v for s in recent}
     if short:
         run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short), run.t)

@@ -70,5 +70,5 @@ def _part(g: Geometry, shapes: Shapes, density: float, upright: bool) -> Inertia
     """G of one shape about the link's origin: Xᵀ G X of a solid, the sum over the surfaces of a mesh."""
     if g.shape != "mesh":
         return g.origin.T @ SOLIDS[g.shape](*g.size).inertia(density=density)
-    surfaces = triangles(shapes.turned_upright(g, upright), shapes.places)
+    surfaces = triangles(shapes.turn_if_y_up(g, upright), shapes.places)
     return sum_inertias([mesh(*merge_corners(s.vertices, s.faces)).inertia(density=density) for s in surfaces if len(s.faces)])

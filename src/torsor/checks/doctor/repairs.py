@@ -12,7 +12,7 @@ from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.filling import REPAIR as FILLING
 from torsor.checks.doctor.filling import missing_mass_repairs
 from torsor.checks.doctor.finding import Edit, Finding
-from torsor.checks.doctor.reading import contents, written_subject
+from torsor.checks.doctor.reading import contents, urdf_subject
 from torsor.checks.doctor.subject import Examination, local_name
 from torsor.errors import ArgumentError, FileError, UnknownName, printable
 from torsor.io.shared.start_tags import element_ends, with_attribute
@@ -130,7 +130,7 @@ def _check_density(density: float | None, only: Collection[str]) -> None:
 def _subject(
     data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, before: Examination | None
 ) -> Examination:
-    subject = written_subject(data, file, roots, meshes, base, None if before is None else before.shapes)
+    subject = urdf_subject(data, file, roots, meshes, base, None if before is None else before.shapes)
     if subject is None:
         raise FileError("is not a URDF: only URDF can be repaired", file=file)
     return subject

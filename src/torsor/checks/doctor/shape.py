@@ -96,12 +96,12 @@ class Shapes:
 
         ``upright`` turns COLLADA meshes whose y is up, as some readers do and others do not.
         """
-        parts = tuple(self.turned_upright(g, upright) for g in visible_shapes(tuple(geometry)))
+        parts = tuple(self.turn_if_y_up(g, upright) for g in visible_shapes(tuple(geometry)))
         if parts not in self._of:
             self._of[parts] = self._read(parts)
         return self._of[parts]
 
-    def turned_upright(self, g: Geometry, upright: bool) -> Geometry:
+    def turn_if_y_up(self, g: Geometry, upright: bool) -> Geometry:
         """A shape; with ``upright``, a mesh with y up is turned."""
         return turn_upright(g) if upright and self.has_y_up(g) else g
 

@@ -136,13 +136,13 @@ def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:
         ),
         (
             float(np.abs(moments[0] - moments[1]).max()) / size if size > 0 else 0.0,
-            f"principal moments ({_short(moments[0], size)} and {_short(moments[1], size)} kg·m²)",
+            f"principal moments ({_text(moments[0], size)} and {_text(moments[1], size)} kg·m²)",
         ),
     ]
     return max(found, key=lambda item: item[0])
 
 
-def _short(values: Array, size: float) -> str:
+def _text(values: Array, size: float) -> str:
     """Moments as text; rounding errors of zero are shown as zero."""
     return ", ".join(f"{x if abs(x) > 1e-9 * size else 0:.3g}" for x in values)
 
@@ -158,7 +158,7 @@ def _compare_sides(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array)
     axis = "xyz"[int(np.argmax(np.abs(D @ a.com - b.com)))]
     yield subject.finding(
         "left-right-unmirrored", b,
-        f"its centre of mass is that of {subject.names_of(a, 'inertial', 'origin')}, ({_short(b.com, size)}) m, though the "
+        f"its centre of mass is that of {subject.names_of(a, 'inertial', 'origin')}, ({_text(b.com, size)}) m, though the "
         f"frames are mirror images: {axis} should change its sign",
         f"the centre of mass is {off:.3g} m off on one side", path=("inertial", "origin"),
     )  # fmt: skip

@@ -115,12 +115,12 @@ class _DocumentWriter:
         etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
         driven = self.bodies if self.motors else []
         ties, keys = equalities(d, ends), keyframes(d, self.bodies)
-        parts = (_defaults(self.geoms_written), self.assets.element, world, ties, motors(driven), sensor_elements(d), keys)
+        parts = (_defaults(self.has_geoms), self.assets.element, world, ties, motors(driven), sensor_elements(d), keys)
         out.extend(part for part in parts if len(part) or part is world)
         return out
 
     @property
-    def geoms_written(self) -> bool:
+    def has_geoms(self) -> bool:
         return any(element.find("geom") is not None for element in self.places.values())
 
     def _links(self, world: Element) -> None:

@@ -217,7 +217,7 @@ def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
         undeclared = undeclared_prefixes(data) if tolerant else ()
         if 0 < len(undeclared) <= _TOLERATED:
             return _parse(_declare(undeclared, data).decode("utf-8"), file, deep, False)
-        wrong = _ill_formed(error, file)
+        wrong = _syntax_error(error, file)
     if wrong is not None:  # outside, or it would take lxml's error along as its context, which no process can send to another
         raise wrong
     if root.getroottree().docinfo.internalDTD is not None:
@@ -239,7 +239,7 @@ def _declare(prefixes: Sequence[str], data: bytes) -> bytes:
     return data[: name.end()] + added.encode() + data[name.end() :]
 
 
-def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
+def _syntax_error(error: etree.XMLSyntaxError, file: str) -> FileError:
     problem = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
     problem = problem.removesuffix(", use XML_PARSE_HUGE option")  # an option that torsor does not offer
     return FileError(

@@ -104,7 +104,7 @@ def _is_bounded(j: Joint) -> bool:
     return any(map(math.isfinite, (*j.lower, *j.upper)))
 
 
-def _half_open(j: Joint) -> bool:
+def _has_one_limit(j: Joint) -> bool:
     ends = zip(j.lower or (-math.inf,) * j.kind.nq, j.upper or (math.inf,) * j.kind.nq, strict=True)
     return not _has_quaternion(j) and any(math.isfinite(low) != math.isfinite(high) for low, high in ends)
 
@@ -199,7 +199,7 @@ FEATURES = (
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),
     Feature("limits", joints(_is_bounded), {"mr": LEFT_OUT}),
     Feature("limits of balls and free bodies", joints(lambda j: _has_quaternion(j) and _is_bounded(j)), {"mjcf": LEFT_OUT}),
-    Feature("limits with one open end", joints(_half_open), {"mjcf": "closed at 1e10"}),
+    Feature("limits with one open end", joints(_has_one_limit), {"mjcf": "closed at 1e10"}),
     Feature("limits with lower = upper", joints(_is_locked), {"mjcf": LEFT_OUT}),
     Feature(
         "named configurations", lambda d: [c.name for c in d.configurations],

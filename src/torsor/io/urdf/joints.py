@@ -151,13 +151,16 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
         doc.notes.note_ignored("<limit> element", _WELDED)
         return {}
     doc.look(limit, {"lower", "upper", "effort", "velocity"}, ())
-    effort, velocity = _each(doc, limit, "effort", kind.nv), _each(doc, limit, "velocity", kind.nv)
+    effort, velocity = (
+        _number_per_coordinate(doc, limit, "effort", kind.nv),
+        _number_per_coordinate(doc, limit, "velocity", kind.nv),
+    )
     for label, values in (("effort", effort), ("velocity", velocity)):
         if any(x < 0 for x in values):
             raise doc.fail(limit, f"{label} limit {min(values)} is negative")
         if not values and bounded:
             doc.notes.note(f"<limit> without {label}, so {label} is unlimited", f"joint {name!r}")
-    lower, upper = _each(doc, limit, "lower", kind.nq), _each(doc, limit, "upper", kind.nq)
+    lower, upper = _number_per_coordinate(doc, limit, "lower", kind.nq), _number_per_coordinate(doc, limit, "upper", kind.nq)
     if free and (lower or upper):
         doc.notes.note("lower and upper ignored, since a continuous joint has none", f"joint {name!r}")
         lower = upper = ()
@@ -184,7 +187,7 @@ def _limit_or_dynamics(doc: Document, element: Element, name: str, kind: JointTy
     return doc.only_child(element, name) if own is None else own
 
 
-def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[float, ...]:
+def _number_per_coordinate(doc: Document, element: Element, attribute: str, count: int) -> tuple[float, ...]:
     """One number for every coordinate or degree of freedom, or ``()``; the largest double is infinity."""
     if element.get(attribute) is None:
         return ()
@@ -208,7 +211,7 @@ def _dynamics(doc: Document, element: Element, kind: JointType) -> dict[str, Any
         return {}
     labels = ("damping", "friction", "armature")
     doc.look(dynamics, labels, ())
-    found = {label: _each(doc, dynamics, label, kind.nv) for label in labels}
+    found = {label: _number_per_coordinate(doc, dynamics, label, kind.nv) for label in labels}
     for label, values in found.items():
         if any(not 0 <= x < INF for x in values):
             raise doc.fail(dynamics, f"{label} must be finite and not negative, not {dynamics.get(label)!r}")

@@ -99,7 +99,7 @@ def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction
     if I.m == 0 and any(I.h):
         h = np.array(I.h, dtype=float)
         moved = 2 * float(np.square(h).sum())  # h occurs in P twice
-        changes.append(f"first moment of mass {_short(h)} → 0, 0, 0 kg·m")
+        changes.append(f"first moment of mass {_list_numbers(h)} → 0, 0, 0 kg·m")
         I = Inertia(I.m, Vec(0, 0, 0), I.I)
     about_com = np.array(I.about_com.rows, dtype=float)
     values, axes = np.linalg.eigh(_second_moment(about_com))
@@ -109,7 +109,7 @@ def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction
     if values[0] < smallest - rounding:
         now = _rotational(axes * raised @ axes.T)
         before, after = np.linalg.eigvalsh(about_com), np.linalg.eigvalsh(now)
-        changes.append(f"principal moments {_short(before)} → {_short(after)} kg·m²")
+        changes.append(f"principal moments {_list_numbers(before)} → {_list_numbers(after)} kg·m²")
         moved += float(np.square(raised - values).sum())
         I = Inertia.of(I.m, I.com, Sym.of(now.tolist()))
     return Correction(I, float(np.sqrt(moved)), tuple(changes))
@@ -125,5 +125,5 @@ def _rotational(S: np.ndarray) -> np.ndarray:
     return I
 
 
-def _short(values: ArrayLike) -> str:
+def _list_numbers(values: ArrayLike) -> str:
     return ", ".join(format(x + 0.0, ".4g") for x in np.asarray(values, dtype=float))
