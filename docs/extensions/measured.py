@@ -200,12 +200,12 @@ class Measured(SphinxDirective):
 
 def figure(directive: SphinxDirective, uri: str, alt: str) -> list[nodes.Node]:
     """An image with the directive's content as its caption."""
-    figure = nodes.figure("", nodes.image(uri=uri, alt=alt))
+    shown = nodes.figure("", nodes.image(uri=uri, alt=alt))
     if not directive.content:
-        return [figure]
+        return [shown]
     words, messages = directive.state.inline_text(" ".join(directive.content), directive.lineno)
-    figure += nodes.caption("", "", *words)
-    return [figure, *messages]
+    shown += nodes.caption("", "", *words)
+    return [shown, *messages]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

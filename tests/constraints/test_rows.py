@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
-from tests.constraints.mechanisms import LOOP_JOINTS, closed_mechanism, closing_joint, moved, pose, rows, two_frames
+from tests.constraints.mechanisms import LOOP_JOINTS, closed_mechanism, closing_joint, integrate, pose, rows, two_frames
 from tests.tolerance import assert_close
 from tests.trees import random_tree, rotation
 from torsor import algorithms as alg
@@ -47,7 +47,7 @@ def random_robot(seed: int, **options):
 def check_rates(robot, constraints, q, v, t=0.0):
     """drift = d/dt(A v − b) with v constant, at any q, whether or not the constraints hold."""
     now = rows(robot, constraints, q, v, t)
-    ends = [rows(robot, constraints, moved(robot, q, v, h), v, t + h) for h in (STEP, -STEP)]
+    ends = [rows(robot, constraints, integrate(robot, q, v, h), v, t + h) for h in (STEP, -STEP)]
     slip = [r.A @ v - r.speed for r in ends]
     scale = 1 + np.abs(now.drift).max() + np.abs(now.A).max() * np.abs(v).max()
     assert np.abs((slip[0] - slip[1]) / (2 * STEP) - now.drift).max() <= DIFFERENCES * scale
@@ -56,7 +56,7 @@ def check_rates(robot, constraints, q, v, t=0.0):
 def check_errors(robot, constraints, q, v, t=0.0):
     """A v − b = dφ/dt, on the rows that have a φ."""
     now = rows(robot, constraints, q, v, t)
-    later, earlier = (rows(robot, constraints, moved(robot, q, v, h), v, t + h).error for h in (STEP, -STEP))
+    later, earlier = (rows(robot, constraints, integrate(robot, q, v, h), v, t + h).error for h in (STEP, -STEP))
     keep = np.array([x for c in constraints for x in c.holonomic])
     scale = 1 + np.abs(now.A).max() * np.abs(v).max()
     assert np.abs(((later - earlier) / (2 * STEP) - (now.A @ v - now.speed))[keep]).max() <= DIFFERENCES * scale

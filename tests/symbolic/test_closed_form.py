@@ -39,14 +39,14 @@ def elbow() -> ts.Robot:
     return ts.Robot(b.frame("tip", "link3", xyz=(0.6, 0, 0)).description())
 
 
-def robot_named(name: str) -> ts.Robot:
+def robot_by_name(name: str) -> ts.Robot:
     return {"planar_3r": planar_3r, "elbow": elbow}.get(name, getattr(ts.robots, name, None))()
 
 
 @cache  # takes most of the time of this file, so computed once for all tests
 def formulas(name: str, parameters: str) -> tuple[ClosedForm, ts.Robot]:
     """The closed form, and the robot with the same exact right angles."""
-    form = symbolic(robot_named(name), parameters)
+    form = symbolic(robot_by_name(name), parameters)
     return form, ts.Robot(form.description)
 
 

@@ -68,8 +68,8 @@ def find(
     g = None if gravity is None else numbers("--gravity", gravity, 3)
     maker = bundled_robots().get(robot)
     if maker is None:
-        beside = {word: True if x == "auto" else x for word, x in (("loops", loops), ("srdf", srdf))}
-        how = {"base": base, "gravity": g, "mimic": mimic, "strict": strict, **beside}
+        side_files = {word: True if x == "auto" else x for word, x in (("loops", loops), ("srdf", srdf))}
+        how = {"base": base, "gravity": g, "mimic": mimic, "strict": strict, **side_files}
         return _load(robot, kind, xacro, roots=tuple(root or ()), **how)
     for option, word in (("--loops", loops), ("--srdf", srdf), ("--xacro", xacro), ("--as", kind)):
         if word is not None:

@@ -103,11 +103,11 @@ def rollout_readings(
     first row it is.
     """
     t = np.concatenate([[0.0], t])
-    q, v, *beside = (_with_first(x, y) for x, y in zip(start, recorded, strict=True))
+    q, v, *internal_states = (_with_first(x, y) for x, y in zip(start, recorded, strict=True))
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
         kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),), dtype=q.dtype.name)
-        values = kernels.kernel(spec)(q, v, *beside, *(at_records(f, every, t, start=True) for f in feeds))
+        values = kernels.kernel(spec)(q, v, *internal_states, *(at_records(f, every, t, start=True) for f in feeds))
         sizes = [robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3 for name, *_ in asked]
         return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
 

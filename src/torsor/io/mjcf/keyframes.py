@@ -20,7 +20,7 @@ from torsor.spatial.recovery import quaternion_of
 #: MuJoCo's mjtObj of a keyframe
 KEY = 24
 #: a mimic joint's number in a keyframe that differs by more from its leader's gives a note [rad, m]
-APART = 1e-6
+MIMIC_TOLERANCE = 1e-6
 #: numbers of a keyframe that are not a configuration
 _OTHERS = ("qvel", "act", "ctrl")
 
@@ -44,7 +44,7 @@ def read_keyframes(chosen: Selection, mimics: Mapping[int, Mimic]) -> tuple[Conf
         values = dict(_joint_values(chosen, m.key_qpos[key]))
         for k, mimic in mimics.items():
             mine, leader = values.pop(chosen.joints[k]), _qpos(chosen, key, mimic.joint)
-            if abs(mine[0] - mimic.at(leader)) > APART:
+            if abs(mine[0] - mimic.at(leader)) > MIMIC_TOLERANCE:
                 chosen.notes.note(f"keyframe {name!r} has mimic joints elsewhere than their leaders put them", chosen.joints[k])
         out.append(Configuration(name, tuple(values.items())))
     return tuple(out)

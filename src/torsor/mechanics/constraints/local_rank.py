@@ -53,8 +53,8 @@ def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expe
     """The rank at and near q; nearby configurations are not evaluated if the rank is the ``expected`` one."""
     robot, clock, every = system.robot, system.clock(time), np.ones(system.robot.nv, bool)
     end = closing.close_loops(system, q, every, time)
-    beside = end.closed and np.abs(robot.difference(q, end.q)).max(initial=0.0) <= SLIGHTLY_OPEN
-    q = end.q if beside else q
+    is_nearly_closed = end.closed and np.abs(robot.difference(q, end.q)).max(initial=0.0) <= SLIGHTLY_OPEN
+    q = end.q if is_nearly_closed else q
     A, M = system.solver.rows_and_mass(q, clock)
     rows = in_mass_metric(M, A, robot.model)
     here = int(rows.rank())
@@ -62,9 +62,11 @@ def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expe
     if here == expected:
         return found
     K = found.motions
-    steps = STEP * K @ np.random.default_rng(0).normal(size=(K.shape[1], STEPS)) if beside else _random_steps(robot.nv)
+    steps = (
+        STEP * K @ np.random.default_rng(0).normal(size=(K.shape[1], STEPS)) if is_nearly_closed else _random_steps(robot.nv)
+    )
     near = robot.integrate(q, steps.T, 1.0)
-    if beside:
+    if is_nearly_closed:
         near = np.array([closing.close_loops(system, x, every, time).q for x in near])
     A, M = system.solver.rows_and_mass(near, clock)
     return found._replace(near=int(in_mass_metric(M, A, robot.model).rank().max(initial=here)))
