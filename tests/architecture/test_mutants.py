@@ -63,6 +63,11 @@ def test_every_group_of_the_probe_computes_numbers(group):
     assert not isinstance(probe._numbers(compute), str), name
 
 
+def test_computations_of_the_probe_raise_no_errors_but_those_of_robots():
+    """A renamed function makes a computation of the probe an AttributeError, with and without a mutant."""
+    assert {x for _, x in probe.probe() if isinstance(x, str)} <= {"ModelError", "SingularError"}
+
+
 def test_probe_sees_a_difference_of_one_in_a_billion(monkeypatch):
     monkeypatch.setattr(probe, "GROUPS", (probe._geometry,))
     baseline = dict(probe.probe())

@@ -189,8 +189,8 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
         A = _attempt(lambda: stack_rows(closing[:1], ConstraintState(m, q.tolist(), v)).A[:3])
         if not isinstance(A, str) and len(A):
             f, g, inverse = v[::-1], [0.1 * i for i in range(len(A))], inverse_mass.by_factors(m, q.tolist())
-            yield f"{seed} direct", lambda A=A, f=f, g=g: closed_loops.solve_direct(m, q.tolist(), A, f, g)
-            yield f"{seed} multipliers", lambda A=A, f=f, g=g: closed_loops.solve_by_multipliers(inverse, A, f, g)
+            yield f"{seed} direct", lambda A=A, f=f, g=g: closed_loops.solve_direct(m, q.tolist(), A, f, g)[:3]
+            yield f"{seed} multipliers", lambda A=A, f=f, g=g: closed_loops.solve_by_multipliers(inverse, A, f, g)[:3]
 
 
 def _chains() -> Iterator[tuple[str, Callable[[], Any]]]:
