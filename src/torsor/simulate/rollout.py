@@ -135,7 +135,7 @@ def rollout(
     size = m.shape[-1] + more.shape[-1]
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
     state = [q, v, *([_side_by_side(m, more)] if size else [])]
-    plan, check = _recorded(robot, plan)
+    plan, check = _record_controller(robot, plan)
     scan, step, every = _scan_of_plan(robot, plan, check, kind.name), StepProgram(robot, plan, feeds), _every(record, T)
     backward = _adjoint_scan(robot, plan, check, kind.name) if differentiable else None
     if size and (differentiable or asked):
@@ -325,12 +325,12 @@ def _every(record: Any, T: int) -> int:
     return int(every)
 
 
-def _recorded(robot: Robot, plan: Plan) -> tuple[Plan, Callable[[], Any] | None]:
+def _record_controller(robot: Robot, plan: Plan) -> tuple[Plan, Callable[[], Any] | None]:
     """The plan with its controller recorded, and a check to be made before a kernel of it is made.
 
     A controller marked by ``record_once`` is recorded when its kernel is made; any other controller at each rollout.
     """
-    if plan.controller is not None and plan.controller.unchanging:
+    if plan.controller is not None and plan.controller.is_recorded_once:
         return plan, partial(plan.with_recording, robot.model)
     return plan.with_recording(robot.model), None
 

@@ -97,7 +97,7 @@ class RolloutOutput:
         They are those of the controls, the controller and the actuators in the step that follows the record, after the last
         step those of the last; without losses.
         """
-        given = self._given("tau")
+        given = self._require_inputs("tau")
         if given.plan is None:
             tau = given.values[0] if given.values else np.zeros(())
             return np.array(np.broadcast_to(tau, self.v.shape), self.v.dtype)
@@ -113,7 +113,7 @@ class RolloutOutput:
         """Names and units of the columns, and the integrator, dt [s] and number of steps."""
         from torsor.simulate.result import names_of
 
-        given = self._given("info")
+        given = self._require_inputs("info")
         return {**names_of(given.robot), "integrator": given.integrator, "dt": given.dt, "steps": given.steps}
 
     @property
@@ -205,7 +205,7 @@ class RolloutOutput:
         rows = None if self._memory is None else self._memory[..., part]
         return rows if rows is not None and rows.shape[-1] else None
 
-    def _given(self, name: str) -> RolloutInputs:
+    def _require_inputs(self, name: str) -> RolloutInputs:
         if self.inputs is None:
             raise ArgumentError(f"this Rollout has no {name}: it was not made by robot.rollout or load_rollout")
         return self.inputs
