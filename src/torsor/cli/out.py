@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from torsor.cli.cli_terms import in_cli_terms
@@ -132,6 +133,23 @@ def _pieces(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence
         pieces.append(piece)
         k = end
     return pieces
+
+
+def folded_tree(text: str) -> str:
+    """The tree of a robot; in a narrow terminal the joint of a link goes to lines of its own, right of the bars."""
+    lines, width = [], stdout().width
+    for line in text.split("\n"):
+        name, gap, joint = line.partition("  (")
+        if len(line) <= width or not gap:
+            lines += [line] if len(line) <= width else wrap(line, width, subsequent_indent="  ")
+            continue
+        bars = len(name) - len(name.lstrip("│├└─ "))
+        below = name[:bars].replace("├─", "│ ").replace("└─", "  ")
+        lines += [
+            name,
+            *wrap(f"({joint}", max(width, len(below) + 24), initial_indent=f"{below}  ", subsequent_indent=f"{below}   "),
+        ]
+    return "\n".join(lines)
 
 
 def prose(text: str) -> Any:
