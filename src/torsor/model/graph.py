@@ -10,6 +10,7 @@ from torsor.errors import ArgumentError, printable
 from torsor.model.description import Description, Joint, Loop
 from torsor.support.files import label, write_text
 from torsor.support.html import Markup, element
+from torsor.support.text import count
 
 #: sizes of the drawing [px]: height of a row, height of a link's box, width of a letter, space beside a name
 ROW, BOX, LETTER, SPACE = 40, 24, 7.2, 12
@@ -45,6 +46,11 @@ class Graph:
         if ending not in texts:
             raise ArgumentError(f"{label(path)!r}: the extension of a graph must be one of {', '.join(texts)}")
         write_text(path, getattr(self, texts[ending]) + "\n")
+
+    def __repr__(self) -> str:
+        d = self.description
+        counts = f"{count(len(d.links), 'link')}, {count(len(d.joints) + len(d.loops), 'joint')}"
+        return f"<Graph of {d.name!r}: {counts}; print() shows it for Graphviz>"
 
     def __str__(self) -> str:
         return self.dot

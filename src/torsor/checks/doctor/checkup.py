@@ -24,7 +24,7 @@ from torsor.checks.doctor.finding import SEVERITIES, Finding
 from torsor.checks.doctor.reading import Source, subject_of
 from torsor.checks.doctor.records import Record
 from torsor.checks.doctor.subject import Examination
-from torsor.errors import ArgumentError, FileError
+from torsor.errors import ArgumentError, FileError, printable
 
 Check = Callable[[Examination], Iterable[Finding]]
 
@@ -75,6 +75,11 @@ class Checkup:
             "findings": [f.to_dict() for f in self.findings],
             "skipped": list(self.skipped),
         }
+
+    def __repr__(self) -> str:
+        from torsor.checks.doctor.text import headline
+
+        return f"<Checkup of {printable(headline(self))}{'; print() shows them' if self.findings else ''}>"
 
     def __str__(self) -> str:
         from torsor.checks.doctor.text import report_text

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.dask_blocks import FLOAT64
-from torsor.errors import ArgumentError, ClosureError, UnknownName
+from torsor.errors import ArgumentError, ClosureError, UnknownName, printable
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
@@ -27,6 +27,7 @@ from torsor.mechanics.constraints.motion import ConstrainedMotion, Impact, Stabi
 from torsor.mechanics.constraints.null_space import in_mass_metric
 from torsor.mechanics.constraints.solving import Inputs, Solver
 from torsor.mechanics.constraints.switching import Active, solve_active
+from torsor.support.text import count
 
 if TYPE_CHECKING:
     from torsor.kernels.compiled_mechanism import Wrenches
@@ -63,6 +64,10 @@ class ConstrainedRobot(Differentiation):
         )
         self._labels = labels(robot.model)
         self.parts: dict[tuple[bool, ...], ConstrainedRobot] = {}  #: under some of its constraints, made when needed
+
+    def __repr__(self) -> str:
+        names = ", ".join(c.name for c in self.constraints) or "none"
+        return printable(f"<ConstrainedRobot of {self.robot.name!r}: {count(len(self.rows), 'row')}; constraints: {names}>")
 
     # -- properties ------------------------------------------------------------------------------------------
 

@@ -55,6 +55,10 @@ class Operators:
     gravity: Array  #: the acceleration of free fall [rows]
     frame: str = "body"
 
+    def __repr__(self) -> str:
+        rows, n = self.H.shape
+        return f"<Operators: {rows} rows, nv={n}, frame={self.frame!r}>"
+
     # -- derived quantities ------------------------------------------------------------------------------
 
     @cached_property
