@@ -105,12 +105,12 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
         sys.modules["matplotlib.pyplot"].close("all")  # otherwise the figures of all pages stay in memory
 
 
-def test_links_and_pictures_of_the_pages_are_plain_markdown():
-    """A forge shows no text for ``[](page.md)``, and no picture that only Sphinx can draw."""
+def test_links_pictures_and_equations_of_the_pages_are_plain_markdown():
+    """A forge shows no text for ``[](page.md)``, and no picture and no equation that only Sphinx can draw."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert "[](" not in text, page
-        assert "{picture}" not in text, page
+        assert not re.search(r"^(```|:::)\{(picture|figure|image|math)\}", text, flags=re.MULTILINE), page
         for file in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
             assert (page.parent / file).exists(), f"{page}: {file}"
 
