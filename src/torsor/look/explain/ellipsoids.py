@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 SINGULAR = 1e-9
 #: and below this a configuration is near one: 10⁶ times the mass
 NEAR = 1e-3
-#: what the inverse of an ellipsoid is one of
+#: units of angular and of linear entries
+UNITS = {
+    "torque": ("N·m", "N"), "force": ("N·m", "N"), "velocity": ("rad/s", "m/s"), "acceleration": ("rad/s²", "m/s²"),
+}  # fmt: skip
+#: quantity of the inverse of an ellipsoid
 INVERSES = {"torque": "acceleration", "mass": "acceleration", "velocity": "force", "force": "velocity"}
 
 
@@ -103,8 +107,11 @@ class Ellipsoid:
         return ax
 
     def _label(self, k: int) -> str:
-        """Label of axis k: a mass ellipsoid shows the forces of unit accelerations."""
-        return f"{'force' if self.what == 'mass' else self.what}, {self.rows[k]}"
+        """Label of axis k with its unit; a mass ellipsoid shows the forces of unit accelerations."""
+        what, row = "force" if self.what == "mass" else self.what, self.rows[k]
+        units = UNITS.get(what, ("", ""))
+        unit = units[row.startswith("v")] if row in TWIST else ", ".join(units)
+        return f"{what}, {row} [{unit}]" if unit else f"{what}, {row}"
 
     def table(self) -> str:
         """Lengths and directions as text."""
