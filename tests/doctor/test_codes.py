@@ -296,3 +296,9 @@ def test_example_of_a_code_has_no_unrelated_error_or_warning(code):
 def test_robot_without_name_or_links_is_refused_at_line_1():
     (found,) = check(robot()).findings
     assert (found.code, found.line) == ("file-refused", 1)
+
+
+def test_reversed_limits_around_zero_do_not_exclude_zero():
+    assert set(codes(elbow(limit=LIMIT.format(1, -1)))) == {"limits-reversed"}
+    found = set(codes(elbow(limit=LIMIT.format(2, 1))))
+    assert found == {"limits-reversed", "limits-exclude-zero"}

@@ -65,11 +65,17 @@ def bounds(subject: Examination) -> Iterable[Finding]:
         subject, "limits-locked", locked, "{n} with lower = upper (the default of URDF is 0)",
         "a locked joint still has a coordinate, a row of M and a torque", ("limit",),
     )  # fmt: skip
-    apart = [j for j in joints if (j.lower is not None and j.lower > 0) or (j.upper is not None and j.upper < 0)]
+    apart = [j for j in joints if _excludes_zero(j.lower, j.upper)]
     yield from _group(
         subject, "limits-exclude-zero", apart, "zero is outside the limits of {n}",
         "robot.neutral() is outside the joint limits", ("limit",),
     )  # fmt: skip
+
+
+def _excludes_zero(lower: float | None, upper: float | None) -> bool:
+    if lower is not None and upper is not None and lower > upper:
+        lower, upper = upper, lower  # as a reader does (limits-reversed)
+    return (lower is not None and lower > 0) or (upper is not None and upper < 0)
 
 
 def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> Iterable[Finding]:
