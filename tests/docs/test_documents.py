@@ -115,6 +115,18 @@ def test_links_pictures_and_equations_of_the_pages_are_plain_markdown():
             assert (page.parent / file).exists(), f"{page}: {file}"
 
 
+def test_no_line_of_prose_begins_with_a_sign_of_markdown():
+    """A line that begins with % is a comment of MyST and is not shown; one with + or - is an entry of a list."""
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        assert not re.findall(r"^ *%.*", text, flags=re.MULTILINE), page
+        for block in re.findall(r"^\$\$\n.*?^\$\$", text, flags=re.MULTILINE | re.DOTALL):
+            assert not re.findall(r"^ *[-+=*#>].*", block, flags=re.MULTILINE), page
+        for paragraph in re.sub(r"^\$\$.*?\$\$", "", text, flags=re.MULTILINE | re.DOTALL).split("\n\n"):
+            assert not re.findall(r"^\+ .*", paragraph, flags=re.MULTILINE), page
+            assert re.sub(r"`[^`]*`|\\\$", "", paragraph).count("$") % 2 == 0, (page, paragraph)
+
+
 @pytest.mark.night
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if "images/" in page.read_text(encoding="utf-8")], ids=lambda p: p.stem

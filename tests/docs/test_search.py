@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -50,30 +47,6 @@ def test_a_word_leads_to_one_section_and_all_words_asked_for_are_listed():
     assert len(listed) == len(set(listed))
     assert set(ASKED) <= set(listed)
     assert all(word == word.lower() for word in listed)  # the search compares lower case
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The pages, built without their plots."""
-    pytest.importorskip("furo")
-    out = tmp_path_factory.mktemp("site")
-    build = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-b",
-        "html",
-        "-D",
-        "draw_pictures=0",
-        "-d",
-        out / "trees",
-        DOCS,
-        out / "html",
-    ]
-    path = os.pathsep.join([str(DOCS.parent / "src"), os.environ.get("PYTHONPATH", "")])
-    subprocess.run(build, check=True, env=os.environ | {"PYTHONPATH": path})
-    return out / "html"
 
 
 @pytest.mark.night
