@@ -103,6 +103,14 @@ def test_result_plot_has_units_and_its_legends_beside_the_curves():
     assert [a.get_color() for a in axes[0].get_lines()] == [b.get_color() for b in axes[2].get_lines()]
 
 
+@pytest.mark.parametrize("what", ["mass_ellipsoid", "velocity_ellipsoid", "force_ellipsoid"])
+def test_labels_of_a_spatial_ellipsoid_are_inside_of_its_figure(what):
+    figure = getattr(ts.robots.ur5(), what)(np.full(6, 0.4), "tool0").plot().figure
+    figure.canvas.draw()
+    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(box.x0, box.y0, width - box.x1, height - box.y1) >= 0
+
+
 def test_ellipsoids_are_plotted_with_units():
     arm = ts.robots.ur5()
     labels = {

@@ -95,7 +95,8 @@ class Ellipsoid:
         """The outline (two rows) or surface (three), about ``center``; returns matplotlib's axes.  Needs the extra ``plot``."""
         k = len(self.rows)
         points = self.points(100 if k == 2 else 25) + (np.zeros(k) if center is None else np.asarray(center, float))
-        with drawing(ax, subplot_kw={"projection": "3d"} if k == 3 else {}) as ax:
+        given, spatial = ax is not None, {"figsize": (5.6, 4.8), "subplot_kw": {"projection": "3d"}}
+        with drawing(ax, **(spatial if k == 3 else {})) as ax:
             if k == 3:
                 ax.plot_wireframe(*np.moveaxis(points, -1, 0), **{"linewidth": 0.5, "label": self.what, **style})
                 ax.set_zlabel(self._label(2))
@@ -104,6 +105,9 @@ class Ellipsoid:
             ax.set_aspect("equal")
             ax.set_xlabel(self._label(0))
             ax.set_ylabel(self._label(1))
+            if k == 3 and not given:  # matplotlib's own size cuts the labels of the axes
+                ax.locator_params(nbins=5)
+                ax.set_box_aspect([np.ptp(ends) for ends in (ax.get_xlim(), ax.get_ylim(), ax.get_zlim())], zoom=0.8)
         return ax
 
     def _label(self, k: int) -> str:
