@@ -64,3 +64,11 @@ def test_search_in_the_built_pages_shows_the_section_of_a_word_first(site, brows
             if found.partition("#")[0] != wanted.partition("#")[0] or ("#" in wanted and found != wanted):
                 wrong[word] = found
     assert wrong == {}
+
+
+@pytest.mark.night
+def test_search_result_names_the_section_it_leads_to(site, browser):
+    page = browser.new_page()
+    page.goto(f"file://{site}/search.html?q=payload")
+    page.get_by_text("How to … › attach a payload or a gripper").wait_for(timeout=20_000)
+    page.close()
