@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -166,6 +166,8 @@ class Mechanism(ConfigurationSpace, Topology):
     def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:
         """The robot with joints welded at a q [rad, m], ``{"elbow": 0.3}``, or at their neutral one, ``["elbow"]``."""
         if not isinstance(joints, Mapping):
+            if not isinstance(joints, Iterable):
+                raise ArgumentError(f'lock takes {{"elbow": 0.3}} or a list of joints, not {joints!r}')
             names = [joints] if isinstance(joints, str) else list(joints)
             joints = {n: self._model.joint[self.joint(n).index].neutral() for n in names}
         return self._edited(surgery.lock(self._description, joints))
@@ -246,6 +248,10 @@ class Mechanism(ConfigurationSpace, Topology):
         >>> ts.robots.ur5().attach(hand, at="tool0", prefix="hand_").nq
         7
         """
+        if not isinstance(other, Mechanism):
+            raise ArgumentError(f"attach: other must be a Robot, not {type(other).__name__}; ts.load(path) reads one")
+        if not isinstance(prefix, str):
+            raise ArgumentError(f"attach: prefix must be text, such as 'left_', not {prefix!r}")
         return self._edited(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
 
     def with_payload(

@@ -38,6 +38,8 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     for name, q in configuration.items():
         if any(loop.name == name for loop in d.loops):
             raise ModelError(f"joint {name!r} closes a loop and has no coordinate; use with_spanning_tree(...) to give it one")
+        if name == FLOATING_BASE and d.floats:
+            raise ModelError(f"lock: joint {name!r} carries the floating base; use with_base('fixed')")
         if name not in joints:
             raise UnknownName("joint", name, joints)
         j = joints[name]
