@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Description, Model, assemble, attachments, surgery
 from torsor.model.configuration_space import ConfigurationSpace
-from torsor.model.description import FLOATING_BASE
 from torsor.model.forces import Element
 from torsor.model.joint_surgery import with_joint_type, with_mimic
 from torsor.model.joints import JointType
@@ -389,7 +388,7 @@ class Mechanism(ConfigurationSpace, Topology):
         return of_robot(self)
 
     def __repr__(self) -> str:
-        moving = sum(name != FLOATING_BASE for name in self.joints)
+        moving = len(self.joints) - self._description.floats
         parts = f"{count(moving, 'joint')}, {count(len(self.links), 'link')}{loop_count(self._description)}"
         parts += f", {self._description.base} base"
         return f"<Robot {self.name!r}: {parts}, nq={self.nq}, nv={self.nv}, {short(self.mass)} kg>"

@@ -263,9 +263,10 @@ def rebase(d: Description, link: str) -> Description:
         joints += turned
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
     named = keep_joints(d.configurations, {j.name for j in joints})
-    if any(FLOATING_BASE in dict(c.values) for c in d.configurations):
+    at_link = {FLOATING_BASE: d.root} | {j.name: j.child for j in d.joints}  # a link or frame of that name comes first
+    at_link |= {f.name: f.link for f in d.frames} | {x.name: x.name for x in d.links}
+    if all(j.name != FLOATING_BASE for j in joints) and any(FLOATING_BASE in dict(c.values) for c in d.configurations):
         note += "; named configurations lose the pose of the base" + note_of_losses(d.configurations, named)
-    at_link = {f.name: f.link for f in d.frames} | {j.name: j.child for j in d.joints} | {FLOATING_BASE: d.root}
     crossed = [name for name, s in d.sensors if s.reads == "cut" and at_link.get(s.at, s.at) in between]
     if crossed:
         note += f"; sensors removed, as other joints carry their links now: {', '.join(crossed)}"
