@@ -63,6 +63,10 @@ class ConfigurationSpace:
     def _mimic_ranges(self) -> tuple[MimicRange, ...]:
         return tuple(mimic_ranges(self._description, self._model))
 
+    @cached_property
+    def _leader_intervals(self) -> dict[int, list[Interval]]:
+        return self._limits.of_leaders(self._mimic_ranges)
+
     @property
     def lower(self) -> np.ndarray:
         """Lower joint limits [rad, m], ``(nq,)``, read-only; −inf for none, −1 for the entries of a quaternion.
@@ -108,7 +112,7 @@ class ConfigurationSpace:
         A leader is also moved so that its mimic joints are within theirs, if its own limits allow it.  Quaternions are
         normalised and otherwise stay.
         """
-        return self._limits.clip(self._checked(q), self._mimic_ranges)
+        return self._limits.clip(self._checked(q), self._leader_intervals)
 
     def wrap(self, q: ArrayLike) -> np.ndarray:
         """q with angles changed by whole turns into [−π, π), ``(..., nq)``: the same poses.
@@ -134,7 +138,7 @@ class ConfigurationSpace:
         """
         generator, shape = _generator(rng), _shape(size)
         lower, upper = self.lower.copy(), self.upper.copy()
-        of_leaders = self._limits.of_leaders(self._mimic_ranges) if self._model.is_numeric else {}
+        of_leaders = self._leader_intervals if self._model.is_numeric else {}
         for k, intervals in of_leaders.items():
             lower[k], upper[k] = intervals[0][0], intervals[-1][1]
         q: list[np.ndarray] = []

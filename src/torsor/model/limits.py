@@ -86,10 +86,10 @@ class Limits:
                 allowed[m.entry] = both
         return allowed
 
-    def clip(self, q: Array, mimics: tuple[MimicRange, ...]) -> Array:
-        """The nearest q inside the limits, with quaternions normalised."""
+    def clip(self, q: Array, of_leaders: dict[int, list[Interval]]) -> Array:
+        """The nearest q inside the limits and the intervals of leaders, with quaternions normalised."""
         out: Array = np.clip(q, self.lower, self.upper)
-        for k, intervals in self.of_leaders(mimics).items():
+        for k, intervals in of_leaders.items():
             ends = np.array([np.clip(q[..., k], low, high) for low, high in intervals])
             nearest = np.abs(ends - q[..., k]).argmin(axis=0)
             out[..., k] = np.take_along_axis(ends, nearest[None], axis=0)[0]
