@@ -62,3 +62,7 @@ def test_regressor_identifies_the_payload_of_an_arm():
     # of two links in a plane some parameters have no effect, so those found are not those of the arm
     assert not np.allclose(found, loaded.inertial_parameters)
     assert_close(Y @ loaded.inertial_parameters, Y @ found, 1e-10)
+
+
+def test_center_of_mass_regressor_of_a_robot_without_joints_has_no_columns():
+    assert ts.Builder("block").link("block", mass=1.0).build().center_of_mass_regressor([]).shape == (3, 0)

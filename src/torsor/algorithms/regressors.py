@@ -61,7 +61,8 @@ def potential_energy_regressor(model: Model, q: Scalars) -> list[Scalar]:
 
 def center_of_mass_regressor(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Y, (3, 10 N), with Σ mᵢ cᵢ = Y π: h of each unit inertia, seen from the world."""
-    return [list(row) for row in zip(*_first_moments(model, q), strict=True)]
+    moments = _first_moments(model, q)
+    return [[h[k] for h in moments] for k in range(3)]
 
 
 def body_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str) -> list[list[Scalar]]:
