@@ -125,14 +125,14 @@ def test_moved_by_a_fixed_joint_and_no_links_are_errors():
 # -- the drawing ---------------------------------------------------------------------------------------------------------
 
 
-def nasty():
+def robot_with_nasty_names():
     b = ts.Builder('a "robot" <b>\\').link('base "x"').link("<script>&\n", mass=1, com=(1, 0, 0)).link("tip", mass=1)
     b.joint('hinge\\"', "revolute", 'base "x"', "<script>&\n").joint("weld", "fixed", "<script>&\n", "tip")
     return b.loop("ground", "spherical", "world", "tip").build()
 
 
 def test_graph_svg_with_markup_in_names_is_well_formed():
-    root = ElementTree.fromstring(nasty().graph().svg)
+    root = ElementTree.fromstring(robot_with_nasty_names().graph().svg)
     texts = [x.text for x in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "<script>&\\n" in texts
     assert 'hinge\\" (revolute)' in texts
@@ -140,7 +140,7 @@ def test_graph_svg_with_markup_in_names_is_well_formed():
 
 
 def test_graph_dot_with_quotes_in_names_escapes_them():
-    dot = nasty().graph().dot
+    dot = robot_with_nasty_names().graph().dot
     assert r'"base \"x\"" -> "<script>&\n" [label="hinge\\\" (revolute)"];' in dot
     assert '"world" -> "tip" [label="ground (spherical)", style=dashed, dir=none, constraint=false];' in dot
     assert 'label="weld (fixed)", color="#999999"' in dot

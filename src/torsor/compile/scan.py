@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Iterable, Mapping
+from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -99,6 +101,16 @@ class Scan:
     def program(self) -> Program:
         """The program of one step; it is recorded now if it came from the disk cache."""
         return self._recorded.program
+
+    @cached_property
+    def with_all_rows(self) -> Scan:
+        """The same steps, with every output kept at each of them; this scan if it keeps them."""
+        if not self.wiring.last:
+            return self
+        scan = copy(self)
+        scan.wiring = self.wiring._replace(each=self.wiring.each | self.wiring.last, last=frozenset())
+        scan._libraries, scan._lock = {}, new_lock()
+        return scan
 
     # -- building --------------------------------------------------------------------------------------------
 

@@ -103,7 +103,7 @@ class ConfigurationSpace:
         """
         if not isinstance(tolerance, (int, float, np.number)) or not 0 <= tolerance < math.inf:
             raise ArgumentError(f"tolerance must be a finite number [rad, m] of at least 0, not {tolerance!r}")
-        found = self._limits.within(self._checked(q), float(tolerance), self._mimic_ranges)
+        found = self._limits.within(self._as_configurations(q), float(tolerance), self._mimic_ranges)
         return found if found.ndim else bool(found)
 
     def clip(self, q: ArrayLike) -> np.ndarray:
@@ -112,7 +112,7 @@ class ConfigurationSpace:
         A leader is also moved so that its mimic joints are within theirs, if its own limits allow it.  Quaternions are
         normalised and otherwise stay.
         """
-        return self._limits.clip(self._checked(q), self._leader_intervals)
+        return self._limits.clip(self._as_configurations(q), self._leader_intervals)
 
     def wrap(self, q: ArrayLike) -> np.ndarray:
         """q with angles changed by whole turns into [−π, π), ``(..., nq)``: the same poses.
@@ -125,7 +125,7 @@ class ConfigurationSpace:
         >>> ts.robots.acrobot().wrap([7.0, -4.0]).round(4)
         array([0.7168, 2.2832])
         """
-        return self._limits.wrap(self._checked(q))
+        return self._limits.wrap(self._as_configurations(q))
 
     # -- random ----------------------------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class ConfigurationSpace:
             mine = slice(start, start + kind.nq)
             q += kind.random(generator, lower[mine].tolist(), upper[mine].tolist(), shape)
             if len(intervals := of_leaders.get(start, [])) > 1:
-                q[-1] = _drawn_from(generator, intervals, shape)
+                q[-1] = _draw_from(generator, intervals, shape)
         return np.stack(q, axis=-1) if q else np.zeros((*shape, 0))
 
     def random_velocity(self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()) -> np.ndarray:
@@ -162,7 +162,7 @@ class ConfigurationSpace:
         """The joints that have their own coordinates."""
         return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]
 
-    def _checked(self, q: ArrayLike) -> np.ndarray:
+    def _as_configurations(self, q: ArrayLike) -> np.ndarray:
         """One configuration or a batch, as an array of finite numbers with valid quaternions."""
         nq = self._model.nq
         array: np.ndarray = as_array("q", q, configuration_names(self._model), np.float64, f"an array of shape (..., {nq})")
@@ -195,7 +195,7 @@ def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _drawn_from(rng: np.random.Generator, intervals: list[Interval], shape: tuple[int, ...]) -> np.ndarray:
+def _draw_from(rng: np.random.Generator, intervals: list[Interval], shape: tuple[int, ...]) -> np.ndarray:
     """Uniform over the union of disjoint intervals in ascending order, cut to [−π, π] where some of it is there."""
     inside = [(max(a, -math.pi), min(b, math.pi)) for a, b in intervals if a <= math.pi and b >= -math.pi]
     low, high = np.array(inside or [bounds(*x) for x in intervals]).T

@@ -28,9 +28,9 @@ class Graph:
     def dot(self) -> str:
         """The graph in Graphviz's language, for the program ``dot`` and other drawing programs."""
         d = self.description
-        lines = [f"digraph {_quoted(d.name)} {{", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
-        lines += [f"  {_quoted(link.name)};" for link in d.links]
-        lines += [f"  {_quoted(e.parent)} -> {_quoted(e.child)} [{_dot_style(e)}];" for e in d.edges]
+        lines = [f"digraph {_quote(d.name)} {{", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
+        lines += [f"  {_quote(link.name)};" for link in d.links]
+        lines += [f"  {_quote(e.parent)} -> {_quote(e.child)} [{_dot_style(e)}];" for e in d.edges]
         return "\n".join([*lines, "}"])
 
     @cached_property
@@ -66,13 +66,13 @@ def _is_dashed(e: Joint | Loop) -> bool:
 # -- Graphviz ------------------------------------------------------------------------------------------------------------
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 def _dot_style(e: Joint | Loop) -> str:
-    style = [f"label={_quoted(_text(e))}"]
+    style = [f"label={_quote(_text(e))}"]
     style += ["style=dashed"] if _is_dashed(e) else []
     style += ['color="#999999"', 'fontcolor="#999999"'] if not isinstance(e, Loop) and e.kind.nv == 0 else []
     style += ["dir=none", "constraint=false"] if isinstance(e, Loop) else []

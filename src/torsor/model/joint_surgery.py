@@ -43,7 +43,7 @@ def with_joint_type(
             f"joint {name!r}: {old.kind.name} → {kind.name} changes the unit of the gear ratio of rotor {driven[0]!r}; "
             f"drop it first: with_rotors({{{name!r}: None}})"
         )
-    kept, lost = _kept(old, kind)
+    kept, lost = _valid_fields(old, kind)
     made = Joint(old.name, kind, old.parent, old.child, old.origin, **kept)
     note += f"; dropped: {', '.join(lost)}" if lost else ""
     named = d.configurations
@@ -96,7 +96,7 @@ def make_mimic(what: str, leader: str, multiplier: Any, offset: Any, polynomial:
         return Mimic(leader, read.scalar(multiplier, what), read.scalar(offset, what))
     if (multiplier, offset) != (1.0, 0.0):
         raise ArgumentError(f"{what}: give either polynomial or multiplier and offset, not both")
-    coefficients = read.plain(polynomial)
+    coefficients = read.as_nested_lists(polynomial)
     if isinstance(coefficients, str) or not hasattr(coefficients, "__iter__"):
         raise ArgumentError(f"{what}: polynomial must be a list of coefficients, the constant first, not {polynomial!r}")
     return Mimic.of_polynomial(leader, [read.scalar(c, what) for c in coefficients])
@@ -122,7 +122,7 @@ def _same_units(old: JointType, new: JointType) -> bool:
     return (old.name, old.nq) == (new.name, new.nq) or (old.name in _ANGLES and new.name in _ANGLES)
 
 
-def _kept(old: Joint, kind: JointType) -> tuple[dict[str, Any], list[str]]:
+def _valid_fields(old: Joint, kind: JointType) -> tuple[dict[str, Any], list[str]]:
     """The fields that stay valid, and the names of those dropped."""
     same = _same_units(old.kind, kind)
     kept, lost = dict[str, Any](), list[str]()

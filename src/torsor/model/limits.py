@@ -148,9 +148,9 @@ def _on_leader(m: MimicRange) -> list[Interval]:
     ]
     found = []
     for low, high in itertools.pairwise(ends):
-        inside = _between(low, high)
+        inside = _inner_point(low, high)
         if m.holds(inside):
-            found.append((_moved_inside(m, low, inside), _moved_inside(m, high, inside)))
+            found.append((_move_inside(m, low, inside), _move_inside(m, high, inside)))
     return found
 
 
@@ -163,14 +163,14 @@ def _roots(coefficients: tuple[float, ...], y: float) -> list[float]:
     return [float(x.real) for x in found if abs(x.imag) <= 1e-9 * (1 + abs(x))]
 
 
-def _between(low: float, high: float) -> float:
+def _inner_point(low: float, high: float) -> float:
     """A point inside an interval."""
     if math.isinf(low):
         return 0.0 if math.isinf(high) else high - 1 - abs(high)
     return low + 1 + abs(low) if math.isinf(high) else low + (high - low) / 2
 
 
-def _moved_inside(m: MimicRange, end: float, inside: float) -> float:
+def _move_inside(m: MimicRange, end: float, inside: float) -> float:
     """The end of an interval, moved by rounding errors until the mimic joint is inside its limits there."""
     if math.isinf(end):
         return end

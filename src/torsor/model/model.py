@@ -161,7 +161,7 @@ class Model:
         names = [name for row in self.links.values() for name in (*row.frames, row.joint) if name]
         raise UnknownName("link, frame or joint", at, names)
 
-    def welded(self, link: str) -> dict[str, LinkRow]:
+    def welded_part(self, link: str) -> dict[str, LinkRow]:
         """A link and the links welded to it on the side away from the base."""
         body, found = self.frames[link].body, {link: self.links[link]}
         for name, row in self.links.items():

@@ -75,7 +75,7 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
     newly = [e.name for e in edges if e.joint is not None and e.name in chosen]
     notes.insert(0, f"spanning tree: {', '.join(newly)} cut, {', '.join(freed) or 'nothing'} in the tree instead")
     if d.configurations:  # a joint that comes into the tree has no value in them
-        names = _some([c.name for c in d.configurations])
+        names = _list_names([c.name for c in d.configurations])
         notes.append(f"named configurations dropped, as other joints have coordinates: {names}")
     crossed = crossed_sensors(d, joints)
     notes += [f"sensors removed, as other joints carry their links now: {', '.join(crossed)}"] if crossed else []
@@ -205,11 +205,11 @@ def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
     lost = [link.name for link in d.links if link.name not in reached]
     if lost:
         raise ModelError(
-            f"robot {d.name!r} is disconnected: with these joints cut, no joint connects {_some(lost)} to the root {d.root!r}; "
-            "cut fewer, or others"
+            f"robot {d.name!r} is disconnected: with these joints cut, no joint connects {_list_names(lost)} to the root "
+            f"{d.root!r}; cut fewer, or others"
         )
     if len(inner) < len(kept):
-        raise ModelError(f"robot {d.name!r} still has a cycle: cut one of {_some(_cyclic(kept))} too")
+        raise ModelError(f"robot {d.name!r} still has a cycle: cut one of {_list_names(_cyclic(kept))} too")
     return inner
 
 
@@ -230,7 +230,7 @@ def _cyclic(kept: list[Edge]) -> list[str]:
     return [e.name for e in kept if e.name in left]
 
 
-def _some(names: Collection[str]) -> str:
+def _list_names(names: Collection[str]) -> str:
     shown = ", ".join(map(repr, list(names)[:8]))
     return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 

@@ -89,8 +89,8 @@ def subtree(d: Description, link: str) -> Description:
     Loops within the subtree stay; a loop to the outside is an error.  So is a
     rotor that drives a joint of the branch from outside.
     """
-    _known_link(d, link)
-    kept = _below(d, link)
+    _require_link(d, link)
+    kept = _descendants(d, link)
     inside = kept | {WORLD} if link == d.root else kept
     for loop in d.loops:
         ends = sorted((loop.parent, loop.child), key=lambda end: end not in inside)
@@ -134,10 +134,10 @@ def without(d: Description, link: str) -> Description:
     >>> [x.name for x in without(robots.description("panda"), "panda_hand").links][-2:]
     ['panda_link7', 'panda_link8']
     """
-    _known_link(d, link)
+    _require_link(d, link)
     if link == d.root:
         raise ModelError(f"link {link!r} is the root: without it, nothing would be left")
-    gone = _below(d, link)
+    gone = _descendants(d, link)
     joints = [j for j in d.joints if j.child not in gone]
     names = {j.name for j in joints}
     freed = [j.name for j in joints if j.mimic is not None and j.mimic.joint not in names]
@@ -231,7 +231,7 @@ def rebase(d: Description, link: str) -> Description:
     q and v now start with this link's pose and twist; with a fixed base this link stands still, with axes along the
     world's.  Joints are numbered from the new root on: find them by name.
     """
-    _known_link(d, link)
+    _require_link(d, link)
     mover = {j.child: j for j in d.joints}
     path, at = {}, link
     while at in mover:
@@ -310,7 +310,7 @@ def without_couplings(d: Description) -> Description:
     )
 
 
-def _known_link(d: Description, name: str) -> Link:
+def _require_link(d: Description, name: str) -> Link:
     for link in d.links:
         if link.name == name:
             return link
@@ -332,7 +332,7 @@ def _places(d: Description) -> list[str]:
     return [*(link.name for link in d.links), *(f.name for f in d.frames)]
 
 
-def _below(d: Description, link: str) -> set[str]:
+def _descendants(d: Description, link: str) -> set[str]:
     """The link and its descendants."""
     children: dict[str, list[str]] = {}
     for j in d.joints:

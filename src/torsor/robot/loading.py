@@ -106,7 +106,7 @@ def save_files(robot: Robot, path: str | PathLike[str], format: str | None = Non
     chosen = writer(path, format)
     assert chosen.write is not None
     files = MeshFiles(path)
-    d = files.named_in(robot.description) if meshes else without_meshes(robot.description)
+    d = files.with_mesh_paths(robot.description) if meshes else without_meshes(robot.description)
     try:
         written = files.write()  # first: MuJoCo's names of meshes need their files
         chosen.write(d, path)

@@ -40,7 +40,7 @@ class Stop(NamedTuple):
         """The rate of the gap [rad/s, m/s]."""
         return self.side * float(v[self.v])
 
-    def short(self, v: Array, a: Array) -> bool:
+    def bounces_briefly(self, v: Array, a: Array) -> bool:
         """Whether a bounce that leaves at v and returns at a would last no longer than SHORTEST [s]."""
         away, back = self.side * float(v[self.v]), -self.side * float(a[self.v])
         return away >= 0 and back >= 0 and 2 * away <= SHORTEST * back  # a joint at rest has both 0

@@ -77,9 +77,9 @@ class Checkup:
         }
 
     def __str__(self) -> str:
-        from torsor.checks.doctor.text import plain
+        from torsor.checks.doctor.text import report_text
 
-        return plain(self)
+        return report_text(self)
 
     def _repr_html_(self) -> str:
         from torsor.checks.doctor.text import html

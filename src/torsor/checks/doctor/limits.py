@@ -58,7 +58,7 @@ def bounds(subject: Examination) -> Iterable[Finding]:
         if lower == upper:
             locked.append(j)
         elif lower > upper:
-            yield _reversed(subject, j, lower, upper)
+            yield _reversed_limits(subject, j, lower, upper)
         else:
             yield from _units(subject, j, lower, upper)
     yield from _group(
@@ -102,7 +102,7 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
         )  # fmt: skip
 
 
-def _reversed(subject: Examination, j: JointRecord, lower: float, upper: float) -> Finding:
+def _reversed_limits(subject: Examination, j: JointRecord, lower: float, upper: float) -> Finding:
     edits = (_edit(j, ("limit",), "lower", number(upper)), _edit(j, ("limit",), "upper", number(lower)))
     return subject.finding(
         "limits-reversed", j, f"its lower limit {lower:g} is above its upper limit {upper:g}",
