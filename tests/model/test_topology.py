@@ -169,3 +169,21 @@ def test_graph_save_writes_by_extension_and_refuses_others(tmp_path):
     assert (tmp_path / "arm.dot").read_text() == str(graph) + "\n"
     with pytest.raises(ArgumentError, match=r"\.svg, \.dot, \.gv"):
         graph.save(tmp_path / "arm.png")
+
+
+def test_joint_named_like_the_floating_base_is_an_ordinary_joint_of_a_fixed_base():
+    """URDF files with a joint "floating_base" below a link "world" exist."""
+    b = ts.Builder("named").link("stand").link("hull", mass=1.0, com=(0.1, 0, 0), inertia=(1, 1, 1))
+    b = b.link("arm", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(1, 1, 1))
+    b = b.joint("floating_base", "revolute", "stand", "hull", lower=-1, upper=1, effort_limit=3, armature=0.5)
+    robot = b.joint("elbow", "revolute", "hull", "arm").build().with_configuration("bent", [0.5, 0.1])
+    joint = robot.joint("floating_base")
+    assert (joint.parent, joint.child) == ("stand", "hull")
+    assert (joint.lower, joint.upper, joint.effort_limit, joint.armature) == ((-1.0,), (1.0,), (3.0,), (0.5,))
+    assert robot.moved_by("floating_base") == ("hull", "arm")
+    assert repr(robot).startswith("<Robot 'named': 2 joints, 3 links")
+    assert "2 moving joints" in str(robot)
+    assert robot.newton_euler_table([0.1, 0.2], [0, 0], [0, 0]).rows[-1].link == "arm"
+    turned = robot.rebase("arm")
+    assert turned.configuration("bent")[turned.joint("floating_base").q_slice] == [0.5]
+    assert "lose the pose" not in turned.report[-1]

@@ -293,3 +293,24 @@ def test_accelerometer_under_lugre_friction_is_refused():
     with pytest.raises(ts.ArgumentError, match="LuGre friction"):
         robot.simulate(*START, 0.01, sensors={"a": ts.Sensor("accelerometer", "tip")})
     assert "g" in robot.simulate(*START, 0.01, sensors={"g": ts.Sensor("gyroscope", "tip")}).sensors
+
+
+def test_sensors_with_rows_of_noise_are_compared_and_hashed():
+    one, same, other = (ts.Sensor("gyroscope", "tip", noise=np.full((5, 3), x)) for x in (0.1, 0.1, 0.2))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != ts.Sensor("gyroscope", "tip", noise=0.1)
+    assert one != "gyroscope"
+
+
+def test_steps_finer_than_the_last_digit_leave_the_reading():
+    fine = {"angle": ts.Sensor("encoder", "joint1", step=1e-320)}
+    rolled = ARM.rollout(*START, np.zeros(2), dt=1e-2, steps=3, sensors=fine)
+    assert (rolled.sensors["angle"] == rolled.q[:, :1]).all()
+
+
+@pytest.mark.parametrize(("kind", "at", "says"), [(["a"], "tip", "kind of sensor"), ("gyroscope", 3, "name of a frame, link")])
+def test_kind_and_place_of_a_sensor_must_be_text(kind, at, says):
+    with pytest.raises(ts.TorsorError, match=says):
+        ts.Sensor(kind, at)

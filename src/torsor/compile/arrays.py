@@ -120,7 +120,8 @@ def check_finite(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) ->
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
             place = tuple(int(k) for k in bad[0])
-            raise ArgumentError(f"{argument.name}[{', '.join(map(str, place))}] is {array[place]}; all numbers must be finite")
+            at = f"[{', '.join(map(str, place))}]" if place else ""
+            raise ArgumentError(f"{argument.name}{at} is {array[place]}; all numbers must be finite")
 
 
 def output(argument: Argument, out: Any, batch: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

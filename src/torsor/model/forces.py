@@ -137,10 +137,16 @@ def thrust(force: ArrayLike, axis: ArrayLike = (0, 0, 1), ratio: float = 0.0) ->
         return array
 
     u = finite("axis", axis)
-    if u.shape != (3,) or not np.linalg.norm(u) > 0:
+    if u.shape != (3,) or not u.any():
         raise ModelError(f"thrust: axis must be three numbers, not all zero, not {axis!r}")
-    f = finite("force", force)[..., None] * (u / np.linalg.norm(u))
-    return np.concatenate([f * finite("ratio", ratio)[..., None], f], axis=-1)
+    u = u / np.abs(u).max()  # first, since squares of very small or large numbers are lost
+    given = finite("force", force)[..., None], finite("ratio", ratio)[..., None]
+    try:
+        f, k = np.broadcast_arrays(*given)
+    except ValueError:
+        raise ModelError(f"thrust: shapes of force {np.shape(force)} and ratio {np.shape(ratio)} do not fit") from None
+    f = f * (u / np.linalg.norm(u))
+    return np.concatenate([f * k, f], axis=-1)
 
 
 def _is_zero(x: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, Description, Joint, Loop, Mimic
 from torsor.model.joint_arguments import joint_type
-from torsor.model.joints import JOINT_TYPES, Continuous, JointType
+from torsor.model.joints import JOINT_TYPES, Composite, Continuous, FunctionJoint, JointType
 from torsor.model.named_configurations import keep_joints, note_of_losses, with_freed_joints
 from torsor.model.spanning import joint_fields
 from torsor.spatial import arguments as read
@@ -37,6 +37,12 @@ def with_joint_type(
     note = f"joint {name!r}: {old.kind.name} → {kind.name}"
     if isinstance(old, Loop):
         return d.with_note(note, loops=tuple(replace(x, kind=kind) if x is old else x for x in d.loops))
+    driven = [r.name for r in d.rotors if r.joint == name]
+    if driven and not _same_units(old.kind, kind):
+        raise ModelError(
+            f"joint {name!r}: {old.kind.name} → {kind.name} changes the unit of the gear ratio of rotor {driven[0]!r}; "
+            f"drop it first: with_rotors({{{name!r}: None}})"
+        )
     kept, lost = _valid_fields(old, kind)
     made = Joint(old.name, kind, old.parent, old.child, old.origin, **kept)
     note += f"; dropped: {', '.join(lost)}" if lost else ""
@@ -109,6 +115,10 @@ def _has_axis(type: str) -> bool:
 
 def _same_units(old: JointType, new: JointType) -> bool:
     """Whether the coordinates of two joint types have the same number and the same units."""
+    if isinstance(old, Composite) and isinstance(new, Composite):
+        return len(old.joints) == len(new.joints) and all(map(_same_units, old.joints, new.joints))
+    if isinstance(old, FunctionJoint) and isinstance(new, FunctionJoint):
+        return old == new
     return (old.name, old.nq) == (new.name, new.nq) or (old.name in _ANGLES and new.name in _ANGLES)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Description, Model, assemble, attachments, surgery
 from torsor.model.configuration_space import ConfigurationSpace
-from torsor.model.description import FLOATING_BASE
 from torsor.model.forces import Element
 from torsor.model.joint_surgery import with_joint_type, with_mimic
 from torsor.model.joints import JointType
@@ -166,6 +165,8 @@ class Mechanism(ConfigurationSpace, Topology):
     def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:
         """The robot with joints welded at a q [rad, m], ``{"elbow": 0.3}``, or at their neutral one, ``["elbow"]``."""
         if not isinstance(joints, Mapping):
+            if not isinstance(joints, Iterable):
+                raise ArgumentError(f'lock takes {{"elbow": 0.3}} or a list of joints, not {joints!r}')
             names = [joints] if isinstance(joints, str) else list(joints)
             joints = {n: self._model.joint[self.joint(n).index].neutral() for n in names}
         return self._with_description(surgery.lock(self._description, joints))
@@ -246,6 +247,10 @@ class Mechanism(ConfigurationSpace, Topology):
         >>> ts.robots.ur5().attach(hand, at="tool0", prefix="hand_").nq
         7
         """
+        if not isinstance(other, Mechanism):
+            raise ArgumentError(f"attach: other must be a Robot, not {type(other).__name__}; ts.load(path) reads one")
+        if not isinstance(prefix, str):
+            raise ArgumentError(f"attach: prefix must be text, such as 'left_', not {prefix!r}")
         return self._with_description(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
 
     def with_payload(
@@ -383,7 +388,7 @@ class Mechanism(ConfigurationSpace, Topology):
         return of_robot(self)
 
     def __repr__(self) -> str:
-        moving = sum(name != FLOATING_BASE for name in self.joints)
+        moving = len(self.joints) - self._description.floats
         parts = f"{count(moving, 'joint')}, {count(len(self.links), 'link')}{loop_count(self._description)}"
         parts += f", {self._description.base} base"
         return f"<Robot {self.name!r}: {parts}, nq={self.nq}, nv={self.nv}, {short(self.mass)} kg>"

@@ -115,6 +115,11 @@ class Model:
         return near and not any(self.coupling)
 
     @cached_property
+    def leaders(self) -> frozenset[int]:
+        """The bodies whose joints other joints follow: a whole turn of such a joint may be another configuration."""
+        return frozenset(c.leader for c in self.coupling if c is not None)
+
+    @cached_property
     def joints_with_friction(self) -> tuple[str, ...]:
         """Names of the joints that have a friction law, in the order of the bodies."""
         rows = zip(self.joint_names, self.friction, strict=False)

@@ -45,7 +45,7 @@ class JointView:
         kind, q, v = m.joint[i], m.q_start[i], m.v_start[i]
         slices = slice(q, q + kind.nq), slice(v, v + kind.nv)
         none = (np.inf,) * kind.nv
-        if name == FLOATING_BASE:
+        if name == FLOATING_BASE and d.floats:
             free = (np.inf,) * kind.nq
             zero = (0.0,) * kind.nv
             limits = tuple(-x for x in free), free, none, none

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from torsor.errors import ModelError, UnknownName
-from torsor.model.description import WORLD, Description, Joint, Link, Loop
+from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop
 from torsor.model.joints import Floating, JointType
 from torsor.model.reversal import ReversedJoint, reverse
 from torsor.model.seat import move_axis_to_frame
@@ -77,8 +77,26 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
     if d.configurations:  # a joint that comes into the tree has no value in them
         names = _list_names([c.name for c in d.configurations])
         notes.append(f"named configurations dropped, as other joints have coordinates: {names}")
-    report = (*d.report, *notes)
-    return replace(d, links=tuple(links), joints=tuple(joints), loops=(*loops, *held), configurations=(), report=report)
+    crossed = crossed_sensors(d, joints)
+    notes += [f"sensors removed, as other joints carry their links now: {', '.join(crossed)}"] if crossed else []
+    return replace(
+        d,
+        links=tuple(links),
+        joints=tuple(joints),
+        loops=(*loops, *held),
+        configurations=(),
+        sensors=tuple((name, s) for name, s in d.sensors if name not in crossed),
+        report=(*d.report, *notes),
+    )
+
+
+def crossed_sensors(d: Description, joints: Sequence[Joint]) -> list[str]:
+    """Sensors of the wrench through a cut whose links are carried by others among the new joints, by name."""
+    before, after = ({j.child: j.name for j in row} for row in (d.joints, joints))
+    link = {FLOATING_BASE: d.root} | {j.name: j.child for j in d.joints}  # a link or frame of that name comes first
+    link |= {f.name: f.link for f in d.frames} | {x.name: x.name for x in d.links}
+    cuts = [(name, link.get(s.at, s.at)) for name, s in d.sensors if s.reads == "cut"]
+    return [name for name, at in cuts if before.get(at) != after.get(at)]
 
 
 def _graph(d: Description) -> tuple[list[Edge], tuple[Loop, ...]]:

@@ -16,7 +16,7 @@ from torsor.model.named_configurations import keep_joints, merge, note_of_losses
 from torsor.model.renaming import names_of, rename
 from torsor.model.reversal import reverse
 from torsor.model.seat import move_axis_to_frame, snap_rounding
-from torsor.model.spanning import ground_loops, joint_fields, unused_name
+from torsor.model.spanning import crossed_sensors, ground_loops, joint_fields, unused_name
 from torsor.scalar import Scalar
 from torsor.spatial import Transform
 from torsor.spatial import arguments as read
@@ -38,6 +38,8 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     for name, q in configuration.items():
         if any(loop.name == name for loop in d.loops):
             raise ModelError(f"joint {name!r} closes a loop and has no coordinate; use with_spanning_tree(...) to give it one")
+        if name == FLOATING_BASE and d.floats:
+            raise ModelError(f"lock: joint {name!r} carries the floating base; use with_base('fixed')")
         if name not in joints:
             raise UnknownName("joint", name, joints)
         j = joints[name]
@@ -261,10 +263,9 @@ def rebase(d: Description, link: str) -> Description:
         joints += turned
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
     named = keep_joints(d.configurations, {j.name for j in joints})
-    if any(FLOATING_BASE in dict(c.values) for c in d.configurations):
+    if all(j.name != FLOATING_BASE for j in joints) and any(FLOATING_BASE in dict(c.values) for c in d.configurations):
         note += "; named configurations lose the pose of the base" + note_of_losses(d.configurations, named)
-    at_link = {f.name: f.link for f in d.frames} | {j.name: j.child for j in d.joints} | {FLOATING_BASE: d.root}
-    crossed = [name for name, s in d.sensors if s.reads == "cut" and at_link.get(s.at, s.at) in between]
+    crossed = crossed_sensors(d, joints)
     if crossed:
         note += f"; sensors removed, as other joints carry their links now: {', '.join(crossed)}"
     return d.with_note(

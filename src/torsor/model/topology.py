@@ -86,7 +86,8 @@ class Topology:
             fixed = any(j.name == joint for j in self._description.joints)
             raise UnknownName("moving joint (it is fixed)" if fixed else "moving joint", joint, names)
         moved = set[str]()
-        todo = [self._description.root] if joint == FLOATING_BASE else [j.child for j in self._joint_and_its_mimics(joint)]
+        of_base = joint == FLOATING_BASE and self._description.floats
+        todo = [self._description.root] if of_base else [j.child for j in self._joint_and_its_mimics(joint)]
         while todo:
             link = todo.pop()
             if link not in moved:

@@ -144,8 +144,16 @@ def reading(name: str, sensor: Sensor, t: Array, y: Array, first: int = 0) -> Ar
     From row ``first`` on: the rows before it count for delays alone.
     """
     read = _apply_delay(t, y, sensor.delay)[..., first:, :] + _noise(name, sensor, y.shape, first)
-    read = np.floor(read / sensor.step + 0.5) * sensor.step if sensor.step else read
-    return read.astype(y.dtype, copy=False)
+    return _round_to_steps(read, sensor.step).astype(y.dtype, copy=False)
+
+
+def _round_to_steps(x: Array, step: float) -> Array:
+    """x to the nearest step; a number that is a multiple of steps finer than its last digit stays."""
+    if not step:
+        return x
+    with np.errstate(over="ignore"):
+        n = x / step
+    return np.where(np.abs(n) < 2.0**52, np.floor(n + 0.5) * step, x)
 
 
 def _apply_delay(t: Array, y: Array, delay: float) -> Array:

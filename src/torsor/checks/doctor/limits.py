@@ -84,7 +84,7 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
     if largest >= SENTINEL:
         yield subject.finding(
             "limits-huge", j, f"it moves {span}",
-            "the joint is effectively unlimited; random configurations use the whole range",
+            "the joint is effectively unlimited",
             path=("limit",),
         )  # fmt: skip
     elif j.type in _TURNING and largest > TWO_TURNS and all(math.isclose(x % 5, 0, abs_tol=1e-9) for x in (lower, upper)):
