@@ -10,7 +10,6 @@ import numpy as np
 from torsor.bridges.pinocchio_joints import library, make_joint, numbers, placement
 from torsor.bridges.states import pinocchio
 from torsor.errors import ModelError
-from torsor.io.mjcf.attribute_values import unused_name
 from torsor.model.description import BASES, FLOATING_BASE, Description, Joint
 from torsor.model.joints import (
     Composite,
@@ -31,6 +30,7 @@ from torsor.model.rotor import refuse_rotors
 from torsor.model.splitting import composite_parts, part_of
 from torsor.spatial import Inertia, Transform
 from torsor.spatial.vector import ZERO
+from torsor.support.text import unused_name
 
 if TYPE_CHECKING:
     from torsor.robot import Robot

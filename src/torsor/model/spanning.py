@@ -17,6 +17,7 @@ from torsor.model.joints import Floating, JointType
 from torsor.model.reversal import ReversedJoint, reverse
 from torsor.model.seat import move_axis_to_frame
 from torsor.spatial import Transform
+from torsor.support.text import unused_name
 
 
 class Edge(NamedTuple):
@@ -68,7 +69,6 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
             extra, turned = _as_tree_joint(e, inner[e.name], taken)
             links += extra
             joints += turned
-            taken.update(link.name for link in extra)
     loops = [loop for e in edges if e.name in chosen for loop in _as_loop(e)]
     notes = [note for e in edges if e.name in chosen for note in _dropped_properties(e)]
     freed = [e.name for e in edges if e.joint is None and e.name not in chosen]
@@ -273,10 +273,3 @@ def _dropped_properties(e: Edge) -> list[str]:
 def joint_fields(j: Joint) -> dict[str, Any]:
     """Properties of a joint besides its pose: limits, losses, coupling."""
     return {k: v for k, v in vars(j).items() if k not in ("name", "kind", "parent", "child", "origin")}
-
-
-def unused_name(name: str, taken: Collection[str]) -> str:
-    """An unused name."""
-    while name in taken:
-        name += "_"
-    return name

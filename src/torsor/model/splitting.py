@@ -8,8 +8,9 @@ from typing import Any
 
 from torsor.model.description import Description, Joint, Link
 from torsor.model.joints import Composite, JointType
-from torsor.model.spanning import joint_fields, unused_name
+from torsor.model.spanning import joint_fields
 from torsor.spatial import Transform
+from torsor.support.text import unused_name
 
 
 def split_composites(d: Description) -> Description:
@@ -29,7 +30,6 @@ def split_composites(d: Description) -> Description:
             last = n == len(parts)
             name = j.name if len(parts) == 1 else unused_name(f"{j.name}_{n}", taken)
             child = j.child if last else unused_name(f"{name}_link", taken)
-            taken |= {name, child}
             links += [] if last else [Link(child)]
             names.setdefault(j.name, []).append((name, part.kind.nq))
             joints.append(replace(part, name=name, parent=parent, child=child, origin=origin))

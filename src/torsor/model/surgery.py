@@ -16,10 +16,11 @@ from torsor.model.named_configurations import keep_joints, merge, note_of_losses
 from torsor.model.renaming import names_of, rename
 from torsor.model.reversal import reverse
 from torsor.model.seat import move_axis_to_frame, snap_rounding
-from torsor.model.spanning import crossed_sensors, ground_loops, joint_fields, unused_name
+from torsor.model.spanning import crossed_sensors, ground_loops, joint_fields
 from torsor.scalar import Scalar
 from torsor.spatial import Transform
 from torsor.spatial import arguments as read
+from torsor.support.text import unused_name
 
 
 def lock(d: Description, configuration: Mapping[str, Any]) -> Description:

@@ -30,6 +30,14 @@ def numbers(rows: Any) -> np.ndarray:
     return array.astype(float) if all(isinstance(x, (int, float)) for x in array.flat) else array
 
 
+def unused_name(name: str, taken: set[str]) -> str:
+    """The name, with underscores appended until it is not ``taken``; it is then."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
 def count(n: int, thing: str) -> str:
     """A number with its noun, in the plural if needed.
 

@@ -40,11 +40,3 @@ def quaternion(who: str, R: Mat) -> str:
 
 def massless(G: Inertia) -> bool:
     return G == ZERO_INERTIA
-
-
-def unused_name(word: str, taken: set[str]) -> str:
-    """An unused name."""
-    while word in taken:
-        word += "_"
-    taken.add(word)
-    return word

@@ -11,6 +11,7 @@ from torsor.io.mjcf.poses import pose
 from torsor.io.shared.notes import Notes
 from torsor.model.description import WORLD
 from torsor.spatial import Transform
+from torsor.support.text import unused_name
 
 #: MuJoCo's mjtJoint
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -39,10 +40,10 @@ class Selection:
         self.not_held.setdefault(what, []).append(name)
 
     def fresh_link(self, word: str) -> str:
-        return _unused_name(word, self.taken_links)
+        return unused_name(word, self.taken_links)
 
     def fresh_joint(self, word: str) -> str:
-        return _unused_name(word, self.taken_joints)
+        return unused_name(word, self.taken_joints)
 
     def end(self, body: int, X: Transform) -> tuple[str, Transform]:
         """A frame on a body as a frame on a link: a fixed body that is not read counts as the world."""
@@ -146,7 +147,7 @@ def _names(m: Any, kind: int, ids: Iterable[int], word: str, notes: Notes) -> di
     taken = set(given.values())
     for k, name in given.items():
         if not name:
-            given[k] = _unused_name(f"{word}{k}", taken)
+            given[k] = unused_name(f"{word}{k}", taken)
             notes.note(f"{word} without a name, named", given[k])
     return given
 
@@ -159,13 +160,6 @@ def _joint_names(m: Any, joints: list[int], bodies: dict[int, str], notes: Notes
         if not name:
             body = int(m.jnt_bodyid[k])
             count = k - int(m.body_jntadr[body]) + 1 if m.body_jntnum[body] > 1 else ""
-            given[k] = _unused_name(f"{bodies[body]}_joint{count}", taken)
+            given[k] = unused_name(f"{bodies[body]}_joint{count}", taken)
             notes.note("joint without a name, named", given[k])
     return given
-
-
-def _unused_name(word: str, taken: set[str]) -> str:
-    while word in taken:
-        word += "_"
-    taken.add(word)
-    return word

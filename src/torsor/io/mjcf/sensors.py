@@ -8,11 +8,11 @@ from dataclasses import replace
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from torsor.io.mjcf.attribute_values import unused_name
 from torsor.io.mjcf.body_elements import Tree
 from torsor.io.mjcf.selection import SENSOR, Selection, name_of
 from torsor.model.description import FLOATING_BASE, Description, NamedFrame
 from torsor.model.sensor import KINDS, Sensor
+from torsor.support.text import unused_name
 
 #: MuJoCo's mjtSensor → the kind of sensor
 READ = {

@@ -11,10 +11,11 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
-from torsor.io.mjcf.attribute_values import numbers, pose_attributes, unused_name
+from torsor.io.mjcf.attribute_values import numbers, pose_attributes
 from torsor.io.shared.places import Places
 from torsor.model.description import Geometry
 from torsor.support.files import open_regular, target_of
+from torsor.support.text import unused_name
 
 #: shape → MuJoCo's type and its half sizes
 _SIZES: dict[str, Any] = {

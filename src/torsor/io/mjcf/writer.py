@@ -30,7 +30,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
-from torsor.io.mjcf.attribute_values import massless, numbers, pose_attributes, unused_name
+from torsor.io.mjcf.attribute_values import massless, numbers, pose_attributes
 from torsor.io.mjcf.body_elements import Body, Tree, names_of_pieces
 from torsor.io.mjcf.constraint_elements import equalities, loop_elements, motors
 from torsor.io.mjcf.inertia_elements import inertial
@@ -47,6 +47,7 @@ from torsor.model.forces import GravityCompensation
 from torsor.model.splitting import split_composites
 from torsor.spatial import Transform
 from torsor.support.files import write_text
+from torsor.support.text import unused_name
 
 
 def write_mjcf(

@@ -36,6 +36,7 @@ from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
 from torsor.support.files import write_text
+from torsor.support.text import unused_name
 
 #: shapes of other formats: a comment at the top lists them
 UNSUPPORTED_SHAPES = ("ellipsoid",)
@@ -56,7 +57,7 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
         for frame in d.frames:
             robot.append(etree.Element("link", name=frame.name))
             robot.append(
-                _joint(Joint(_unused_name(f"{frame.name}_joint", taken), Fixed(), frame.link, frame.name, frame.origin))
+                _joint(Joint(unused_name(f"{frame.name}_joint", taken), Fixed(), frame.link, frame.name, frame.origin))
             )
     except ModelError:
         raise
@@ -67,13 +68,6 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     if path is not None:
         write_text(path, text)
     return text
-
-
-def _unused_name(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
 
 
 # -- links ---------------------------------------------------------------------------------------------------------------
