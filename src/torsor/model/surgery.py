@@ -250,7 +250,7 @@ def rebase(d: Description, link: str) -> Description:
                 f"rebase to link {link!r}: seen from there, rotor {r.name!r} on link {r.link!r} is no longer before joint "
                 f"{r.joint!r}, which it drives; drop it first: with_rotors({{{r.joint!r}: None}})"
             )
-    links, joints, taken = list(d.links), list[Joint](), _places(d)
+    links, joints, taken = list(d.links), list[Joint](), set(_places(d))
     for j in d.joints:
         if j.name not in path:
             joints.append(j)
