@@ -164,6 +164,15 @@ class Model:
                 found[name] = row
         return found
 
+    @cached_property
+    def weld_spread(self) -> tuple[Scalar, ...]:
+        """Σ 2 m r² [kg·m²] of each body's links, r from its origin to the link's: terms that cancel in welds."""
+        spread: list[Scalar] = [0] * len(self.parent)
+        for name, row in self.links.items():
+            body, X = self.frames[name]
+            spread[body] = spread[body] + 2 * row.inertia.m * X.r.dot(X.r)
+        return tuple(spread)
+
     # -- vectors, by joint -----------------------------------------------------------------------------------
 
     def configuration(self, q: Scalars) -> list[list[Scalar]]:
