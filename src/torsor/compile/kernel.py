@@ -286,7 +286,7 @@ class Kernel:
             bad: int = function(arguments, start, end, buffer.address, stage.address)
             return bad
 
-        return run_in_threads(work, count, self._cost, align=64) >= 0
+        return run_in_threads(work, count, self._cost, 64, sum(x.size for x in (*self.inputs, *self.outputs)) or 1) >= 0
 
     def _raise_not_finite(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""
