@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from inspect import signature
 from typing import Any
 
@@ -27,7 +27,7 @@ from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
 from torsor.model.part import part_of
 from torsor.model.refusals import refuse_loops, refuse_symbols
-from torsor.support.locks import new_lock
+from torsor.support.locks import cached_property, new_lock
 
 #: the fields of a spec that its program depends on
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")

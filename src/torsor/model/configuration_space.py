@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from torsor.model.limits import Limits, MimicRange, mimic_ranges
 from torsor.model.model import Model
 from torsor.model.named_configurations import entries
 from torsor.model.names import configuration_names
+from torsor.support.locks import cached_property
 from torsor.support.user_arrays import as_array
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from torsor.errors import UnknownName
@@ -19,6 +18,7 @@ from torsor.model.rotor import RotorRow
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO, flat
+from torsor.support.locks import cached_property
 
 
 class Coupling(NamedTuple):
