@@ -25,7 +25,7 @@ from benchmarks import (
     scaling,
     simulation,
 )
-from benchmarks.timing import QUICK, Contest, Effort, pinned
+from benchmarks.timing import QUICK, Contest, Effort, pin_to_one_core
 
 SECTIONS = (
     "one", "batch", "peers", "constrained", "rollouts", "simulate", "operations", "threads", "startup", "memory", "calls",
@@ -41,7 +41,7 @@ def main() -> None:
     if options.operations or options.write_operations:
         operations.show(write=options.write_operations)
         return
-    results = measured(robots.cases(options.robots), QUICK if options.quick else Effort(), options.only.split(","))
+    results = measure(robots.cases(options.robots), QUICK if options.quick else Effort(), options.only.split(","))
     results["quick"] = options.quick
     print("\n" + report.processes(results))
     print("\n" + report.goals(results))
@@ -50,7 +50,7 @@ def main() -> None:
         print("--quick checks the benchmark, not the library: its rounds are too short for numbers")
 
 
-def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> dict[str, Any]:
+def measure(cases: list[robots.Case], effort: Effort, sections: list[str]) -> dict[str, Any]:
     """Everything, in one dictionary.  Contests run on one pinned core and one thread."""
     here = machine.describe()  # before anything else, so that the load average is not our own
     print(machine.summary(here), flush=True)
@@ -58,23 +58,23 @@ def measured(cases: list[robots.Case], effort: Effort, sections: list[str]) -> d
     results["startup"] = processes.startup(effort.processes) if "startup" in sections else {}
     results["memory"] = processes.memory() if "memory" in sections else []
     results["first_calls"] = first_calls.seconds(min(2, effort.processes)) if "calls" in sections else {}
-    results["adapters"] = adapters.measured(effort) if "adapters" in sections else {}
+    results["adapters"] = adapters.measure(effort) if "adapters" in sections else {}
     if "calls" in sections:
         print("\n" + report.first_calls(results["first_calls"]), flush=True)
-    with pinned(), ts.threads(1):
+    with pin_to_one_core(), ts.threads(1):
         for case in (c for c in cases if c.name == "ur5" and "calls" in sections):
             results["ways"], results["bound"] = calls.ways(case, effort), calls.bound_before(case, effort)
             print("\n" + report.ways(results["ways"]), flush=True)
         for case in cases:
-            results["contests"] += _played(_contests(case, effort, sections), effort, here)
+            results["contests"] += _run_contests(_contests(case, effort, sections), effort, here)
         for contests in constrained.contests(effort) if "constrained" in sections else ():
-            results["contests"] += _played(contests, effort, here)
+            results["contests"] += _run_contests(contests, effort, here)
         for contests in simulation.contests(effort) if "simulate" in sections else ():
-            results["contests"] += _played(contests, effort, here)
+            results["contests"] += _run_contests(contests, effort, here)
         results["derivatives"] = _derivatives(cases, effort) if "derivatives" in sections else {}
         fallers = [c for c in cases if c.name in rollouts.NAMES] if "rollouts" in sections else []
         for case in fallers:
-            results["contests"] += _played(rollouts.contests(case), effort, here)
+            results["contests"] += _run_contests(rollouts.contests(case), effort, here)
         results["rollouts"] = [rollouts.costs(case, effort) for case in fallers]
     if "operations" in sections:
         results["operations"] = {c.name: {q: c.robot.program(q).operations for q in operations.QUANTITIES} for c in cases}
@@ -106,15 +106,15 @@ def _derivatives(cases: list[robots.Case], effort: Effort) -> dict[str, Any]:
         "operations": [derivatives.operations(case) for case in cases],
         "second": [derivatives.second(case, effort) for case in small],
         "rollout": [derivatives.rollout(case, effort) for case in small],
-        "cold": [derivatives.cold(case) for case in cases],
+        "cold": [derivatives.cold_times(case) for case in cases],
     }
     print("\n" + report.derivatives(found), flush=True)
     return found
 
 
-def _played(contests: Iterable[Contest], effort: Effort, here: dict[str, Any]) -> list[dict[str, Any]]:
+def _run_contests(contests: Iterable[Contest], effort: Effort, here: dict[str, Any]) -> list[dict[str, Any]]:
     """The records of a robot's contests, printed as a table."""
-    records = [report.completed(contest.run(effort), here) for contest in contests]
+    records = [report.with_shares(contest.run(effort), here) for contest in contests]
     if records:
         print("\n" + report.contests(records), flush=True)
     return records

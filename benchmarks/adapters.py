@@ -67,7 +67,7 @@ print(json.dumps({"first_s": first, "us_per_state": 1e6 * min(times) / states, "
 """
 
 
-def measured(effort: Effort) -> dict[str, dict[str, Any]]:
+def measure(effort: Effort) -> dict[str, dict[str, Any]]:
     """For each library: seconds to the first gradient, microseconds of both passes a state, the error; or ``absent``."""
     found: dict[str, dict[str, Any]] = {}
     for name, code in (("torch", TORCH), ("jax", JAX)):

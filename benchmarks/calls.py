@@ -21,7 +21,7 @@ from benchmarks import constrained
 from benchmarks.goals import LARGE
 from benchmarks.robots import Case
 from benchmarks.states import SWAP, Translation, random_states
-from benchmarks.timing import AGREEMENT, Contest, Disagreement, Effort, interleaved
+from benchmarks.timing import AGREEMENT, Contest, Disagreement, Effort, time_interleaved
 from torsor.model.friction import StaticViscous
 
 #: states of a batch
@@ -170,7 +170,7 @@ def ways(case: Case, effort: Effort) -> list[dict[str, Any]]:
             records.append(record | {"problem": f"{type(problem).__name__}: {problem}"})
             continue
         statements = [BASE, way.ours] + ([way.theirs] if way.theirs else [])
-        base, ours, *theirs = (1e9 * t for t in interleaved(statements, names, effort))
+        base, ours, *theirs = (1e9 * t for t in time_interleaved(statements, names, effort))
         record |= {"error": error, "base_ns": base, "ours_ns": ours, "cost": ours / base}
         records.append(record | ({"theirs_ns": theirs[0], "ratio": theirs[0] / ours} if theirs else {}))
     return records
@@ -183,7 +183,7 @@ def bound_before(case: Case, effort: Effort) -> dict[str, float]:
     names = _one_state(case) | {"early": early}
     eval("early(q, v, a)", names)
     names["late"] = robot.inverse_dynamics
-    before, after = (1e9 * t for t in interleaved(["early(q, v, a)", "late(q, v, a)"], names, effort))
+    before, after = (1e9 * t for t in time_interleaved(["early(q, v, a)", "late(q, v, a)"], names, effort))
     return {"before_ns": before, "after_ns": after}
 
 
@@ -260,7 +260,7 @@ def _pushes(model: Any, frame: str, F: np.ndarray) -> Any:
 def _four_bar() -> dict[str, Any]:
     """A four-bar in both libraries, and one state that closes its loop."""
     held = constrained.four_bar()
-    state = held.translated(*(x[0].copy() for x in held.states))
+    state = held.translate_state(*(x[0].copy() for x in held.states))
     names = constrained.solver_inputs(held, "constraintDynamics", 1e-8)
     kept = {"bars": held.system, "bmodel": names["model"], "bdata": names["data"]}
     kept |= {k: names[k] for k in ("solve", "contacts", "memory", "settings")}

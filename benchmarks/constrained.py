@@ -68,7 +68,7 @@ class Held:
                 order[m.v_start[i] : m.v_start[i] + 6] = m.v_start[i] + SWAP
         return order
 
-    def translated(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> dict[str, np.ndarray]:
+    def translate_state(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> dict[str, np.ndarray]:
         """States of both libraries by name; ``rest`` is τ − g(q)."""
         rates = {"vp": v, "taup": tau, "rest": tau - self.system.tree.gravity_force(q)}
         theirs = {k: np.ascontiguousarray(x[..., self.order]) for k, x in rates.items()}
@@ -120,8 +120,8 @@ def pinocchio(held: Held, effort: Effort, samples: int = 10) -> Iterator[Contest
         "extra": {"operations": held.system.kernel().program.operations},
         "back": lambda a: a[..., np.argsort(held.order)],
     }
-    states = [held.translated(*(x[k].copy() for x in held.states)) for k in range(samples)]
-    many = held.translated(*held.batch(effort.small))
+    states = [held.translate_state(*(x[k].copy() for x in held.states)) for k in range(samples)]
+    many = held.translate_state(*held.batch(effort.small))
     for peer, force, mu in SOLVERS:
         names = solver_inputs(held, peer, mu)
         yield Contest(

@@ -23,7 +23,7 @@ from benchmarks import peers
 from benchmarks.processes import run_python
 from benchmarks.robots import Case
 from benchmarks.states import Translation, random_states
-from benchmarks.timing import Contest, Effort, interleaved
+from benchmarks.timing import Contest, Effort, time_interleaved
 from torsor.adapters import casadi_function
 
 #: states of a batch
@@ -198,7 +198,7 @@ def _casadi(case: Case, names: dict[str, Any], many: dict[str, Any]) -> Iterator
     g = ca.Function("derivatives", x, blocks)
     sizes = {"ints": g.sz_iw(), "doubles": g.sz_w(), "arguments": g.sz_arg(), "results": g.sz_res()}
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "derivatives.c").write_text(_generated(ca, g))
+        Path(folder, "derivatives.c").write_text(_generate_c(ca, g))
         Path(folder, "loop.c").write_text(LOOP.format(name="derivatives", **sizes))
         sources = [f"{folder}/{name}.c" for name in ("derivatives", "loop")]
         subprocess.run(["gcc", "-O3", "-march=native", "-shared", "-fPIC", "-o", f"{folder}/d.so", *sources], check=True)
@@ -227,7 +227,7 @@ def _casadi(case: Case, names: dict[str, Any], many: dict[str, Any]) -> Iterator
         )  # fmt: skip
 
 
-def _generated(ca: Any, function: Any) -> str:
+def _generate_c(ca: Any, function: Any) -> str:
     """The C source of a function."""
     generator = ca.CodeGenerator("derivatives.c")
     generator.add(function)
@@ -249,7 +249,7 @@ def second(case: Case, effort: Effort) -> dict[str, Any]:
     q, v, a = random_states(case.robot, BATCH)
     w, out = np.random.default_rng(1).uniform(-1, 1, v.shape), np.empty((BATCH, n, n))
     names = {"kernel": kernel, "q": q, "v": v, "a": a, "w": w, "out": out}
-    (seconds,) = interleaved(["kernel(q, v, a, w, out=out)"], names, effort)
+    (seconds,) = time_interleaved(["kernel(q, v, a, w, out=out)"], names, effort)
     return {"robot": case.name, "operations": kernel.operations, "us": 1e6 * seconds / BATCH}
 
 
@@ -261,7 +261,7 @@ def rollout(case: Case, effort: Effort, robots: int = 256, steps: int = 200) -> 
     names["w"] = rng.uniform(-1, 1, (robots, steps, n))
     alone = "robot.rollout(q, v, u, dt=1e-3)"
     both = "robot.rollout(q, v, u, dt=1e-3, differentiable=True).gradient(q=w, v=w)"
-    seconds, with_gradient = interleaved([alone, both], names, effort)
+    seconds, with_gradient = time_interleaved([alone, both], names, effort)
     count = robots * steps
     return {"robot": case.name, "ns": 1e9 * seconds / count, "with_gradient_ns": 1e9 * with_gradient / count,
             "ratio": with_gradient / seconds}  # fmt: skip
@@ -298,7 +298,7 @@ print(json.dumps(seconds))
 """
 
 
-def cold(case: Case) -> dict[str, Any]:
+def cold_times(case: Case) -> dict[str, Any]:
     """Processor seconds of the first call of each kernel, with its recording, and of the first batch, without a cache."""
     kernels = json.dumps({name: text for name, (_, text) in COMPILED.items()})
     with tempfile.TemporaryDirectory() as cache:

@@ -68,7 +68,7 @@ print(json.dumps(seconds))
 
 def seconds(processes: int) -> dict[str, dict[str, float]]:
     """Seconds of each statement, cold and warm; of several processes the best."""
-    home, feet = _standing()
+    home, feet = _standing_configuration()
     arguments = json.dumps(STATEMENTS), json.dumps(home), json.dumps(feet)
     runs: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
     for _ in range(processes):
@@ -78,7 +78,7 @@ def seconds(processes: int) -> dict[str, dict[str, float]]:
     return {word: {name: min(times[name] for times in run) for name in STATEMENTS} for word, run in runs.items()}
 
 
-def _standing() -> tuple[list[float], dict[str, list[float]]]:
+def _standing_configuration() -> tuple[list[float], dict[str, list[float]]]:
     """G1 with its knees bent a little and its feet level: q, and where the feet are [m]."""
     robot = ts.robots.humanoid()
     home = robot.neutral()

@@ -87,13 +87,13 @@ class Verdict:
     unit: str
 
     @property
-    def met(self) -> bool:
+    def is_met(self) -> bool:
         return self.measured >= self.goal if self.at_least else self.measured <= self.goal
 
     @property
     def margin(self) -> str:
         """Met, or by how much it was missed, in per cent of the goal."""
-        if self.met:
+        if self.is_met:
             return "met"
         return f"missed by {100 * abs(self.measured - self.goal) / self.goal:.0f} %"
 

@@ -18,7 +18,7 @@ import numpy as np
 
 import torsor as ts
 from benchmarks import machine, report
-from benchmarks.timing import Effort, interleaved
+from benchmarks.timing import Effort, time_interleaved
 from torsor import large
 from torsor.algorithms.aba import aba
 from torsor.algorithms.dynamics import forward_dynamics_by_factors
@@ -50,7 +50,7 @@ def state(tree: large.LargeTree) -> tuple[np.ndarray, ...]:
     return tuple(0.1 * rng.normal(size=tree.nv) for _ in range(3))
 
 
-def measured(method: str, n: int, rounds: int, tree: large.LargeTree | None = None) -> dict[str, Any]:
+def measure_row(method: str, n: int, rounds: int, tree: large.LargeTree | None = None) -> dict[str, Any]:
     """One row: the best of several calls, and what the first of them allocated."""
     tree = large.chain(n) if tree is None else tree
     q, v, tau = state(tree) if tree.is_chain else random_state(tree)
@@ -106,7 +106,7 @@ def arm(n: int) -> ts.Robot:
     return b.build()
 
 
-def recorded(algorithm: Callable[..., Any], robot: ts.Robot) -> Program:
+def record_algorithm(algorithm: Callable[..., Any], robot: ts.Robot) -> Program:
     """The program of an algorithm for one robot."""
     arguments = [Argument("q", (robot.nq,)), Argument("v", (robot.nv,)), Argument("tau", (robot.nv,))]
     return record(lambda q, v, tau: {"a": algorithm(robot.model, q, v, tau)}, arguments)
@@ -117,7 +117,7 @@ def overtaking(counts: Sequence[int] = COUNTED, batch: int = 1024, timed: bool =
     rows = []
     for n in counts:
         robot = arm(n)
-        programs = {"aba": recorded(aba, robot), "crba": recorded(forward_dynamics_by_factors, robot)}
+        programs = {"aba": record_algorithm(aba, robot), "crba": record_algorithm(forward_dynamics_by_factors, robot)}
         row: dict[str, Any] = {"links": n} | {f"{name}_operations": p.operations for name, p in programs.items()}
         if timed:
             row |= nanoseconds({name: Kernel(program, name=name) for name, program in programs.items()}, n, batch)
@@ -130,7 +130,7 @@ def nanoseconds(kernels: dict[str, Kernel], n: int, batch: int) -> dict[str, flo
     rng = np.random.default_rng(n)
     states = dict(zip(("q", "v", "tau"), (rng.normal(size=(batch, n)) for _ in range(3)), strict=True))
     with ts.threads(1):
-        times = interleaved([f"{name}(q, v, tau)" for name in kernels], kernels | states, Effort())
+        times = time_interleaved([f"{name}(q, v, tau)" for name in kernels], kernels | states, Effort())
     return {f"{name}_ns": t / batch * 1e9 for name, t in zip(kernels, times, strict=True)}
 
 
@@ -141,7 +141,7 @@ def crossover(rows: Sequence[dict[str, Any]], unit: str) -> int | None:
     return min(later, default=None)
 
 
-def dense(n: int, rounds: int) -> dict[str, Any]:
+def time_dense_solution(n: int, rounds: int) -> dict[str, Any]:
     """M by CRBA's kernel, h by RNEA's, and NumPy's Cholesky factors: what most people would write."""
     robot = arm(n)
     rng = np.random.default_rng(n)
@@ -201,13 +201,13 @@ def main() -> None:
     rows = results["chains"] = []
     for n in sizes(options.largest):
         rounds = 5 if n < 1_000_000 else 2
-        rows += [measured(m, n, rounds) for m, most in METHODS.items() if n <= most and _available(m)]
-        rows += [dense(n, rounds)] if n <= DENSE else []
+        rows += [measure_row(m, n, rounds) for m, most in METHODS.items() if n <= most and _available(m)]
+        rows += [time_dense_solution(n, rounds)] if n <= DENSE else []
     print("\nchains\n" + report.table(HEADS, [cells(r) for r in rows]), flush=True)
     trees = results["trees"] = []
     for n in sizes(options.largest)[1:]:
         tree = large.random_tree(n, np.random.default_rng(n), branching=0.5)
-        trees += [measured(m, n, 3, tree) for m in ("aba", "divide_and_conquer")]
+        trees += [measure_row(m, n, 3, tree) for m in ("aba", "divide_and_conquer")]
     print("\nrandom trees with every joint type\n" + report.table(HEADS, [cells(r) for r in trees]), flush=True)
     over = results["overtaking"] = overtaking()
     heads = list(over[0])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.clock import clock
-from benchmarks.timing import pinned
+from benchmarks.timing import pin_to_one_core
 from torsor.compile.llvm import native
 
 PACKAGES = ("torsor", "numpy", "llvmlite", "pin", "example-robot-data", "mujoco-core", "mujoco", "dynibo", "modern-robotics")
@@ -61,7 +61,7 @@ def summary(machine: dict[str, Any]) -> str:
 
 
 def _pinned_clock() -> float:
-    with pinned():
+    with pin_to_one_core():
         return clock()
 
 

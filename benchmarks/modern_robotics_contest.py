@@ -12,7 +12,7 @@ import modern_robotics
 import numpy as np
 
 import torsor as ts
-from benchmarks.timing import QUICK, Contest, Effort, pinned
+from benchmarks.timing import QUICK, Contest, Effort, pin_to_one_core
 from torsor.bridges import modern_robotics as compat
 from torsor.bridges.modern_robotics.deferred_compilation import STATES_BEFORE_COMPILING
 from torsor.io.mr_lists import to_mr
@@ -45,7 +45,7 @@ def contests() -> Iterator[Contest]:
                       extra={"evaluations": states, "goal": GOAL if "Trajectory" in name else None})  # fmt: skip
 
 
-def warmed(contest: Contest) -> Contest:
+def warm_up(contest: Contest) -> Contest:
     """Past the calls after which machine code is made, so that none of them is timed."""
     for _ in range(2 * STATES_BEFORE_COMPILING if contest.extra["evaluations"] == 1 else 2):
         eval(contest.ours, dict(contest.names))
@@ -58,9 +58,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="shorter rounds; no numbers to quote")
     effort = QUICK if parser.parse_args().quick else Effort(rounds=3)
     print(f"{'UR5':<28}{'modern_robotics':>18}{'torsor.compat':>16}{'ratio':>10}   per evaluation")
-    with pinned(), ts.threads(1):
+    with pin_to_one_core(), ts.threads(1):
         for contest in contests():
-            r = warmed(contest).run(effort)
+            r = warm_up(contest).run(effort)
             if "problem" in r:
                 print(f"{r['quantity']:<28}{r['problem']}")
                 continue

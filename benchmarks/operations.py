@@ -28,19 +28,19 @@ QUANTITIES = (
 Counts = dict[str, dict[str, int]]
 
 
-def counted() -> Counts:
+def count_operations() -> Counts:
     """Operations of every quantity of every bundled robot.  Nothing is compiled."""
     robots = {name: getattr(ts.robots, name)() for name in ts.robots.names()}
     return {name: {q: robot.program(q).operations for q in QUANTITIES} for name, robot in robots.items()}
 
 
-def stored() -> Counts:
+def stored_counts() -> Counts:
     return json.loads(FILE.read_text()) if FILE.exists() else {}
 
 
 def show(write: bool = False) -> None:
     """Print the counts, with the change against the stored ones where there is any; ``write`` stores them."""
-    now, before = counted(), stored()
+    now, before = count_operations(), stored_counts()
     rows = []
     for robot, counts in now.items():
         old = before.get(robot, {})

@@ -39,7 +39,7 @@ def one_call(case: Case, samples: int = 10) -> Iterator[Contest]:
     frame = case.source.frame
     names = {"robot": robot, "pin": pin, "model": model, "data": model.createData(), "frame": frame}
     names |= {"frame_id": model.getFrameId(frame), "axes": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED}
-    states = [_translated(translation, *(x.copy() for x in s)) for s in zip(*random_states(robot, samples), strict=True)]
+    states = [_translate_state(translation, *(x.copy() for x in s)) for s in zip(*random_states(robot, samples), strict=True)]
     for quantity, ours, theirs, kind in ONE_CALL:
         back = getattr(translation, f"{kind}_back")
         extra = {"operations": _operations(robot, quantity, frame)}
@@ -59,7 +59,7 @@ def batches(case: Case, effort: Effort) -> Iterator[Contest]:
         ("large batch", effort.large, True),
         ("tiny batch", effort.tiny, False),
     ):
-        state = _translated(translation, *random_states(robot, count))
+        state = _translate_state(translation, *random_states(robot, count))
         state |= {k: state[k].T for k in ("qp", "vp", "ap")}
         names = {"robot": robot, "pin": pin, "pool": pool, **state}
         names |= {"out": np.empty((count, robot.nv)), "result": np.empty((model.nv, count), order="F")}
@@ -91,7 +91,7 @@ def mass_matrices(case: Case, effort: Effort) -> Iterator[Contest]:
         )  # fmt: skip
 
 
-def _translated(translation: Translation, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[str, np.ndarray]:
+def _translate_state(translation: Translation, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[str, np.ndarray]:
     ours = {"q": q, "v": v, "a": a}
     theirs = {"qp": translation.configuration(q), "vp": translation.velocity(v), "ap": translation.velocity(a)}
     return ours | theirs

@@ -54,13 +54,13 @@ def startup(repeats: int) -> dict[str, float]:
             cold.append(run_python(FIRST_RESULT, cache=cache)[0])
             warm.append(run_python(FIRST_RESULT, cache=cache)[0])
 
-    def imported(module: str) -> float:
+    def import_seconds(module: str) -> float:
         return min(float(run_python(IMPORT.format(module=module))[1]) for _ in range(repeats))
 
     return {
         "bare_python": min(run_python("pass")[0] for _ in range(repeats)),
-        "import_numpy": imported("numpy"),
-        "import_torsor": imported("torsor"),
+        "import_numpy": import_seconds("numpy"),
+        "import_torsor": import_seconds("torsor"),
         "cold": min(cold),
         "warm": min(warm),
     }

@@ -18,12 +18,12 @@ HEADS = ["", "robot", "states", "torsor ns", "peer", "peer ns", "ratio", "goal",
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns aligned: words to the left, numbers to the right."""
     widths = [max(len(r[k]) for r in [heads, *rows]) for k in range(len(heads))]
-    lines = [[_aligned(cell, w) for cell, w in zip(row, widths, strict=True)] for row in [heads, *rows]]
+    lines = [[_align(cell, w) for cell, w in zip(row, widths, strict=True)] for row in [heads, *rows]]
     lines.insert(1, ["─" * w for w in widths])
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-def _aligned(cell: str, width: int) -> str:
+def _align(cell: str, width: int) -> str:
     return cell.rjust(width) if cell[:1].isdigit() or cell[:1] in "≥≤+-×" else cell.ljust(width)
 
 
@@ -51,7 +51,7 @@ def _times(ratio: float) -> str:
     return f"{ratio:.1f}×" if ratio >= 2 else f"{ratio:.2f}×"
 
 
-def completed(record: dict[str, Any], machine: dict[str, Any]) -> dict[str, Any]:
+def with_shares(record: dict[str, Any], machine: dict[str, Any]) -> dict[str, Any]:
     """The record with what follows from it: the share of the arithmetic limit, and the rate of writing."""
     if "ours_ns" not in record:
         return record

@@ -18,8 +18,8 @@ import torsor as ts
 from benchmarks import translated
 from benchmarks.clock import two_cores
 from benchmarks.robots import Case
-from benchmarks.timing import Contest, Disagreement, Effort, interleaved
-from torsor.actuators import Lag, Limit, PositionServo
+from benchmarks.timing import Contest, Disagreement, Effort, time_interleaved
+from torsor.actuators import Lag, Latency, Limit, PositionServo
 from torsor.compile import Argument
 from torsor.kernels import Spec
 from torsor.simulate import computed_torque, pd, pd_with_gravity, rollout
@@ -36,8 +36,8 @@ METHODS = {"semi_implicit": "mjINT_EULER", "rk4": "mjINT_RK4"}
 OFF = ("CONSTRAINT", "CONTACT", "LIMIT", "EULERDAMP", "SENSOR", "ACTUATION")
 #: the controllers whose cost is measured
 CONTROLLERS = {"pd": pd, "pd_with_gravity": pd_with_gravity, "computed_torque": computed_torque}
-#: the actuator of each joint whose cost is measured
-WEAK_SERVO = (PositionServo(1e-3, 1e-4), Lag(0.01), Limit(-100.0, 100.0))
+#: the actuator of each joint whose cost is measured: 12 numbers of memory
+WEAK_SERVO = (Latency(10 * DT), PositionServo(1e-3, 1e-4), Lag(0.01), Limit(-100.0, 100.0))
 
 OURS = "kept = rollout(robot, q, v, dt=dt, steps=steps, integrator=method)"
 THEIRS = {
@@ -60,7 +60,7 @@ class Falling:
         return robot.random_configuration(rng, size=ROBOTS), rng.uniform(-1, 1, (ROBOTS, robot.nv))
 
     @cached_property
-    def free(self) -> bool:
+    def is_floating(self) -> bool:
         return self.case.source.base == "floating"
 
     @cached_property
@@ -83,7 +83,7 @@ class Falling:
             "starts": starts, "ends": ends, "rows": list(zip(starts, ends, strict=True)),
         }  # fmt: skip
 
-    def ended(self, peer: str, method: str, dt: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    def final_configurations(self, peer: str, method: str, dt: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
         """The last configuration, torsor's and the peer's."""
         names = {**self.names, "dt": dt, "steps": steps, "method": method}
         m = names["m"]
@@ -91,31 +91,33 @@ class Falling:
         exec(f"{OURS}\n{THEIRS[peer]}", names)
         m.opt.integrator, m.opt.timestep = getattr(names["mj"].mjtIntegrator, METHODS[self.method]), DT
         q = names["kept"].q[:, -1]
-        return q, self.back(eval(ANSWERS[peer], names), q)
+        return q, self.to_torsor(eval(ANSWERS[peer], names), q)
 
-    def back(self, qm: np.ndarray, like: np.ndarray) -> np.ndarray:
+    def to_torsor(self, qm: np.ndarray, like: np.ndarray) -> np.ndarray:
         """MuJoCo's configurations in torsor's order; q and −q are one rotation."""
         q = qm.copy()
-        if self.free:
+        if self.is_floating:
             q[:, 3:7] = np.roll(q[:, 3:7], -1, axis=1)
             q[:, 3:7] *= np.sign((q[:, 3:7] * like[:, 3:7]).sum(axis=1, keepdims=True))
         return q
 
-    def agreed(self, peer: str) -> tuple[np.ndarray, np.ndarray]:
+    def results_to_compare(self, peer: str) -> tuple[np.ndarray, np.ndarray]:
         """What must be equal: where the robots end; of a free body's Euler steps, that of Runge and Kutta, and the order."""
-        method = "rk4" if self.free else self.method
+        method = "rk4" if self.is_floating else self.method
         if self.method != method:
-            apart = [np.abs(np.subtract(*self.ended(peer, self.method, DT / n, STEPS * n))).max() for n in (1, 2)]
-            if not 1.8 < apart[0] / apart[1] < 2.2:
-                raise Disagreement(f"half the step brings them from {apart[0]:.1e} to {apart[1]:.1e}: that is not first order")
-        ours, theirs = self.ended(peer, method, DT, STEPS)
+            error = [
+                np.abs(np.subtract(*self.final_configurations(peer, self.method, DT / n, STEPS * n))).max() for n in (1, 2)
+            ]
+            if not 1.8 < error[0] / error[1] < 2.2:
+                raise Disagreement(f"half the step brings them from {error[0]:.1e} to {error[1]:.1e}: that is not first order")
+        ours, theirs = self.final_configurations(peer, method, DT, STEPS)
         return np.repeat(ours, STEPS, axis=0), np.repeat(theirs, STEPS, axis=0)  # a row a step, as they are counted
 
     def contest(self, peer: str) -> Contest:
-        robot, names = self.case.robot, {**self.names, "agreed": self.agreed}
+        robot, names = self.case.robot, {**self.names, "results_to_compare": self.results_to_compare}
         return Contest(
             "rollout", self.method, self.case.name, peer, ours=OURS, theirs=THEIRS[peer], names=names, states=ROBOTS * STEPS,
-            our_answer=f"agreed({peer!r})[0]", answer=f"agreed({peer!r})[1]",
+            our_answer=f"results_to_compare({peer!r})[0]", answer=f"results_to_compare({peer!r})[1]",
             extra={"operations": operations(self.case.robot, self.method), "bytes_written": 8 * (robot.nq + robot.nv)},
         )  # fmt: skip
 
@@ -139,7 +141,10 @@ def contests(case: Case) -> Iterator[Contest]:
 
 
 def costs(case: Case, effort: Effort) -> dict[str, Any]:
-    """Nanoseconds of a semi-implicit step without and with each controller or actuators, recording every tenth state."""
+    """Nanoseconds of a semi-implicit step without and with each controller, recording every tenth state.
+
+    Actuators with memory are compared with a rollout without them on four times the robots and steps, recording every state.
+    """
     robot = case.robot
     q, v = Falling(case, "semi_implicit").states
     names: dict[str, Any] = {"rollout": rollout, "robot": robot, "q": q, "v": v}
@@ -150,14 +155,15 @@ def costs(case: Case, effort: Effort) -> dict[str, Any]:
         names[word] = make(robot)
         statements.append(f"{plain}, controller={word}, parameters=gains)")
     names["servos"] = {j: WEAK_SERVO for j in robot.joints if robot.joint(j).type in ("revolute", "continuous", "prismatic")}
-    statements.append(f"{plain}, actuators=servos)")
-    seconds = interleaved(statements, names, effort)
+    names["many"], names["fast"] = (np.tile(x, (4, 1)) for x in (q, v))
+    every = f"kept = rollout(robot, many, fast, dt={DT}, steps={4 * STEPS}"
+    statements += [f"{every})", f"{every}, actuators=servos)"]
+    *seconds, without, actuated = time_interleaved(statements, names, effort)
     ns = [s / (ROBOTS * STEPS) * 1e9 for s in seconds]
-    *ratios, actuators = (t / ns[0] for t in ns[1:])
-    with_controllers = dict(zip(CONTROLLERS, ratios, strict=True))
+    with_controllers = dict(zip(CONTROLLERS, (t / ns[0] for t in ns[1:]), strict=True))
     return {
         "robot": case.name, "step_ns": ns[0], "steps_per_second": 1e9 / ns[0], "controllers": with_controllers,
-        "actuators": actuators,
+        "actuators": actuated / without,
     }  # fmt: skip
 
 
@@ -172,5 +178,5 @@ def two_threads(case: Case, effort: Effort) -> dict[str, Any]:
     with ts.threads(2):
         two = eval(run, names).q
     possible = two_cores()
-    t1, t2 = interleaved([f"with threads({n}): kept = {run}" for n in (1, 2)], names, effort)
+    t1, t2 = time_interleaved([f"with threads({n}): kept = {run}" for n in (1, 2)], names, effort)
     return {"robot": case.name, "speed_up": t1 / t2, "same_bits": one.tobytes() == two.tobytes(), "possible": possible}

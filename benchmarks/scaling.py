@@ -10,7 +10,7 @@ import torsor as ts
 from benchmarks.clock import two_cores
 from benchmarks.robots import Case
 from benchmarks.states import random_states
-from benchmarks.timing import Effort, interleaved
+from benchmarks.timing import Effort, time_interleaved
 
 
 def two_threads(case: Case, effort: Effort) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def two_threads(case: Case, effort: Effort) -> dict[str, Any]:
     with ts.threads(2):
         two = robot.inverse_dynamics(q, v, a)
     possible = two_cores()
-    t1, t2 = interleaved(statements, names, effort)
+    t1, t2 = time_interleaved(statements, names, effort)
     return {
         "robot": case.name,
         "states": count,

@@ -43,13 +43,13 @@ class Peer:
         q, v = y[:6], y[6:]
         return np.concatenate([v, pin.aba(self.model, self.data, q, v, law(t, q, v))])
 
-    def free(self, method: str, tolerance: float, longest: float = np.inf) -> np.ndarray:
+    def integrate(self, method: str, tolerance: float, longest: float = np.inf) -> np.ndarray:
         """A law of the state: one integration."""
         start = np.concatenate([START, np.zeros(6)])
         options = {"rtol": tolerance, "atol": tolerance, "max_step": longest}
         return solve_ivp(self.rate, (0, DURATION), start, method=method, **options).y[:, -1]
 
-    def held(self, method: str, tolerance: float) -> np.ndarray:
+    def integrate_by_ticks(self, method: str, tolerance: float) -> np.ndarray:
         """A controller with a clock: an integration from tick to tick."""
         y, width = np.concatenate([START, np.zeros(6)]), 1 / RATE
         for k in range(int(DURATION * RATE)):
@@ -69,9 +69,9 @@ def contests(effort: Effort) -> Iterator[list[Contest]]:
              "law": law, "sampled": SampledController(law, RATE)}  # fmt: skip
     end = "np.concatenate([run.q[-1], run.v[-1]])"
     rows = [
-        ("held at 1 kHz, SciPy RK45", "run = simulate(robot, q, v, 1.0, sampled)", 'y = peer.held("RK45", 1e-9)'),
-        ("a step a ms, SciPy RK45", "run = simulate(robot, q, v, 1.0, law)", 'y = peer.free("RK45", 1e-9, 1e-3)'),
-        ("free steps, SciPy DOP853", "run = simulate(robot, q, v, 1.0, law)", 'y = peer.free("DOP853", 1e-10)'),
+        ("held at 1 kHz, SciPy RK45", "run = simulate(robot, q, v, 1.0, sampled)", 'y = peer.integrate_by_ticks("RK45", 1e-9)'),
+        ("a step a ms, SciPy RK45", "run = simulate(robot, q, v, 1.0, law)", 'y = peer.integrate("RK45", 1e-9, 1e-3)'),
+        ("free steps, SciPy DOP853", "run = simulate(robot, q, v, 1.0, law)", 'y = peer.integrate("DOP853", 1e-10)'),
     ]
     yield [
         Contest("simulate", QUANTITY, case.name, f"Pinocchio aba, {how}", ours=ours, theirs=theirs, names=names, our_answer=end,

@@ -82,7 +82,7 @@ class Contest:
                 raise Disagreement(f"relative error {error:.1e} > {self.agreement:.0e}")
         except Exception as problem:  # one broken peer or method must not hide the other rows
             return record | {"problem": f"{type(problem).__name__}: {problem}"}
-        ours, theirs = interleaved([self.ours, self.theirs], self.names, effort)
+        ours, theirs = time_interleaved([self.ours, self.theirs], self.names, effort)
         ns = 1e9 / self.states
         return record | {"error": error, "ours_ns": ours * ns, "theirs_ns": theirs * ns, "ratio": theirs / ours}
 
@@ -94,7 +94,7 @@ def _value(statement: str, answer: str, names: dict[str, Any]) -> Any:
     return eval(answer, names)
 
 
-def interleaved(statements: list[str], names: dict[str, Any], effort: Effort) -> list[float]:
+def time_interleaved(statements: list[str], names: dict[str, Any], effort: Effort) -> list[float]:
     """Seconds per execution of each statement: the best of several rounds, in each of which all have their turn."""
     timers = [timeit.Timer(s, globals=names) for s in statements]
     loops = [_loops(t, effort.seconds) for t in timers]
@@ -113,7 +113,7 @@ def _loops(timer: timeit.Timer, seconds: float) -> int:
 
 
 @contextmanager
-def pinned() -> Iterator[int | None]:
+def pin_to_one_core() -> Iterator[int | None]:
     """This thread on one core, where the system allows it; the core's number."""
     if not hasattr(os, "sched_setaffinity"):
         yield None

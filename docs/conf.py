@@ -38,6 +38,7 @@ html_show_sphinx = False
 html_math_renderer = "svg"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+html_js_files = ["search_sections.js"]
 
 
 def _bars(app, what, name, obj, options, lines):

@@ -20,7 +20,7 @@ WORLD = {"x": (-0.55, 0.42), "y": (0.95, 0.0), "z": (0.0, -1.0)}
 Point = tuple[float, float]
 
 
-def turned(roll: float, pitch: float) -> dict[str, Point]:
+def turned_axes(roll: float, pitch: float) -> dict[str, Point]:
     """The axes of a frame turned about x, then about y [degrees], as they appear on paper."""
     a, b = math.radians(roll), math.radians(pitch)
     columns = {
@@ -37,7 +37,7 @@ def turned(roll: float, pitch: float) -> dict[str, Point]:
     }
 
 
-TURNED = turned(35, 25)
+TURNED = turned_axes(35, 25)
 
 
 def text(at: Point, words: str, *, size: int = 15, color: str = INK, anchor: str = "start", bold: bool = False) -> str:

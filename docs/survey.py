@@ -79,7 +79,7 @@ def files() -> list[str]:
     return sorted(str(p.relative_to(folder())) for p in folder().rglob("*.urdf"))
 
 
-def examined(file: str) -> Checkup:
+def examine(file: str) -> Checkup:
     return check(folder() / file, roots=[folder().parent.parent])
 
 
@@ -107,7 +107,7 @@ def page(today: str) -> str:
     checkups = {}
     for file in files():
         print(file, file=sys.stderr)
-        checkups[file] = examined(file)
+        checkups[file] = examine(file)
     folders = len({file.partition("/")[0] for file in checkups})
     head = HEAD.format(
         data=version("example-robot-data"), files=len(checkups), folders=folders, torsor=torsor.__version__,

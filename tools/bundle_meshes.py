@@ -59,7 +59,7 @@ def surfaces(shape: Geometry, places: Places) -> list[Triangles]:
     return out
 
 
-def reduced(surface: Triangles, kept: float) -> Triangles:
+def simplify_surface(surface: Triangles, kept: float) -> Triangles:
     """Quadric edge collapse of the welded surface; small parts keep more, for their outline's sake."""
     (low, high), corners, faces = weld_corners(surface, 2**16 - 1)
     vertices = (low + corners / np.float64(2**16 - 1) * (high - low)).astype(np.float32)
@@ -74,7 +74,7 @@ def archive(meshes: dict[str, list[Triangles]]) -> tuple[bytes, int]:
     low, high, best, count = 0.0, 1.0, b"", 0
     for _ in range(9):
         kept = (low + high) / 2 if best or high < 1 else 1.0
-        thinner = {name: [reduced(s, kept) for s in found] for name, found in meshes.items()}
+        thinner = {name: [simplify_surface(s, kept) for s in found] for name, found in meshes.items()}
         stream = io.BytesIO()
         np.savez_compressed(stream, **pack_surfaces(thinner))
         if len(stream.getvalue()) <= LARGEST:

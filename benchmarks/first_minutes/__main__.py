@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.first_minutes.contestants import CONTESTANTS, HERE
-from benchmarks.first_minutes.trial import tried
+from benchmarks.first_minutes.trial import try_contestant
 
 RESULTS = HERE.parent / "results"
 
@@ -37,7 +37,7 @@ def main(names: list[str]) -> None:
     for contestant in chosen:
         print(f"{contestant.name} ...", file=sys.stderr)
         with tempfile.TemporaryDirectory(prefix="first-minutes-") as folder:
-            records[contestant.name] = tried(contestant, Path(folder))
+            records[contestant.name] = try_contestant(contestant, Path(folder))
             picture = Path(folder) / "picture.png"
             if picture.exists():
                 RESULTS.mkdir(exist_ok=True)

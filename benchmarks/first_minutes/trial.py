@@ -22,7 +22,7 @@ _PLACE = re.compile(r"(https?://(?:127\.0\.0\.1|localhost|0\.0\.0\.0):\d+[^\s\x1
 PATIENCE = 300.0
 
 
-def tried(contestant: Contestant, folder: Path) -> dict[str, Any]:
+def try_contestant(contestant: Contestant, folder: Path) -> dict[str, Any]:
     """The record of one contestant; a step that fails has its last words in place of numbers."""
     bin_ = folder / "env" / "bin"
     subprocess.run([sys.executable, "-m", "venv", str(folder / "env")], check=True)
@@ -35,7 +35,7 @@ def tried(contestant: Contestant, folder: Path) -> dict[str, Any]:
         run = [str(bin_ / "python"), str(script), str(panda)]
         first, again = _run(run, folder), _run(run, folder)
         record[job] = {"lines": _lines(script), "first_seconds": first["seconds"], **again}
-    record["show"] = _shown(contestant, [part.format(bin=bin_, panda=panda) for part in contestant.show], folder)
+    record["show"] = _show(contestant, [part.format(bin=bin_, panda=panda) for part in contestant.show], folder)
     return record | {"remark": contestant.remark}
 
 
@@ -46,20 +46,20 @@ def _names(contestant: Contestant) -> list[str]:
 def _run(command: list[str], folder: Path) -> dict[str, Any]:
     start = time.perf_counter()
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=_bare(folder), timeout=PATIENCE)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=_environment(folder), timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return {"seconds": PATIENCE, "failure": "not done in time"}
     out = {"seconds": round(time.perf_counter() - start, 2)}
     return out if done.returncode == 0 else out | {"failure": _last_line(done.stderr or done.stdout)}
 
 
-def _shown(contestant: Contestant, command: list[str], folder: Path) -> dict[str, Any]:
+def _show(contestant: Contestant, command: list[str], folder: Path) -> dict[str, Any]:
     """Start the picture, wait for the place it names, look at it until it moves."""
     log = folder / "show.log"
     start = time.perf_counter()
     with log.open("w") as stream:
         process = subprocess.Popen(
-            command, cwd=folder, stdout=stream, stderr=subprocess.STDOUT, env=_bare(folder), start_new_session=True
+            command, cwd=folder, stdout=stream, stderr=subprocess.STDOUT, env=_environment(folder), start_new_session=True
         )
     try:
         place = _place(process, log, start)
@@ -93,7 +93,7 @@ def _signal_group(process: subprocess.Popen, number: int) -> None:
     process.wait()
 
 
-def _bare(folder: Path) -> dict[str, str]:
+def _environment(folder: Path) -> dict[str, str]:
     """The environment of a newcomer: an empty home, no caches, no display."""
     keep = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "PIP_INDEX_URL", "PIP_CONFIG_FILE", "SSL_CERT_FILE")}
     home = folder / "home"

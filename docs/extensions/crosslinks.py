@@ -40,7 +40,7 @@ class Names:
                 by_end[full.rpartition(".")[2]].append(full)
         self.alone = {end: full[0] for end, full in by_end.items() if len(full) == 1 and self.places[full[0]].objtype in KINDS}
 
-    def meant(self, words: str) -> str | None:
+    def full_name(self, words: str) -> str | None:
         """The full name of what is written, if it can be one thing only."""
         match = NAME.match(words)
         if not match:
@@ -67,13 +67,13 @@ def count(app: Sphinx, env: BuildEnvironment) -> list[str]:
         doctree = env.get_doctree(page)
         if page not in INDICES and next(doctree.findall(addnodes.desc), None) is None:
             for word in _words(doctree):
-                if full := names.meant(word):
+                if full := names.full_name(word):
                     pages[full][page] += 1
     app.crosslinks = names, pages  # type: ignore[attr-defined]
     return []
 
 
-def _inside(node: nodes.Node, *kinds: type) -> bool:
+def _is_inside(node: nodes.Node, *kinds: type) -> bool:
     while node := node.parent:
         if isinstance(node, kinds):
             return True
@@ -84,18 +84,18 @@ def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """As a page is written: its names become links, and its entries get the way back."""
     names, pages = app.crosslinks  # type: ignore[attr-defined]
     for literal in list(doctree.findall(nodes.literal)):
-        full = names.meant(literal.astext())
-        if full and not _inside(literal, nodes.reference, nodes.title, addnodes.desc):
+        full = names.full_name(literal.astext())
+        if full and not _is_inside(literal, nodes.reference, nodes.title, addnodes.desc):
             place, anchor = names.places[full][:2]
             literal.replace_self(make_refnode(app.builder, page, place, anchor, literal.deepcopy(), full))
     for entry in doctree.findall(addnodes.desc):
         signature, content = entry[0], entry[-1]
         full = f"{signature.get('module')}.{signature.get('fullname')}"
         if found := pages.get(full):
-            content += _back(app, page, [name for name, _ in found.most_common(PAGES)])
+            content += _backlinks(app, page, [name for name, _ in found.most_common(PAGES)])
 
 
-def _back(app: Sphinx, page: str, found: list[str]) -> nodes.paragraph:
+def _backlinks(app: Sphinx, page: str, found: list[str]) -> nodes.paragraph:
     said = nodes.paragraph("", "Used in ", classes=["used-in"])
     for k, name in enumerate(found):
         title = nodes.inline("", app.env.titles[name].astext())

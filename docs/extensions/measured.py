@@ -94,10 +94,10 @@ def absolute(results: dict[str, Any]) -> str:
     return table(["torsor / Pinocchio [ns]", *ROBOTS.values()], rows)
 
 
-def others(section: str, *, first: str) -> Callable[[dict[str, Any]], str]:
+def contest_table(section: str, *, first: str) -> Callable[[dict[str, Any]], str]:
     """A table of a section with a row a contest."""
 
-    def shown(results: dict[str, Any]) -> str:
+    def make_table(results: dict[str, Any]) -> str:
         rows = [
             [
                 f"{ROBOTS.get(c['robot'], c['robot'])}, {c['quantity'].replace('_', ' ')}",
@@ -110,10 +110,10 @@ def others(section: str, *, first: str) -> Callable[[dict[str, Any]], str]:
         ]
         return table([first, "against", "torsor", "peer", "ratio"], rows, words=2)
 
-    return shown
+    return make_table
 
 
-def constrained(results: dict[str, Any]) -> str:
+def constrained_table(results: dict[str, Any]) -> str:
     kinds = [(section, contests(results, section, "constrained_dynamics")) for section in ("one call", "batch")]
     rows = [
         [f"{c['robot']}, {section}", c["peer"], duration(c["ours_ns"]), duration(c["theirs_ns"]), times(c["ratio"])]
@@ -141,10 +141,10 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "machine": machine,
     "pinocchio": pinocchio,
     "absolute": absolute,
-    "peers": others("peers", first="one call"),
-    "constrained": constrained,
-    "rollouts": others("rollout", first="a step of a rollout"),
-    "simulations": others("simulate", first="a whole simulation"),
+    "peers": contest_table("peers", first="one call"),
+    "constrained": constrained_table,
+    "rollouts": contest_table("rollout", first="a step of a rollout"),
+    "simulations": contest_table("simulate", first="a whole simulation"),
     "processes": processes,
 }
 

@@ -28,6 +28,8 @@ BLOCK = re.compile(
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 #: points by which a line may be elsewhere
 TOLERANCE = 0.5
+#: inches by which contents may be outside their figure
+CUT = 0.02
 
 
 def name_of_page(page: Path) -> str:
@@ -57,10 +59,13 @@ def draw(page: Path) -> Iterator[tuple[str, str]]:
 
 
 def to_svg(figure: Any, salt: str) -> str:
-    """The figure as text, the same at every build."""
+    """The figure as text, the same at every build; an error if the edge of the figure cuts a label or a legend."""
     out = io.StringIO()
     with plotting.style(), matplotlib.rc_context({"svg.hashsalt": salt}):
         figure.savefig(out, format="svg", metadata={"Date": None})
+        box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()  # [in]
+    if min(box.x0, box.y0, width - box.x1, height - box.y1) < -CUT:
+        raise ValueError(f"{salt}: the edge of the figure cuts its contents; use subplots(..., layout='constrained')")
     return out.getvalue()
 
 

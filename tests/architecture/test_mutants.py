@@ -9,7 +9,7 @@ import pytest
 
 import torsor
 from tools.mutants import probe
-from tools.mutants.places import all_places, mutated, places
+from tools.mutants.places import all_places, mutate, places
 from tools.mutants.running import Finder
 from torsor.spatial import Vec
 
@@ -38,7 +38,7 @@ def test_mutants_of_the_package_have_unique_keys_and_compile():
     found = all_places(PACKAGE)
     assert len({p.key for p in found}) == len(found) > 2000
     for place in found[::97]:
-        compile(mutated(PACKAGE / place.file, place.index), place.file, "exec")
+        compile(mutate(PACKAGE / place.file, place.index), place.file, "exec")
 
 
 @pytest.mark.parametrize(("change", "value"), [("o.y → o.z", 26.0), ("self.x * o.x + self.y * o.y - self.z * o.z", -4.0)])
@@ -46,7 +46,7 @@ def test_finder_loads_the_changed_source(change, value):
     assert Vec(1.0, 2.0, 4.0).dot(Vec(2.0, 5.0, 4.0)) == 28.0
     path = PACKAGE / "spatial/vector.py"
     place = next(p for p in places(path, "spatial/vector.py") if change in p.key and "def dot" in _function(path, p.lines))
-    spec = Finder("changed", path, mutated(path, place.index)).find_spec("changed")
+    spec = Finder("changed", path, mutate(path, place.index)).find_spec("changed")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.Vec(1.0, 2.0, 4.0).dot(module.Vec(2.0, 5.0, 4.0)) == value
@@ -61,6 +61,11 @@ def test_every_group_of_the_probe_computes_numbers(group):
     """A group prepares its inputs before its first computation; an exception there would omit the whole group."""
     name, compute = next(iter(group()))
     assert not isinstance(probe._numbers(compute), str), name
+
+
+def test_computations_of_the_probe_raise_no_errors_but_those_of_robots():
+    """A renamed function makes a computation of the probe an AttributeError, with and without a mutant."""
+    assert {x for _, x in probe.probe() if isinstance(x, str)} <= {"ModelError", "SingularError"}
 
 
 def test_probe_sees_a_difference_of_one_in_a_billion(monkeypatch):

@@ -42,10 +42,10 @@ SAME = {
     "strided": lambda x: np.repeat(x, 2)[::2] if x.ndim else x,
     "reversed twice": lambda x: x[::-1].copy()[::-1] if x.ndim else x,
     "fortran": lambda x: np.asfortranarray(x),
-    "read-only": lambda x: _locked(x),
+    "read-only": lambda x: _read_only_copy(x),
     "big-endian": lambda x: x.astype(">f8"),
     "subclass": lambda x: x.view(_Sub),
-    "unaligned": lambda x: _unaligned(x),
+    "unaligned": lambda x: _unaligned_copy(x),
 }
 WRONG = {
     "short": lambda x: x[:-1],
@@ -68,13 +68,13 @@ class _Sub(np.ndarray):
     pass
 
 
-def _locked(x):
+def _read_only_copy(x):
     x = x.copy()
     x.flags.writeable = False
     return x
 
 
-def _unaligned(x):
+def _unaligned_copy(x):
     raw = np.zeros(x.nbytes + 1, np.uint8)
     view = raw[1:].view(x.dtype).reshape(x.shape) if x.ndim else x
     if x.ndim:
@@ -138,8 +138,8 @@ def test_nan_or_infinity_error_names_argument_and_index(name, k, bad):
     argument = list(good)[k]
     values = [np.copy(x) for x in good.values()]
     values[k][... if argument in NUMBERS else 1] = bad
-    index = "" if argument in NUMBERS else r"\[.*\]"
-    with pytest.raises(ts.ArgumentError, match=rf"^{argument}{index} is -?(nan|inf)"):
+    place = "" if argument in NUMBERS else r"\[.*\]"
+    with pytest.raises(ts.ArgumentError, match=rf"^{argument}{place} is -?(nan|inf)"):
         call(name, values)
     batch = [np.stack([x] * 5) for x in good.values()]
     batch[k][3, ...] = bad
@@ -174,7 +174,7 @@ def test_invalid_out_arrays_are_refused(name):
     out = np.empty_like(expected)
     assert call(name, batch, out=out) is out
     assert out.tobytes() == expected.tobytes()
-    for wrong in (np.empty(expected.shape, np.float32), np.empty((4, *expected.shape[1:])), _locked(out), [1.0]):
+    for wrong in (np.empty(expected.shape, np.float32), np.empty((4, *expected.shape[1:])), _read_only_copy(out), [1.0]):
         with pytest.raises(ts.ArgumentError, match="out for"):
             call(name, batch, out=wrong)
     gaps = np.empty((*expected.shape, 2))[..., 0]

@@ -15,6 +15,7 @@ ARM = ts.robots.two_link()
 
 
 @pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: ARM.interpolate([0, 0], [1, 1], math.nan), ArgumentError, "^s is nan; all numbers must be finite"),
     (lambda: ts.forces.thrust("much"), ModelError, "force must be finite numbers, not 'much'"),
     (lambda: ts.forces.thrust(math.nan), ModelError, "force must be finite numbers"),
     (lambda: ts.forces.thrust(None), ModelError, "force must be finite numbers"),

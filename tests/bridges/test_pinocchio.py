@@ -29,7 +29,7 @@ URDFS = (
 )  # fmt: skip
 
 
-def symmetric(M):
+def symmetrize(M):
     return np.triu(M) + np.triu(M, 1).T  # crba fills the upper triangle
 
 
@@ -48,7 +48,7 @@ def agree(robot: Robot, model, seed: int = 0, forward: bool = True) -> None:
     coupled = len(model.mimicking_joints) > 0
     if not coupled or all(joint.nv <= 1 for joint in model.joints):  # with more, Pinocchio 4.1's crba differs from its own rnea
         T = there.velocity_matrix(q)
-        M = T.T @ symmetric(pin.crba(model, data, Q)) @ T
+        M = T.T @ symmetrize(pin.crba(model, data, Q)) @ T
         assert_close(by_source(alg.crba, robot, q), M, LIMIT, floor=1e-9)
         kappa = np.linalg.cond(M)
         if forward and not coupled and kappa < 1e12:  # its aba does not support mimic joints

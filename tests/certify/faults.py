@@ -21,7 +21,7 @@ def change_result(monkeypatch, quantity: str, change) -> None:
     monkeypatch.setitem(QUANTITIES, quantity, row._replace(function=lambda *a, **k: change(row.function(*a, **k))))
 
 
-def corrupted(robot: Robot, quantity: str, off: float) -> Robot:
+def corrupt_kernel(robot: Robot, quantity: str, off: float) -> Robot:
     """Multiply one constant of a kernel by 1 + off: the constant to which the results are most sensitive."""
     healthy = robot.kernel(quantity)
     q, v, a = (np.random.default_rng(0).normal(size=n) for n in (robot.nq, robot.nv, robot.nv))

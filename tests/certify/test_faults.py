@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from tests.certify.faults import change_result, corrupted, failed_rows
+from tests.certify.faults import change_result, corrupt_kernel, failed_rows
 from torsor.algorithms.closed_loops import Saddle
 from torsor.checks.certify import verify
 from torsor.kernels import losses
@@ -101,7 +101,7 @@ def test_error_in_forward_dynamics_fails_its_four_rows(monkeypatch, arm):
 @pytest.mark.parametrize(("quantity", "other"), [("inverse_dynamics", "RNEA = Lagrange"), ("mass_matrix", "RNEA = CRBA")])
 def test_wrong_constant_in_a_kernel_is_detected(arm, quantity, other):
     """The source is correct, the machine code is not; the comparison with 50 digits detects it."""
-    names = failures(corrupted(arm, quantity, 1e-9))
+    names = failures(corrupt_kernel(arm, quantity, 1e-9))
     assert {f"kernel: {quantity}", other} <= names
     assert not names & {
         "kernel: forward_dynamics",

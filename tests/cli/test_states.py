@@ -371,3 +371,33 @@ def test_wide_matrix_is_printed_completely_in_a_narrow_terminal(torsor, monkeypa
     np.testing.assert_allclose(np.hstack([np.array(piece, dtype=float) for piece in pieces]), M, rtol=1e-4, atol=1e-12)
     shown = torsor("jacobian", "ur5", "--frame", "tool0").out
     assert ("Columns: 1 shoulder_pan_joint, 2" in " ".join(shown.split())) is numbered
+
+
+@pytest.mark.parametrize("width", [50, 80, 130])
+def test_poses_are_printed_completely_in_a_narrow_terminal(torsor, monkeypatch, width):
+    """Every piece of the table names the frames, and no number is cut."""
+    from torsor.cli import out
+
+    monkeypatch.setattr(out, "WIDE", width)
+    shown = torsor("pose", "ur5", "--q", "0.5").out
+    assert max(map(len, shown.splitlines())) <= width
+    robot, cells = ts.robots.ur5(), {}
+    for piece in shown.split("\n\n"):
+        for line in piece.splitlines()[2:]:
+            name, *numbers = line.split()
+            cells.setdefault(name, []).extend(map(float, numbers))
+    assert cells.keys() == set(robot.frames)
+    place = robot.pose(np.full(6, 0.5), "tool0")[:3, 3]
+    np.testing.assert_allclose(cells["tool0"][:3], place, rtol=1e-4)
+    assert {len(numbers) for numbers in cells.values()} == {7}
+
+
+@pytest.mark.parametrize("name", ["panda", "humanoid"])
+def test_tree_of_info_fits_a_narrow_terminal(torsor, monkeypatch, name):
+    from torsor.cli import out
+
+    monkeypatch.setattr(out, "WIDE", 80)
+    shown = torsor("info", name).out.partition("Joints [")[0]
+    assert max(map(len, shown.splitlines())) <= 80
+    robot = getattr(ts.robots, name)()
+    assert all(joint in shown for joint in robot.joints if joint != "floating_base")

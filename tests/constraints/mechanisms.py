@@ -88,7 +88,7 @@ def rows(robot: Robot, constraints, q, v, t=0.0) -> ConstraintRows:
     return ConstraintRows(*(np.array(x, float) for x in r))  # type: ignore[arg-type]
 
 
-def moved(robot: Robot, q, v, dt: float) -> np.ndarray:
+def integrate(robot: Robot, q, v, dt: float) -> np.ndarray:
     return np.array(alg.integrate(robot.model, np.asarray(q).tolist(), np.asarray(v).tolist(), dt), float)
 
 

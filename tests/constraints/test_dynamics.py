@@ -301,7 +301,7 @@ def carried_over(robot, q, v, other):
     for j in other.description.joints:
         if j.name not in other.joints:
             continue
-        old, new = described[j.name], tuple(x if x in turn else _behind(other, x, turn) for x in (j.parent, j.child))
+        old, new = described[j.name], tuple(x if x in turn else _welded_neighbour(other, x, turn) for x in (j.parent, j.child))
         sign[j.name] = 1.0 if set(old) == set(new) and old == new else -1.0
         at = other.joint(j.name).v_slice
         q2[at] = (turn[new[1]] - turn[new[0]]) - (home[new[1]] - home[new[0]])
@@ -320,7 +320,7 @@ def _child(robot, joint):
     return next(j.child for j in robot.description.joints if j.name == joint)
 
 
-def _behind(robot, link, known):
+def _welded_neighbour(robot, link, known):
     """The link that an auxiliary link is welded to."""
     for j in robot.description.joints:
         if j.name not in robot.joints and link in (j.parent, j.child):

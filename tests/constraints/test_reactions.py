@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
-from tests.constraints.mechanisms import four_bar, moved, pose
+from tests.constraints.mechanisms import four_bar, integrate, pose
 from tests.constraints.test_dynamics import carried_over
 from tests.tolerance import assert_close
 from tests.trees import random_tree
@@ -57,7 +57,7 @@ def test_reactions_balance_momentum_gravity_and_wrenches_of_the_subtree(seed):
     q, (v, a), F = robot.random_configuration(rng), rng.normal(size=(2, robot.nv)), rng.normal(size=6)
     found = np.array(alg.reaction_wrenches(model, q.tolist(), v.tolist(), a.tolist(), {"frame4": F.tolist()}), float)
     h = 1e-6
-    at = {s: (moved(robot, q, v + s / 2 * a, s).tolist(), (v + s * a).tolist()) for s in (h, -h)}
+    at = {s: (integrate(robot, q, v + s / 2 * a, s).tolist(), (v + s * a).tolist()) for s in (h, -h)}
     for i, _ in model.outward():
         carried = [k for k, _ in model.outward() if i in model.path(k)]
         later, earlier = (momentum_and_weight(model, carried, *at[s])[0] for s in (h, -h))

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
-from tests.constraints.mechanisms import LOOP_JOINTS, closed_mechanism, closing_joint, moved, pose, rows, two_frames
+from tests.constraints.mechanisms import LOOP_JOINTS, closed_mechanism, closing_joint, integrate, pose, rows, two_frames
 from tests.tolerance import assert_close
 from tests.trees import random_tree, rotation
 from torsor import algorithms as alg
@@ -25,7 +25,7 @@ from torsor import constraints as C
 from torsor.algorithms.closed_loops.multipliers import solve_by_multipliers
 from torsor.algorithms.inverse_mass import by_factors
 from torsor.mechanics.constraints.base import ConstraintState, stack_rows
-from torsor.mechanics.constraints.frames import relative
+from torsor.mechanics.constraints.frames import relative_motion
 from torsor.scalar import cos, sin, sqrt
 from torsor.spatial import Transform
 
@@ -47,7 +47,7 @@ def random_robot(seed: int, **options):
 def check_rates(robot, constraints, q, v, t=0.0):
     """drift = d/dt(A v − b) with v constant, at any q, whether or not the constraints hold."""
     now = rows(robot, constraints, q, v, t)
-    ends = [rows(robot, constraints, moved(robot, q, v, h), v, t + h) for h in (STEP, -STEP)]
+    ends = [rows(robot, constraints, integrate(robot, q, v, h), v, t + h) for h in (STEP, -STEP)]
     slip = [r.A @ v - r.speed for r in ends]
     scale = 1 + np.abs(now.drift).max() + np.abs(now.A).max() * np.abs(v).max()
     assert np.abs((slip[0] - slip[1]) / (2 * STEP) - now.drift).max() <= DIFFERENCES * scale
@@ -56,7 +56,7 @@ def check_rates(robot, constraints, q, v, t=0.0):
 def check_errors(robot, constraints, q, v, t=0.0):
     """A v − b = dφ/dt, on the rows that have a φ."""
     now = rows(robot, constraints, q, v, t)
-    later, earlier = (rows(robot, constraints, moved(robot, q, v, h), v, t + h).error for h in (STEP, -STEP))
+    later, earlier = (rows(robot, constraints, integrate(robot, q, v, h), v, t + h).error for h in (STEP, -STEP))
     keep = np.array([x for c in constraints for x in c.holonomic])
     scale = 1 + np.abs(now.A).max() * np.abs(v).max()
     assert np.abs(((later - earlier) / (2 * STEP) - (now.A @ v - now.speed))[keep]).max() <= DIFFERENCES * scale
@@ -89,7 +89,7 @@ def test_loop_joint_velocity_is_least_squares_and_its_wrench_has_the_joint_force
     robot, q, v, rng = random_robot(seed)
     c = closing_joint(robot, q, LOOP_JOINTS[kind](rng), *two_frames(robot, rng), rng)
     state, tau = ConstraintState(robot.model, q.tolist(), v.tolist()), rng.normal(size=c.kind.nv)
-    seen = relative(state, *c.frames(robot.model))
+    seen = relative_motion(state, *c.frames(robot.model))
     S = np.array([[*s.w, *s.v] for s in c.kind.subspace(c.kind.coordinates(seen.X))], float).T
     V = np.array([*seen.V.w, *seen.V.v], float)
     assert_close(np.array(c.velocity(state), float), np.linalg.lstsq(S, V)[0], condition=np.linalg.cond(S) ** 2, floor=1)
@@ -103,7 +103,7 @@ def test_loop_joint_velocity_is_least_squares_and_its_wrench_has_the_joint_force
 def assert_relative_jacobian(robot, c, parent, child, q, A):
     J = {f: np.array(alg.jacobian(robot.model, q.tolist(), f, "space"), float) for f in (parent, child)}
     state = ConstraintState(robot.model, q.tolist())
-    X = relative(state, *c.frames(robot.model)).X
+    X = relative_motion(state, *c.frames(robot.model)).X
     to_world = getattr(c, "child_origin", Transform.identity()) @ pose(robot, q, child)
     T = np.array([[*F.m, *F.f] for F in (to_world.T @ F for F in c.forces(X))], float)  # the wrenches, in the world frame
     assert np.abs(T @ (J[child] - J[parent]) - A).max(initial=0) <= 1e-12 * (1 + np.abs(T).max() * np.abs(J[child]).max())

@@ -50,24 +50,24 @@ def check_names(code: str, roots: dict[str, Any], with_arguments: bool = False) 
     """Every dotted name in the code that begins with one of the roots exists; so do the keywords of calls."""
     for node in ast.walk(ast.parse(code, mode="eval")):
         if isinstance(node, ast.Attribute):
-            named(node, roots)
-        if with_arguments and isinstance(node, ast.Call) and (function := named(node.func, roots)):
+            object_named_by(node, roots)
+        if with_arguments and isinstance(node, ast.Call) and (function := object_named_by(node.func, roots)):
             known = inspect.signature(function).parameters
             unknown = {k.arg for k in node.keywords} - set(known)
             assert not unknown or any(p.kind is p.VAR_KEYWORD for p in known.values()), f"{code}: no {unknown}"
 
 
-def named(node: ast.expr, roots: dict[str, Any]) -> Any:
+def object_named_by(node: ast.expr, roots: dict[str, Any]) -> Any:
     """The object that an expression names, or None if it is one of the arguments."""
     if isinstance(node, ast.Name):
         return roots.get(node.id)
     if isinstance(node, ast.Call):
         of = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        named(node.func, roots)
+        object_named_by(node.func, roots)
         return RESULTS.get(of)
     if not isinstance(node, ast.Attribute):
         return None
-    owner = named(node.value, roots)
+    owner = object_named_by(node.value, roots)
     if owner is None:
         return None
     fields = {f.name for f in dataclasses.fields(owner)} if dataclasses.is_dataclass(owner) else set()

@@ -37,7 +37,7 @@ def check_theirs(page, **roots):
             check_names(code, roots)
 
 
-def missing_in(page, names, outside):
+def missing_names(page, names, outside):
     """Names that the tables of a page do not have and that do not match the expression ``outside``."""
     text = " ".join(code for row in rows(page) for code in row.theirs)
     return [name for name in names if not re.search(rf"\.{name}\b", text) and not re.match(outside, name)]
@@ -88,7 +88,7 @@ def test_every_dynamics_function_of_pinocchio_is_in_the_tables():
     contact = ".*Constraint.*(MJCF|Sdf)|convertToRigid|getFriction|computeInverseDynamicsConstraintForces|computeJointMinimal"
     other = ".*Material|.*AndRootJoint|lieGroup|omp_get|check|print|seed$|sharedMemory|isOrthonormal|orth|std_|boost"
     functions = [n for n in dir(pin) if n[0].islower() and callable(getattr(pin, n)) and not isinstance(getattr(pin, n), type)]
-    assert not missing_in("from-pinocchio.md", functions, f"{collision}|{contact}|{other}")
+    assert not missing_names("from-pinocchio.md", functions, f"{collision}|{contact}|{other}")
 
 
 def from_pinocchio(result, robot, pin):
@@ -162,7 +162,7 @@ def test_every_dynamics_function_of_mujoco_is_in_the_tables(mujoco):
     contact = ".*[Cc]ontact|collision|geomDistance|.*ray|multiRay|tendon|flex|camlight|island|is[DPS]|insideSite|setLengthRange"
     other = ".*Cache|load|print|embed|default|reset(Callbacks|DataDebug)|sizeModel|version|actuatorInputName"
     functions = [n for n in dir(mujoco) if n.startswith(("mj_", "mjd_"))]
-    assert not missing_in("from-mujoco.md", functions, f"mj_({contact}|{other})")
+    assert not missing_names("from-mujoco.md", functions, f"mj_({contact}|{other})")
 
 
 def test_calls_of_mujoco_and_torsor_in_a_row_give_equal_numbers(mujoco):
@@ -208,7 +208,7 @@ def test_every_dynamics_method_of_drake_is_in_the_tables(pydrake):
     names = [
         n for n in dir(pydrake.multibody.plant.MultibodyPlant) if re.match("Calc|Eval(Kin|Pot|Time|Body)|Map|Make.*Map", n)
     ]
-    assert not missing_in("from-drake.md", names, "CalcForced|CalcOutput|CalcRelativeRot")
+    assert not missing_names("from-drake.md", names, "CalcForced|CalcOutput|CalcRelativeRot")
 
 
 def test_calls_of_drake_and_torsor_in_a_row_give_equal_numbers(pydrake):
@@ -251,7 +251,7 @@ def test_every_dynamics_method_of_roboticstoolbox_is_in_the_tables():
     )
     names = [n for n in dir(rtb.Robot) if n[0] != "_" and callable(getattr(rtb.Robot, n))]
     other = "URDF$|fkine_(geometry|path)|ets|segments|configurations_str|dfs|ee_|tree|link_dict|set_"
-    assert not missing_in("from-roboticstoolbox.md", names, f"{planning}|{other}")
+    assert not missing_names("from-roboticstoolbox.md", names, f"{planning}|{other}")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -299,4 +299,4 @@ SolveConstrainedSystemNullSpace SolveConstrainedSystemRangeSpaceSparse
 
 
 def test_every_function_of_rbdl_is_in_the_tables():
-    assert not missing_in("from-rbdl.md", RBDL.split(), "$")
+    assert not missing_names("from-rbdl.md", RBDL.split(), "$")

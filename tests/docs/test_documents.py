@@ -105,14 +105,26 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
         sys.modules["matplotlib.pyplot"].close("all")  # otherwise the figures of all pages stay in memory
 
 
-def test_links_and_pictures_of_the_pages_are_plain_markdown():
-    """A forge shows no text for ``[](page.md)``, and no picture that only Sphinx can draw."""
+def test_links_pictures_and_equations_of_the_pages_are_plain_markdown():
+    """A forge shows no text for ``[](page.md)``, and no picture and no equation that only Sphinx can draw."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert "[](" not in text, page
-        assert "{picture}" not in text, page
+        assert not re.search(r"^(```|:::)\{(picture|figure|image|math)\}", text, flags=re.MULTILINE), page
         for file in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
             assert (page.parent / file).exists(), f"{page}: {file}"
+
+
+def test_no_line_of_prose_begins_with_a_sign_of_markdown():
+    """A line that begins with % is a comment of MyST and is not shown; one with + or - is an entry of a list."""
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        assert not re.findall(r"^ *%.*", text, flags=re.MULTILINE), page
+        for block in re.findall(r"^\$\$\n.*?^\$\$", text, flags=re.MULTILINE | re.DOTALL):
+            assert not re.findall(r"^ *[-+=*#>].*", block, flags=re.MULTILINE), page
+        for paragraph in re.sub(r"^\$\$.*?\$\$", "", text, flags=re.MULTILINE | re.DOTALL).split("\n\n"):
+            assert not re.findall(r"^\+ .*", paragraph, flags=re.MULTILINE), page
+            assert re.sub(r"`[^`]*`|\\\$", "", paragraph).count("$") % 2 == 0, (page, paragraph)
 
 
 @pytest.mark.night

@@ -103,6 +103,29 @@ def test_result_plot_has_units_and_its_legends_beside_the_curves():
     assert [a.get_color() for a in axes[0].get_lines()] == [b.get_color() for b in axes[2].get_lines()]
 
 
+@pytest.mark.parametrize("what", ["mass_ellipsoid", "velocity_ellipsoid", "force_ellipsoid"])
+def test_labels_of_a_spatial_ellipsoid_are_inside_of_its_figure(what):
+    figure = getattr(ts.robots.ur5(), what)(np.full(6, 0.4), "tool0").plot().figure
+    figure.canvas.draw()
+    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(box.x0, box.y0, width - box.x1, height - box.y1) >= 0
+
+
+def test_ellipsoids_are_plotted_with_units():
+    arm = ts.robots.ur5()
+    labels = {
+        arm.mass_ellipsoid(np.ones(6), "tool0").plot().get_zlabel(),
+        arm.mass_ellipsoid(np.ones(6), "tool0", "angular").plot().get_xlabel(),
+        arm.velocity_ellipsoid(np.ones(6), "tool0").plot().get_xlabel(),
+        ARM.torque_ellipsoid(Q).plot().get_ylabel(),
+        ARM.torque_ellipsoid(Q).inverse.plot().get_ylabel(),
+    }
+    assert labels == {
+        "force, vz [N]", "force, wx [N·m]", "velocity, vx [m/s]", "torque, joint2 [N·m, N]",
+        "acceleration, joint2 [rad/s², m/s²]",
+    }  # fmt: skip
+
+
 def test_result_plot_of_a_humanoid_distinguishes_all_curves_and_names_the_largest():
     robot = ts.robots.humanoid()
     axes = robot.simulate(robot.neutral(), np.zeros(robot.nv), 2e-3).plot()

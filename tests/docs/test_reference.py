@@ -75,4 +75,4 @@ def names():
     ],
 )
 def test_name_in_a_page_links_to_its_unique_target(names, written, meant):
-    assert names.meant(written) == meant
+    assert names.full_name(written) == meant

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -52,30 +49,6 @@ def test_a_word_leads_to_one_section_and_all_words_asked_for_are_listed():
     assert all(word == word.lower() for word in listed)  # the search compares lower case
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The pages, built without their plots."""
-    pytest.importorskip("furo")
-    out = tmp_path_factory.mktemp("site")
-    build = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-b",
-        "html",
-        "-D",
-        "draw_pictures=0",
-        "-d",
-        out / "trees",
-        DOCS,
-        out / "html",
-    ]
-    path = os.pathsep.join([str(DOCS.parent / "src"), os.environ.get("PYTHONPATH", "")])
-    subprocess.run(build, check=True, env=os.environ | {"PYTHONPATH": path})
-    return out / "html"
-
-
 @pytest.mark.night
 def test_search_in_the_built_pages_shows_the_section_of_a_word_first(site, browser):
     page = browser.new_page()
@@ -91,3 +64,11 @@ def test_search_in_the_built_pages_shows_the_section_of_a_word_first(site, brows
             if found.partition("#")[0] != wanted.partition("#")[0] or ("#" in wanted and found != wanted):
                 wrong[word] = found
     assert wrong == {}
+
+
+@pytest.mark.night
+def test_search_result_names_the_section_it_leads_to(site, browser):
+    page = browser.new_page()
+    page.goto(f"file://{site}/search.html?q=payload")
+    page.get_by_text("How to … › attach a payload or a gripper").wait_for(timeout=20_000)
+    page.close()

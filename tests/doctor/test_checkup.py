@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import torsor as ts
-from tests.doctor.test_codes import HAVE, examined
+from tests.doctor.test_codes import HAVE, check_cached
 from tests.doctor.urdf import arm, joint, link
 from tests.trees import random_tree
 from torsor.checks.doctor import CODES, REPAIRS, check
@@ -113,7 +113,7 @@ def test_inertia_of_the_base_is_measured_with_a_floating_base():
 
 @pytest.mark.parametrize("code", HAVE)
 def test_checkup_text_and_json_contain_all_findings(code):
-    checkup = examined(HAVE[code])
+    checkup = check_cached(HAVE[code])
     text = str(checkup)
     assert all(len(line) <= 100 for line in text.splitlines())
     for f in checkup.findings:

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.doctor.urdf import arm, box_inertia, joint, link, marked, robot, shape
+from tests.doctor.urdf import arm, box_inertia, joint, link, marked_line, robot, shape
 from torsor.checks.doctor import CODES, check
 from torsor.checks.doctor.finding import SEVERITIES
 from torsor.checks.doctor.locks import find_locks
@@ -18,14 +18,14 @@ STEINER = 2.0 * (0.36 * np.eye(3) - np.diag([0, 0, 0.36]))  # parallel axis term
 SLANTED = (0.7, 0, 0.4)
 
 
-def turned(I, rpy):
+def turn_inertia(I, rpy):
     from torsor.spatial import from_rpy
 
     R = np.array(from_rpy(*rpy), float)
     return R @ I @ R.T
 
 
-def flipped(I):
+def flip_products(I):
     return 2 * np.diag(np.diag(I)) - I
 
 
@@ -101,8 +101,8 @@ HAVE = {
     ),
     "inertia-products-sign": arm(
         lower=link(
-            "lower", com=(0, 0, 0.2), I=flipped(turned(box_inertia(size=(0.05, 0.05, 0.5)), SLANTED)), mark="inertia",
-            looks=shape((0.05, 0.05, 0.5), (0, 0, 0.2), SLANTED),
+            "lower", com=(0, 0, 0.2), I=flip_products(turn_inertia(box_inertia(size=(0.05, 0.05, 0.5)), SLANTED)),
+            mark="inertia", looks=shape((0.05, 0.05, 0.5), (0, 0, 0.2), SLANTED),
         )
     ),
     "inertia-far-from-mesh": lower(I=30 * BOX, mark="inertia"),
@@ -184,7 +184,7 @@ HAVE_NOT = {
     "inertia-axes-swapped": arm(),
     "inertia-products-sign": arm(
         lower=link(
-            "lower", com=(0, 0, 0.2), I=turned(box_inertia(size=(0.05, 0.05, 0.5)), SLANTED),
+            "lower", com=(0, 0, 0.2), I=turn_inertia(box_inertia(size=(0.05, 0.05, 0.5)), SLANTED),
             looks=shape((0.05, 0.05, 0.5), (0, 0, 0.2), SLANTED),
         )
     ),
@@ -237,12 +237,12 @@ def test_gimbal_lock_is_not_reported_with_an_armature():
 
 
 @cache
-def examined(text):
+def check_cached(text):
     return check(text)
 
 
 def codes(text):
-    return [f.code for f in examined(text).findings]
+    return [f.code for f in check_cached(text).findings]
 
 
 #: codes that need a mesh are in test_shapes.py
@@ -263,9 +263,9 @@ def test_correct_arm_has_no_findings():
 
 @pytest.mark.parametrize("code", TRIED)
 def test_finding_is_reported_once_at_its_line(code):
-    found = [f for f in examined(HAVE[code]).findings if f.code == code]
+    found = [f for f in check_cached(HAVE[code]).findings if f.code == code]
     assert len(found) == 1, codes(HAVE[code])
-    assert found[0].line == marked(HAVE[code])
+    assert found[0].line == marked_line(HAVE[code])
     assert found[0].severity in SEVERITIES
     assert found[0].what
     assert found[0].means
@@ -289,10 +289,16 @@ def test_example_of_a_code_has_no_unrelated_error_or_warning(code):
         "moment-without-mass": {"mass-far-from-mesh"},
         "mass-matrix-ill-conditioned": {"inertia-too-small"},
     }.get(code, set())
-    others = {f.code for f in examined(HAVE[code]).findings if f.severity != "note"} - {code}
+    others = {f.code for f in check_cached(HAVE[code]).findings if f.severity != "note"} - {code}
     assert others <= allowed
 
 
 def test_robot_without_name_or_links_is_refused_at_line_1():
     (found,) = check(robot()).findings
     assert (found.code, found.line) == ("file-refused", 1)
+
+
+def test_reversed_limits_around_zero_do_not_exclude_zero():
+    assert set(codes(elbow(limit=LIMIT.format(1, -1)))) == {"limits-reversed"}
+    found = set(codes(elbow(limit=LIMIT.format(2, 1))))
+    assert found == {"limits-reversed", "limits-exclude-zero"}

@@ -16,7 +16,7 @@ CORNERS = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
 SQUARES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 
 
-def shaped(geometry, inertial="", kind="visual", xyz="0.1 0 0.2", more=""):
+def arm_with_shape(geometry, inertial="", kind="visual", xyz="0.1 0 0.2", more=""):
     """A correct arm with a tip that has a shape and no mass."""
     tip = f'<link name="tip">{inertial}<{kind}><origin xyz="{xyz}"/><geometry>{geometry}</geometry></{kind}>{more}</link>'
     return arm(more=tip + joint("tip_j", "lower", "tip", axis="0 1 0"))
@@ -52,7 +52,7 @@ def filled_tip(text, tmp_path, density=800.0):
     '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>',
 ])  # fmt: skip
 def test_mass_from_density_of_simple_shapes_matches_closed_forms(shape, volume, moments, inertial, tmp_path):
-    m, c, I = filled_tip(shaped(shape, inertial), tmp_path)
+    m, c, I = filled_tip(arm_with_shape(shape, inertial), tmp_path)
     np.testing.assert_allclose(m, 800 * volume, rtol=1e-11)  # twelve digits are written
     np.testing.assert_allclose(c, (0.1, 0, 0.2), rtol=1e-11, atol=1e-15)
     np.testing.assert_allclose(I, np.diag(800 * volume * moments), rtol=1e-10, atol=1e-12)
@@ -61,7 +61,7 @@ def test_mass_from_density_of_simple_shapes_matches_closed_forms(shape, volume, 
 def test_mass_from_density_of_a_cube_mesh_matches_the_closed_form(tmp_path):
     pytest.importorskip("trimesh")
     cube(tmp_path / "cube.obj")
-    m, c, I = filled_tip(shaped('<mesh filename="cube.obj"/>'), tmp_path)
+    m, c, I = filled_tip(arm_with_shape('<mesh filename="cube.obj"/>'), tmp_path)
     np.testing.assert_allclose(m, 800 * 0.008, rtol=1e-6)  # corners are read in single precision
     np.testing.assert_allclose(c, (0.2, 0.1, 0.3), rtol=1e-6)
     np.testing.assert_allclose(I, 6.4 * 0.04 / 6 * np.eye(3), rtol=1e-6, atol=1e-8)
@@ -70,21 +70,26 @@ def test_mass_from_density_of_a_cube_mesh_matches_the_closed_form(tmp_path):
 def test_mass_from_density_of_an_open_mesh_is_refused(tmp_path):
     pytest.importorskip("trimesh")
     cube(tmp_path / "open.obj", faces=SQUARES[1:])
-    text = shaped('<mesh filename="open.obj"/>')
+    text = arm_with_shape('<mesh filename="open.obj"/>')
     (tmp_path / "robot.urdf").write_text(text)
     with pytest.warns(ModelWarning, match=r"link 'tip' stays without mass: faces: the mesh is not closed: 4 edges"):
         assert repair(tmp_path / "robot.urdf", None, NAMED, density=800.0) == []
     collided = '<collision><origin xyz="0 0 0.1"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
-    m, c, _ = filled_tip(shaped('<mesh filename="open.obj"/>', more=collided), tmp_path)  # the collision shape is closed
+    m, c, _ = filled_tip(
+        arm_with_shape('<mesh filename="open.obj"/>', more=collided), tmp_path
+    )  # the collision shape is closed
     np.testing.assert_allclose([m, *c], [0.8, 0, 0, 0.1], rtol=1e-11, atol=1e-15)
 
 
 def test_mass_from_density_is_repaired_only_if_named():
-    text = shaped('<sphere radius="0.1"/>')
+    text = arm_with_shape('<sphere radius="0.1"/>')
     assert repair(text, None) == []
     (found,) = [f for f in check(text).findings if f.code == "mass-missing-matters"]
     assert "mass-from-density" in found.fix
-    assert "mass-from-density" not in check(shaped("").replace("<visual>", "<!--").replace("</visual>", "-->")).findings[0].fix
+    assert (
+        "mass-from-density"
+        not in check(arm_with_shape("").replace("<visual>", "<!--").replace("</visual>", "-->")).findings[0].fix
+    )
 
 
 @pytest.mark.parametrize("asked", [

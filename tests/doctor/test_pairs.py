@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.doctor.test_codes import pair, turned
+from tests.doctor.test_codes import pair, turn_inertia
 from tests.doctor.urdf import box_inertia, link, shape
 from torsor.checks.doctor import check
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 #: a slanted box: no product of inertia is zero
-SLANTED = turned(box_inertia(), (0.4, 0.3, 0.5))
+SLANTED = turn_inertia(box_inertia(), (0.4, 0.3, 0.5))
 SWAP = np.eye(3)[[1, 0, 2]]
 CENTRE = np.array([0.05, 0.02, 0.1])
 

@@ -48,12 +48,12 @@ def found(text, code, **options):
     return [f.element for f in check(text, roots=[SHARE], **options).findings if f.code == code]
 
 
-def swapped(I):
+def exchange_axes(I):
     P = np.eye(3)[[2, 1, 0]]
     return P @ I @ P.T
 
 
-def flipped(I):
+def flip_products(I):
     return 2 * np.diag(np.diag(I)) - I
 
 
@@ -67,11 +67,11 @@ FAULTS = {
     "kg·mm²": {"link4": (lambda m, c, I: 1e6 * I, "inertia-units", "inertia-to-si")},
     "g·m²": {"link5": (lambda m, c, I: 1e3 * I, "inertia-units", "inertia-to-si")},
     "frames": {
-        "link1": (lambda m, c, I: swapped(I), "inertia-axes-swapped", "inertia-axes"),
+        "link1": (lambda m, c, I: exchange_axes(I), "inertia-axes-swapped", "inertia-axes"),
         "link2": (lambda m, c, I: I + steiner(m, c), "inertia-about-wrong-frame", "inertia-about-com"),
-        "link3": (lambda m, c, I: flipped(I), "inertia-products-sign", "flip-products"),
-        "link4": (lambda m, c, I: flipped(I), "inertia-products-sign", "flip-products"),  # which is also impossible
-        "link6": (lambda m, c, I: swapped(I), "inertia-axes-swapped", "inertia-axes"),
+        "link3": (lambda m, c, I: flip_products(I), "inertia-products-sign", "flip-products"),
+        "link4": (lambda m, c, I: flip_products(I), "inertia-products-sign", "flip-products"),  # which is also impossible
+        "link6": (lambda m, c, I: exchange_axes(I), "inertia-axes-swapped", "inertia-axes"),
     },
 }
 
@@ -148,7 +148,7 @@ TEN = [
 ]  # fmt: skip
 
 
-def everywhere():
+def plant_faults_everywhere():
     """(fault, code expected, codes found by the shape, by the other side) for every link of ten robots and every fault that
     changes its inertia by a third."""
     from torsor.checks.doctor import cad, symmetry
@@ -165,7 +165,7 @@ def everywhere():
             faults += [(f"{k:g}", k * I, "inertia-units") for k in (1e3, 1e6, 1e9)]
             turns = [np.eye(3)[order] for order in ([1, 0, 2], [2, 1, 0], [0, 2, 1])]
             faults += [("axes", P @ I @ P.T, "inertia-axes-swapped") for P in turns]
-            faults += [("signs", flipped(I), "inertia-products-sign")]
+            faults += [("signs", flip_products(I), "inertia-products-sign")]
             for name, J, code in faults:
                 if code is None or np.linalg.norm(J - I) > np.linalg.norm(I) / 3:
                     wrong, others = replace(link, inertia=J), twins.get(link.name)
@@ -182,7 +182,7 @@ def everywhere():
 def test_detection_counts_match_the_findings_page():
     """The numbers in the table of docs/findings.md."""
     tried, found, named, paired, either = (Counter() for _ in range(5))
-    for fault, code, by_shape, by_pair in everywhere():
+    for fault, code, by_shape, by_pair in plant_faults_everywhere():
         tried[fault] += 1
         found[fault] += bool(by_shape)
         named[fault] += by_shape == [code]

@@ -9,7 +9,7 @@ import pytest
 
 import torsor as ts
 from tests.doctor.test_codes import HAVE
-from tests.doctor.urdf import arm, joint, link, marked
+from tests.doctor.urdf import arm, joint, link, marked_line
 from torsor.checks.doctor import REPAIRS, check, repair
 from torsor.errors import ArgumentError, FileError, UnknownName
 
@@ -45,10 +45,10 @@ def test_repair_removes_its_finding_and_changes_nothing_else(code, tmp_path):
     offered = {f.repair for f in check(source).findings if f.code == code}
     assert offered == {MENDED[code]}
     (made,) = repair(source, out, only=[MENDED[code]])
-    assert (made.name, made.code, made.line) == (MENDED[code], code, marked(HAVE[code]))
+    assert (made.name, made.code, made.line) == (MENDED[code], code, marked_line(HAVE[code]))
     after = out.read_bytes()
     changed = [n for n, (a, b) in enumerate(zip(before.splitlines(), after.splitlines(), strict=True), 1) if a != b]
-    assert changed == [marked(HAVE[code])]
+    assert changed == [marked_line(HAVE[code])]
     assert code not in {f.code for f in check(out).findings}
     assert repair(out, None, only=[MENDED[code]]) == []
     assert source.read_bytes() == before
@@ -69,7 +69,7 @@ def test_repair_of_an_undeclared_prefix_declares_it_in_the_root(tmp_path):
     out = tmp_path / "repaired.urdf"
     text = HAVE["prefix-undeclared"]
     (made,) = repair(text, out)
-    assert (made.name, made.line) == ("declare-prefix", marked(text))
+    assert (made.name, made.line) == ("declare-prefix", marked_line(text))
     assert out.read_text() == text.replace('<robot name="sample"', '<robot name="sample" xmlns:sensor="urn:x-prefix:sensor"')
     assert check(out).findings == ()
 
@@ -109,7 +109,7 @@ def test_repair_keeps_all_other_bytes(encoding, tmp_path):
     source, out = tmp_path / "a.urdf", tmp_path / "b.urdf"
     source.write_bytes(text.encode(encoding))
     (made,) = repair(source, out)
-    assert made.line == marked(HAVE["axis-not-unit"]) + 2
+    assert made.line == marked_line(HAVE["axis-not-unit"]) + 2
     assert out.read_bytes() == text.replace('xyz="0 2 0"', 'xyz="0 1 0"').encode(encoding)
 
 

@@ -29,7 +29,7 @@ def test_outside_is_a_lower_bound_of_the_distance_to_the_hull():
         hull = ConvexHull(shape.points)
         x = rng.normal(size=3) * 0.6
         beyond = (hull.equations @ [*x, 1]).max()  # a lower bound: the farthest plane
-        told = shape.outside(x)
+        told = shape.distance_outside(x)
         if beyond <= 0:
             assert told == pytest.approx(0, abs=1e-9)
             continue

@@ -78,6 +78,6 @@ def arm(**changes) -> str:
     return robot(*(part for part in parts.values() if part))
 
 
-def marked(text: str) -> int:
+def marked_line(text: str) -> int:
     """The line with the mark."""
     return next(n for n, line in enumerate(text.splitlines(), 1) if MARK in line)

@@ -193,10 +193,10 @@ def _subjects_with_options(robot: str) -> list[Subject]:
     base = ("base_velocity", "base_acceleration")
 
     def with_friction() -> Robot:
-        return owner().with_friction({_turning(owner()): LoadDependent(StaticViscous(0.3, 0.2), 0.1)})
+        return owner().with_friction({_revolute_joint(owner()): LoadDependent(StaticViscous(0.3, 0.2), 0.1)})
 
     def with_rotor() -> Robot:
-        return owner().with_rotors({_turning(owner()): {"mass": 0.1, "inertia": (1e-4, 1e-4, 1e-4), "ratio": 50.0}})
+        return owner().with_rotors({_revolute_joint(owner()): {"mass": 0.1, "inertia": (1e-4, 1e-4, 1e-4), "ratio": 50.0}})
 
     both = ("hybrid_acceleration", "hybrid_force")
     found = [
@@ -251,7 +251,7 @@ def _subjects_with_options(robot: str) -> list[Subject]:
     return [_with_name(s, f"{robot}.{s.name}") for s in found]
 
 
-def _turning(robot: Robot) -> str:
+def _revolute_joint(robot: Robot) -> str:
     """Name of the first revolute joint."""
     return next(name for name in robot.joints if robot.joint(name).type in ("revolute", "continuous"))
 

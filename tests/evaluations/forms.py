@@ -59,14 +59,14 @@ BATCHED = ("Fortran order", "rows apart", "list of rows")
 ROUNDED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "float32": lambda x: x.astype(np.float32),
     "float16": lambda x: x.astype(np.float16),
-    "ints": lambda x: _whole(x).astype(np.int64),
-    "small ints": lambda x: _whole(x).astype(np.int8),
-    "lists of ints": lambda x: _whole(x).astype(int).tolist(),
+    "ints": lambda x: _integers_near(x).astype(np.int64),
+    "small ints": lambda x: _integers_near(x).astype(np.int8),
+    "lists of ints": lambda x: _integers_near(x).astype(int).tolist(),
 }
 COARSE = ("float16", "ints", "small ints", "lists of ints")
 
 
-def _whole(x: np.ndarray) -> np.ndarray:
+def _integers_near(x: np.ndarray) -> np.ndarray:
     """Integers near three times the numbers, or the numbers if they are integers."""
     return x if np.array_equal(x, np.round(x)) else np.round(3 * x)
 
@@ -86,7 +86,7 @@ def each(results: Any, make: Callable[[Any], Any]) -> Any:
     return made if isinstance(results, (tuple, dict)) else made[0]
 
 
-def empty(results: Any) -> Any:
+def output_arrays(results: Any) -> Any:
     """Output arrays filled with other numbers than the results."""
     return each(results, lambda x: np.full(np.shape(x), np.pi))
 
@@ -117,7 +117,7 @@ def parts_of(results: Any) -> list[Any]:
 
 
 @contextmanager
-def named(what: str) -> Iterator[None]:
+def name_failing_case(what: str) -> Iterator[None]:
     """Add the name of a case to its failure message; many small cases share one test because tests have overhead."""
     try:
         yield

@@ -83,7 +83,7 @@ def calls() -> dict[str, Callable[[int], object]]:
     return made
 
 
-def interrupted(call: Callable[[int], object], delay: float) -> tuple[float, float]:
+def time_interrupt(call: Callable[[int], object], delay: float) -> tuple[float, float]:
     """Seconds from signal to exception: wall clock, and processor time, which does not depend on other processes."""
     sent = [(0.0, 0.0)]
 
@@ -127,7 +127,7 @@ def main(count: int) -> None:
     guards: list[np.ndarray] = []
     for k in range(count):
         name = list(named)[k % len(named)]
-        late[name].append(interrupted(named[name], rng.uniform(0, SOON)))
+        late[name].append(time_interrupt(named[name], rng.uniform(0, SOON)))
         foreign += sum(int((g != 7.0).sum()) for g in guards)
         guards = [np.full(N * 6, 7.0), np.full(24 * 10 * 2, 7.0), np.full(4_000_000, 7.0)]
         if k % 16 == 0:

@@ -37,7 +37,7 @@ def lanes(monkeypatch):
     return lambda n: monkeypatch.setenv("TORSOR_TARGET", f"lanes={n}")
 
 
-def computed(program, monkeypatch, dtype, large, caches, x):
+def result_bytes(program, monkeypatch, dtype, large, caches, x):
     monkeypatch.setattr(blocked_ir, "LARGE", large)
     monkeypatch.setattr(kernel, "CACHES", caches)
     return [y.tobytes() for y in Kernel(program, dtype=dtype)(x)]
@@ -50,7 +50,7 @@ def test_blocked_stores_have_the_bits_of_others_at_every_width(dtype, lanes, mon
     for n in LANES:
         lanes(n)
         for large, caches in ((10**9, 10**9), (128, 10**9), (128, 0)):
-            found.add(tuple(computed(p, monkeypatch, dtype, large, caches, x)))
+            found.add(tuple(result_bytes(p, monkeypatch, dtype, large, caches, x)))
     assert len(found) == 1
 
 

@@ -52,11 +52,11 @@ def sums(*shapes: tuple[int, ...], **options) -> Kernel:
 # -- ways of calling ---------------------------------------------------------------------------------------------------
 
 
-def strided(x):
+def strided_copy(x):
     return np.repeat(x, 2, axis=-1)[..., ::2]
 
 
-def unaligned(x):
+def unaligned_copy(x):
     memory = np.zeros(x.nbytes + 1, np.uint8)
     array = memory[1:].view(x.dtype).reshape(x.shape)
     array[...] = x
@@ -76,15 +76,15 @@ WAYS = {
     "tuples": lambda f, q, v, a: f(*(tuple(x.tolist()) for x in (q, v, a))),
     "lists of NumPy numbers": lambda f, q, v, a: f(*(list(x) for x in (q, v, a))),
     "one list, by name": lambda f, q, v, a: f(q, a=a.tolist(), v=v),
-    "strided": lambda f, q, v, a: f(*map(strided, (q, v, a))),
+    "strided": lambda f, q, v, a: f(*map(strided_copy, (q, v, a))),
     "backwards": lambda f, q, v, a: f(*(x[..., ::-1].copy()[..., ::-1] for x in (q, v, a))),
     "Fortran order": lambda f, q, v, a: f(*map(np.asfortranarray, (q, v, a))),
-    "unaligned": lambda f, q, v, a: f(*map(unaligned, (q, v, a))),
+    "unaligned": lambda f, q, v, a: f(*map(unaligned_copy, (q, v, a))),
     "other byte order": lambda f, q, v, a: f(*(x.astype(x.dtype.newbyteorder()) for x in (q, v, a))),
     "read only": lambda f, q, v, a: f(*(np.broadcast_to(x, x.shape) for x in (q, v, a))),
     "a subclass": lambda f, q, v, a: f(*(np.ma.array(x) for x in (q, v, a))),
     "a batch of one or more axes": lambda f, q, v, a: f(q[None], v[None, None], a)[0, 0],
-    "into strided memory": lambda f, q, v, a: f(q, v, a, out=strided(np.empty_like(q))),
+    "into strided memory": lambda f, q, v, a: f(q, v, a, out=strided_copy(np.empty_like(q))),
 }
 
 
@@ -101,7 +101,7 @@ def test_single_precision_and_whole_numbers_are_converted_exactly(arm):
     for values in ([x.astype(np.float32) for x in (Q, V, A)], [(10 * x).astype(int) for x in (Q, V, A)]):
         expected = arm.inverse_dynamics(*(x.astype(float) for x in values))
         assert same(arm.inverse_dynamics(*values), expected)
-        assert same(arm.inverse_dynamics(*(strided(x) for x in values)), expected)
+        assert same(arm.inverse_dynamics(*(strided_copy(x) for x in values)), expected)
         assert same(arm.inverse_dynamics(*(x[2] for x in values)), expected[2])
         assert same(arm.inverse_dynamics(*(x[2].tolist() for x in values)), expected[2])
 
@@ -110,7 +110,7 @@ def test_single_precision_kernel_takes_lists_and_other_types():
     kernel = ts.robots.ur5().kernel("inverse_dynamics", dtype=np.float32)
     expected = kernel(*(x.astype(np.float32) for x in STATE))
     assert expected.dtype == np.float32
-    for values in (STATE, [x.tolist() for x in STATE], [strided(x.astype(np.float32)) for x in STATE]):
+    for values in (STATE, [x.tolist() for x in STATE], [strided_copy(x.astype(np.float32)) for x in STATE]):
         assert same(kernel(*values), expected)
 
 
@@ -132,7 +132,12 @@ def test_converted_batches_of_any_length_are_what_exact_ones_give(length):
     kernel = sums((3,), ())
     x, y = RNG.normal(size=(length, 3)), RNG.normal(size=length)
     expected = kernel(x, y)
-    for a, b in ((strided(x), y), (x, strided(y[:, None])[:, 0]), (np.asfortranarray(x), y.tolist()), (x.tolist(), y)):
+    for a, b in (
+        (strided_copy(x), y),
+        (x, strided_copy(y[:, None])[:, 0]),
+        (np.asfortranarray(x), y.tolist()),
+        (x.tolist(), y),
+    ):
         for got, right in zip(kernel(a, b), expected, strict=True):
             assert same(got, right)
     for a, b in ((x.tolist(), y.tolist()), (tuple(map(tuple, x.tolist())), tuple(y)), (list(x), y)):
@@ -151,8 +156,9 @@ def odd_values(rng, shape: tuple[int, ...], batch: int):
     forms = [
         lambda: x, lambda: x, lambda: x, lambda: x.tolist(), lambda: x.astype(np.float32), lambda: (9 * x).astype(int),
         lambda: np.asfortranarray(x), lambda: x[..., None].repeat(2, -1)[..., 0], lambda: np.flip(np.flip(x).copy()),
-        lambda: unaligned(x), lambda: tuple(x) if x.ndim else x[()], lambda: np.full_like(x, np.nan), lambda: x.astype(object),
-        lambda: x > 0, lambda: x.astype(">f8"), lambda: x[..., None], lambda: x.astype(np.int8), lambda: np.ma.array(x),
+        lambda: unaligned_copy(x), lambda: tuple(x) if x.ndim else x[()], lambda: np.full_like(x, np.nan),
+        lambda: x.astype(object), lambda: x > 0, lambda: x.astype(">f8"), lambda: x[..., None],
+        lambda: x.astype(np.int8), lambda: np.ma.array(x),
         lambda: x.tolist() * 400 if lead else x, lambda: np.broadcast_to(x, (batch, *x.shape)), lambda: None, lambda: "x",
         lambda: [], lambda: [x], lambda: {1: x}, lambda: x.astype(complex), lambda: x.view(np.recarray),
     ]  # fmt: skip

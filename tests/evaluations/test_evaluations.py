@@ -33,7 +33,7 @@ SPECS = [
     "manipulability:frame2:yoshikawa:linear", "manipulability:frame2:inverse_condition:linear", "manipulability:frame2:asada",
     *(name for name, row in quantities.QUANTITIES.items() if "below" in row.words),
     "center_of_mass:link2", "center_of_mass::moving", "centroidal_matrix:link1",
-    "gyroscope:frame2", "accelerometer:frame2", "force_torque:frame2",
+    "gyroscope:frame2", "accelerometer:frame2", "force_torque:frame2", "body_regressor:frame2",
     "twist:frame2:world", "acceleration:frame2:world", "acceleration:frame2:body", "acceleration:frame2:space",
     "pose:frame2:frame1", "poses:frame2:frame1", "jacobian:frame2:world:frame1", "jacobian_rate:frame2:world:frame1",
     "twist:frame2:space:frame1", "acceleration:frame2:body:classical:frame1", "jacobian_derivative:frame2:world",

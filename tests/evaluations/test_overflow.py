@@ -12,7 +12,7 @@ from torsor.compile.scan import NotFinite, Scan
 HUGE = 1e308
 
 
-def recorded(function, n=1):
+def record_function(function, n=1):
     return record(function, [Argument("x", (n,))])
 
 
@@ -26,11 +26,11 @@ def recorded(function, n=1):
 )
 def test_constant_that_overflowed_while_recording_is_refused_by_output_name(function):
     with pytest.raises(torsor.TorsorError, match=r"^M is not finite for any argument"):
-        recorded(function)
+        record_function(function)
 
 
 def test_infinite_limits_and_unused_overflow_are_allowed():
-    p = recorded(lambda x: {"y": [s.minimum(x[0], np.inf), s.where(x[0] < np.inf, x[0], np.nan)]})
+    p = record_function(lambda x: {"y": [s.minimum(x[0], np.inf), s.where(x[0] < np.inf, x[0], np.nan)]})
     assert Kernel(p)([2.0]).tolist() == [2.0, 2.0]
 
 
@@ -46,7 +46,7 @@ def engine(request, monkeypatch):
 @pytest.mark.usefixtures("engine")
 def test_infinite_divisor_is_an_error_and_not_zero():
     """y = 1 + x₁/x₀, written so that the divisor x₀² overflows: the quotient would be 0 whatever x₁ is."""
-    k = Kernel(recorded(lambda x: {"y": [1 + x[0] * x[1] / (x[0] * x[0])]}, 2), name="k")
+    k = Kernel(record_function(lambda x: {"y": [1 + x[0] * x[1] / (x[0] * x[0])]}, 2), name="k")
     assert k([2.0, 4.0]) == [3.0]
     with pytest.raises(torsor.TorsorError, match="k: y is not finite although every argument is; the numbers overflow"):
         k([1e200, 1.0])
@@ -65,7 +65,7 @@ def test_infinite_divisor_stops_a_scan():
 @pytest.mark.usefixtures("engine")
 def test_divisor_with_an_exponential_saturates():
     """1/(1 + e⁻ˣ) is 0 to rounding at x = −1000, although e¹⁰⁰⁰ overflows."""
-    k = Kernel(recorded(lambda x: {"y": [1 / (1 + s.exp(-x[0]))]}))
+    k = Kernel(record_function(lambda x: {"y": [1 / (1 + s.exp(-x[0]))]}))
     assert k([-1000.0]) == [0.0]
     assert k([1000.0]) == [1.0]
 
@@ -73,7 +73,7 @@ def test_divisor_with_an_exponential_saturates():
 @pytest.mark.usefixtures("engine")
 def test_large_constants_are_checked_at_the_outputs():
     """More outputs than inputs and no division: inputs alone are checked, unless a constant can carry them over."""
-    k = Kernel(recorded(lambda x: {"y": [x[0] * x[0] * (1e290 * n) for n in range(1, 9)]}))
+    k = Kernel(record_function(lambda x: {"y": [x[0] * x[0] * (1e290 * n) for n in range(1, 9)]}))
     assert np.isfinite(k([1e3])).all()
     with pytest.raises(torsor.TorsorError, match="overflow"):
         k([1e10])
@@ -82,7 +82,7 @@ def test_large_constants_are_checked_at_the_outputs():
 
 
 def test_checked_replay_finds_the_state_with_an_infinite_divisor():
-    p = recorded(lambda x: {"y": [1 / (x[0] * x[0])]})
+    p = record_function(lambda x: {"y": [1 / (x[0] * x[0])]})
     results, sound = interpret_with_check(p, [np.array([[1.0], [1e200], [2.0]])])
     assert sound.tolist() == [True, False, True]
     assert results[0].ravel().tolist() == [1.0, 0.0, 0.25]

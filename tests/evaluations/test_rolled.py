@@ -20,13 +20,13 @@ from torsor.scalar import note_inverse, note_solution
 from torsor.spatial import linear
 
 
-def recorded(robot, *specs):
+def record_quantities(robot, *specs):
     """The whole program, with the facts about inverses in it."""
     spec = robot.spec(*specs)
     return record(partial(robot.kernels.evaluate, spec), robot.kernels.inputs(spec))
 
 
-def compiled(monkeypatch, program, *, width=4, least=0, fma=None, dtype=np.float64, long=10**9):
+def compile_kernel(monkeypatch, program, *, width=4, least=0, fma=None, dtype=np.float64, long=10**9):
     """A kernel that computes inverses of ``least`` operations and more by a loop, in vectors of this many doubles."""
     own = native.host()
     host = replace(own, width=width, fma=own.fma if fma is None else fma)
@@ -60,7 +60,7 @@ def test_elimination_tree_contains_what_elimination_fills():
 def test_rolled_inverse_of_random_trees_agrees_with_numpy(seed, monkeypatch):
     """Trees with every joint type, coupled joints and both bases: a mimic joint joins two branches of the elimination tree."""
     robot = ts.Robot(random_tree(seed, bodies=3 + seed))
-    kernel = compiled(monkeypatch, recorded(robot, "mass_matrix_inverse"), width=2 ** (seed % 4))
+    kernel = compile_kernel(monkeypatch, record_quantities(robot, "mass_matrix_inverse"), width=2 ** (seed % 4))
     q = configurations(robot, 5)
     W, M = kernel(q), robot.mass_matrix(q)
     for k in range(5):
@@ -75,12 +75,12 @@ def test_rolled_inverse_of_random_trees_agrees_with_numpy(seed, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rolled_inverse_has_the_same_bits_in_every_width_batch_and_form(name, dtype, monkeypatch):
     robot = getattr(ts.robots, name)()
-    program = recorded(robot, "mass_matrix_inverse")
+    program = record_quantities(robot, "mass_matrix_inverse")
     q = configurations(robot, 37).astype(dtype)
     found = set()
     for width in (1, 2, 4, 8):
         for long in (10**9, 0):  # the matrix by straight-line code, then by a tape
-            kernel = compiled(monkeypatch, program, width=width, dtype=dtype, long=long)
+            kernel = compile_kernel(monkeypatch, program, width=width, dtype=dtype, long=long)
             batch = kernel(q)
             found.add(batch.tobytes())
             assert batch[11].tobytes() == kernel(q[11]).tobytes()
@@ -91,19 +91,19 @@ def test_rolled_inverse_has_the_same_bits_in_every_width_batch_and_form(name, dt
 @pytest.mark.night
 def test_rolled_inverse_agrees_with_straight_line_code(monkeypatch):
     robot = ts.robots.humanoid()
-    program = recorded(robot, "mass_matrix_inverse")
+    program = record_quantities(robot, "mass_matrix_inverse")
     q = configurations(robot, 9)
-    straight = compiled(monkeypatch, program, least=10**9)(q)
+    straight = compile_kernel(monkeypatch, program, least=10**9)(q)
     for fma in (True, False):
-        W = compiled(monkeypatch, program, fma=fma and native.host().fma)(q)
+        W = compile_kernel(monkeypatch, program, fma=fma and native.host().fma)(q)
         condition = np.linalg.cond(robot.mass_matrix(q)).max()
         assert_close(W, straight, condition=condition)
 
 
 def test_rolled_inverse_with_other_results_in_one_kernel(monkeypatch):
     robot = ts.robots.quadruped()
-    program = recorded(robot, "gravity_force", "mass_matrix_inverse", "mass_matrix")
-    kernel = compiled(monkeypatch, program)
+    program = record_quantities(robot, "gravity_force", "mass_matrix_inverse", "mass_matrix")
+    kernel = compile_kernel(monkeypatch, program)
     assert rolled.split(program, 4) is not None
     q = configurations(robot, 6)
     g, W, M = kernel(q)
@@ -156,7 +156,7 @@ def test_deferred_program_is_recorded_when_its_code_is_read():
     W = robot.mass_matrix_inverse(q)
     assert f"{robot.program('mass_matrix').operations} operations, inverted by a loop" in repr(program)
     assert "whole" not in vars(program)
-    whole = recorded(robot, "mass_matrix_inverse")
+    whole = record_quantities(robot, "mass_matrix_inverse")
     assert (program.operations, program.code, program.results) == (whole.operations, whole.code, whole.results)
     (expected,) = interpret(program, [q])
     assert_close(W, expected, condition=np.linalg.cond(robot.mass_matrix(q)))
@@ -200,7 +200,7 @@ def comb(n: int) -> ts.Robot:
     return b.build()
 
 
-def solved(n: int):
+def record_solution(n: int):
     """M⁻¹ and M⁻¹B of a sparse matrix M with a dominant diagonal, and of two right sides B; the program, and NumPy's result."""
     tree = [[j for j in range(i) if (i - j) % 3 == 0 or j == 0] for i in range(n)]
 
@@ -228,12 +228,12 @@ def solved(n: int):
 
 @pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.night)])
 def test_rolled_solutions_have_the_same_bits_in_every_width_batch_and_form(dtype, monkeypatch):
-    function = solved(17)
+    function = record_solution(17)
     p = record(lambda x: {k: y for k, y in function(x).items() if k[0] != "B"}, [Argument("x", (3,))])
     x = np.random.default_rng(0).normal(size=(11, 3)).astype(dtype)
     found = set()
     for width in (1, 2, 4, 8):
-        kernel = compiled(monkeypatch, p, width=width, dtype=dtype)
+        kernel = compile_kernel(monkeypatch, p, width=width, dtype=dtype)
         assert rolled.split(p, width).solved
         batch = kernel(x)
         found.add(b"".join(y.tobytes() for y in batch))
@@ -258,25 +258,25 @@ def test_rolled_derivatives_of_forward_dynamics_agree_with_straight_line_code(ro
     p = robot.kernel("forward_dynamics_derivatives").program
     q = configurations(robot, 5)
     v, tau = np.random.default_rng(1).normal(size=(2, 5, robot.nv))
-    straight = compiled(monkeypatch, p, least=10**9, fma=fma and native.host().fma)(q, v, tau)
-    looped = compiled(monkeypatch, p, fma=fma and native.host().fma)(q, v, tau)
+    straight = compile_kernel(monkeypatch, p, least=10**9, fma=fma and native.host().fma)(q, v, tau)
+    looped = compile_kernel(monkeypatch, p, fma=fma and native.host().fma)(q, v, tau)
     condition = np.linalg.cond(robot.mass_matrix(q)).max()
     for found, expected in zip(looped, straight, strict=True):
         assert_close(found, expected, condition=condition)
 
 
 def test_rolled_solutions_past_the_caches_beside_other_results(monkeypatch):
-    p = record(solved(20), [Argument("x", (3,))])
+    p = record(record_solution(20), [Argument("x", (3,))])
     x = np.random.default_rng(2).normal(size=(13, 3))
-    kernel = compiled(monkeypatch, p, width=8)
+    kernel = compile_kernel(monkeypatch, p, width=8)
     expected = [y.tobytes() for y in kernel(x)]
     monkeypatch.setattr(kernels, "CACHES", 0)
-    assert [y.tobytes() for y in compiled(monkeypatch, p, width=8)(x)] == expected
+    assert [y.tobytes() for y in compile_kernel(monkeypatch, p, width=8)(x)] == expected
 
 
 def test_rolled_solution_that_overflows_is_reported(monkeypatch):
-    p = record(lambda x: {k: y for k, y in solved(17)(x).items() if k[0] != "B"}, [Argument("x", (3,))])
-    kernel = compiled(monkeypatch, p, width=4)
+    p = record(lambda x: {k: y for k, y in record_solution(17)(x).items() if k[0] != "B"}, [Argument("x", (3,))])
+    kernel = compile_kernel(monkeypatch, p, width=4)
     x = np.array([[1.0, 1.0, 1.0], [0.0, 1e-300, 1e308]])
     with pytest.raises(ts.TorsorError, match="not finite at batch index"):
         kernel(x)

@@ -81,7 +81,7 @@ def test_large_results_need_little_stack(size, short, dtype, lanes, monkeypatch)
     np.testing.assert_array_equal(in_small_thread(lambda: k(x[0])), y[0])
 
 
-def alive(n):
+def record_live_values(n):
     """n values that are all computed before the first of them is read."""
 
     def f(x):
@@ -105,7 +105,7 @@ def test_drivers_keep_at_most_32_kilobytes_on_the_stack():
 
 @pytest.mark.parametrize("batch", [(), (9,)])
 def test_kernel_in_a_buffer_gives_the_same_bits_as_on_the_stack(batch, monkeypatch):
-    program, x = alive(400), np.random.default_rng(1).normal(size=(*batch, 2))
+    program, x = record_live_values(400), np.random.default_rng(1).normal(size=(*batch, 2))
     on_stack = Kernel(program)(x)
     monkeypatch.setattr(workspace, "STACK", 0)
     for limit in (kernel.SHARED, 0):  # memory that all calls share, or that each allocates
@@ -134,7 +134,7 @@ def test_a_buffer_that_cannot_be_allocated_raises_memory_error(monkeypatch):
     x = np.zeros((2, 2))
     monkeypatch.setattr(workspace, "STACK", 0)
     monkeypatch.setattr(kernel, "SHARED", 0)
-    k = Kernel(alive(3))
+    k = Kernel(record_live_values(3))
     library = k._library("batch")
     monkeypatch.setattr(library, "read", lambda place: 1 << 60)
     with pytest.raises(MemoryError):

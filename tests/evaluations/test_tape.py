@@ -38,7 +38,7 @@ PROGRAMS = {
 }
 
 
-def compiled(monkeypatch, program, long, width, fma=None, dtype=np.float64):
+def compile_kernel(monkeypatch, program, long, width, fma=None, dtype=np.float64):
     """A kernel whose programs are tapes from ``long`` operations on, for vectors of this many doubles."""
     own = native.host()
     host = replace(own, width=width, fma=own.fma if fma is None else fma)
@@ -65,8 +65,8 @@ def as_bytes(results, dtype=np.float64):
 def test_tape_has_the_bits_of_straight_line_code(name, width, dtype, monkeypatch):
     program = PROGRAMS[name]()
     arrays = [a.astype(dtype) for a in states(program, 37)]
-    straight = compiled(monkeypatch, program, 10**9, native.host().width, dtype=dtype)
-    taped = compiled(monkeypatch, program, 0, width, dtype=dtype)
+    straight = compile_kernel(monkeypatch, program, 10**9, native.host().width, dtype=dtype)
+    taped = compile_kernel(monkeypatch, program, 0, width, dtype=dtype)
     batch, state = straight(*arrays), [a[5] for a in arrays]
     assert as_bytes(taped(*arrays), dtype) == as_bytes(batch, dtype)
     fifth = tuple(r[5] for r in (batch if isinstance(batch, tuple) else (batch,)))
@@ -77,8 +77,8 @@ def test_tape_has_the_bits_of_straight_line_code(name, width, dtype, monkeypatch
 def test_tape_without_fused_operations_has_the_bits_of_straight_line_code(name, monkeypatch):
     program = PROGRAMS[name]()
     arrays = states(program, 11)
-    straight = compiled(monkeypatch, program, 10**9, 4, fma=False)
-    taped = compiled(monkeypatch, program, 0, 4, fma=False)
+    straight = compile_kernel(monkeypatch, program, 10**9, 4, fma=False)
+    taped = compile_kernel(monkeypatch, program, 0, 4, fma=False)
     assert as_bytes(taped(*arrays)) == as_bytes(straight(*arrays))
 
 
@@ -89,7 +89,7 @@ def test_tape_reports_values_that_are_not_finite_as_straight_line_code_does(name
     arrays[1][13, 0] = value  # a velocity
     messages = []
     for long in (10**9, 0):
-        kernel = compiled(monkeypatch, program, long, 4)
+        kernel = compile_kernel(monkeypatch, program, long, 4)
         with pytest.raises(TorsorError) as batch:
             kernel(*arrays)
         with pytest.raises(TorsorError) as one:
@@ -101,7 +101,7 @@ def test_tape_reports_values_that_are_not_finite_as_straight_line_code_does(name
 
 def test_tape_reports_nan_in_an_input_that_nothing_depends_on(monkeypatch):
     program = record(lambda x: {"y": [x[0] * x[0] + 1]}, [Argument("x", (2,))])
-    kernel = compiled(monkeypatch, program, 0, 4)
+    kernel = compile_kernel(monkeypatch, program, 0, 4)
     with pytest.raises(ArgumentError, match="x"):
         kernel(np.array([1.0, np.nan]))
     assert kernel(np.array([2.0, 1e300])) == [5.0]
@@ -118,7 +118,7 @@ def test_tape_with_more_slots_than_sixteen_bits_can_count(monkeypatch):
 
     program = record(f, [Argument("x", (2,))])
     x = np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 7.0]])
-    kernel = compiled(monkeypatch, program, 0, 4)
+    kernel = compile_kernel(monkeypatch, program, 0, 4)
     expected = np.stack([x[:, 0] * np.sum(numbers), x[:, 1]], axis=1)
     np.testing.assert_allclose(kernel(x), expected, rtol=1e-12)
     assert kernel(x)[1].tobytes() == kernel(x[1]).tobytes()

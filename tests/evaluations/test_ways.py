@@ -15,7 +15,18 @@ import pytest
 
 import torsor as ts
 from tests.evaluations.calls import METHODS, ROW, ROWS, SUBJECTS, THOROUGH, Subject, parts
-from tests.evaluations.forms import BATCHED, COARSE, FORMS, ROUNDED, assert_same, each, empty, in_form, in_place, named
+from tests.evaluations.forms import (
+    BATCHED,
+    COARSE,
+    FORMS,
+    ROUNDED,
+    assert_same,
+    each,
+    in_form,
+    in_place,
+    name_failing_case,
+    output_arrays,
+)
 
 Results = tuple[Any, Any]  # results of a way of calling, and expected results
 Way = Callable[[Subject], Results]
@@ -82,13 +93,13 @@ def assert_filled(results: Any, out: Any) -> None:
 
 
 def with_out(s: Subject) -> Results:
-    out = empty(s.expected)
+    out = output_arrays(s.expected)
     assert_filled(s.call(s.state, out=out), out)
     return out, in_place(s.expected)
 
 
 def with_out_and_keywords(s: Subject) -> Results:
-    out = empty(s.expected)
+    out = output_arrays(s.expected)
     assert_filled(s.call(s.state, 0, out=out), out)
     return out, in_place(s.expected)
 
@@ -122,7 +133,7 @@ def with_out_over_an_input(s: Subject) -> Results:
     memory = np.zeros(max(np.size(first), given.size))
     over, out = (memory[: np.size(x)].reshape(np.shape(x)) for x in (given, first))
     over[...] = given
-    outs = (out, *map(empty, others)) if others else out
+    outs = (out, *map(output_arrays, others)) if others else out
     assert_filled(s.call(s.state | {name: over}, out=outs), outs)
     return each(outs, np.copy), in_place(s.expected)
 
@@ -213,7 +224,7 @@ def kernel_first_by_position(s: Subject) -> Results:
 
 def kernel_with_out(s: Subject) -> Results:
     wanted = s.shared_kernel(*s.state.values())
-    out = empty(wanted)
+    out = output_arrays(wanted)
     assert s.shared_kernel(*s.state.values(), out=out) is out
     return of_kernel(s, out, in_place(s.expected))
 
@@ -335,7 +346,7 @@ def test_every_way_of_calling_gives_the_bits_of_the_positional_call(subject):
     s = SUBJECTS[subject]
     before = {k: x.tobytes() for k, x in (s.state | {f"{k}, rows": x for k, x in s.rows.items()}).items()}
     for way in (way for way in WAYS if applies(s, way)):
-        with named(way):
+        with name_failing_case(way):
             assert_same(*WAYS[way](s))
             after = {k: x.tobytes() for k, x in (s.state | {f"{k}, rows": x for k, x in s.rows.items()}).items()}
             assert after == before, "an argument was changed"

@@ -10,7 +10,7 @@ import pytest
 
 import torsor as ts
 from tests.evaluations.calls import FRAMES, ROBOTS, SMALL, Subject, parts
-from tests.evaluations.forms import FORMS, assert_same, empty, in_form, named, read_only
+from tests.evaluations.forms import FORMS, assert_same, in_form, name_failing_case, output_arrays, read_only
 from torsor.kernels.quantities import QUANTITIES
 
 #: invalid values of array arguments; the error names the argument
@@ -65,7 +65,7 @@ def refusal(call: Callable[[], Any]) -> tuple[type, str]:
 @pytest.mark.parametrize("subject", SMALL)
 def test_every_wrong_value_is_the_same_typed_error_that_names_the_argument(subject):
     for mistake in VALUES:
-        with named(mistake):
+        with name_failing_case(mistake):
             check_values(SMALL[subject], mistake)
 
 
@@ -119,7 +119,7 @@ SIGNATURES: dict[Callable[..., Any], Callable[[Subject], str]] = {
 def test_every_wrong_signature_is_the_error_of_python_and_of_a_kernel_a_typed_one(subject):
     """A method raises what any Python function raises; a kernel raises an error that names its arguments."""
     for mistake in SIGNATURES:
-        with named(mistake.__name__):
+        with name_failing_case(mistake.__name__):
             check_signatures(SMALL[subject], mistake)
 
 
@@ -157,7 +157,7 @@ OUTPUTS: dict[str, Callable[[np.ndarray], Any]] = {
 @pytest.mark.parametrize("subject", [name for name, s in SMALL.items() if s.out])
 def test_every_output_that_cannot_take_the_result_is_refused_by_name(subject):
     for mistake in OUTPUTS:
-        with named(mistake):
+        with name_failing_case(mistake):
             check_outputs(SMALL[subject], mistake)
 
 
@@ -165,7 +165,7 @@ def check_outputs(s, mistake):
     several = isinstance(s.expected, tuple)
     out = OUTPUTS[mistake](np.asarray(parts(s.expected)[-1]))
     if several:
-        out = (*empty(s.expected)[:-1], out)
+        out = (*output_arrays(s.expected)[:-1], out)
     calls = {
         "method": lambda: s.call(s.state, out=out),
         "bound": lambda: s.call(s.state, function=s.bound_method, out=out),
@@ -193,7 +193,7 @@ COUNTS: dict[str, Callable[[tuple], Any]] = {
 @pytest.mark.parametrize("mistake", COUNTS)
 def test_outputs_of_another_number_than_the_results_are_refused(mistake):
     s = SMALL["two_link.kernel of three"]
-    kind, text = refusal(lambda: s.call(s.state, out=COUNTS[mistake](empty(s.expected))))
+    kind, text = refusal(lambda: s.call(s.state, out=COUNTS[mistake](output_arrays(s.expected))))
     assert kind is ts.ArgumentError, text
     assert text.startswith("out"), text
 

@@ -232,7 +232,7 @@ def test_exported_c_of_a_humanoid_is_cut_into_functions_of_bounded_size(tmp_path
 # -- every operation -----------------------------------------------------------------------------------------------
 
 
-def everything(x, y):
+def all_operations(x, y):
     a, b, c = x
     d = (y[0] + 2) * (y[0] - c)
     return {
@@ -265,7 +265,7 @@ def everything(x, y):
 @pytest.mark.parametrize("chunk", [1, 3, 7, 500])
 @pytest.mark.parametrize("single", [False, True])
 def test_every_operation_in_c_agrees_with_numpy_for_every_chunk_size(single, chunk, fma, tmp_path):
-    program = record(everything, [Argument("x", (3,)), Argument("y", (1,))])
+    program = record(all_operations, [Argument("x", (3,)), Argument("y", (1,))])
     f = c_function(program, "f", single=single, fma=fma, chunk=chunk)
     text = f"#include <math.h>\n{c_helpers([f], single)}\n{f.declaration};\n{f.definition}\n"
     (tmp_path / "f.c").write_text(text)
@@ -309,7 +309,7 @@ def test_exported_c_renames_arguments_with_reserved_names(tmp_path):
 # -- names and files -----------------------------------------------------------------------------------------------
 
 
-def nasty():
+def robot_with_nasty_names():
     b = ts.Builder('6R */ int main; /* "x" ??/')
     b.link("base", mass=1.0)
     b.link("größe */ #define", mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
@@ -318,7 +318,7 @@ def nasty():
 
 
 def test_any_name_makes_valid_c(tmp_path):
-    robot = nasty()
+    robot = robot_with_nasty_names()
     link = "größe */ #define"
     export_c(robot, tmp_path / "odd name.v2", "inverse_dynamics", ("pose", link), ("pose", "base"), wrenches=[link])
     run(CC, *FLAGS, "odd name.v2.c", "odd name.v2_test.c", "-o", "test", "-lm", cwd=tmp_path)
@@ -333,7 +333,7 @@ def test_the_same_robot_gives_the_same_text(tmp_path):
 
 
 def test_repeated_specs_get_different_c_names(tmp_path):
-    robot = nasty()
+    robot = robot_with_nasty_names()
     header, *_ = export_c(robot, tmp_path / "a", ("pose", "base"), "pose:base", name="r")
     assert re.findall(r"void (\w+)", header.read_text()) == ["r_pose_base", "r_pose_base_2"]
 

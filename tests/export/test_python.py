@@ -12,7 +12,7 @@ from torsor.compile import Argument, interpret, record
 from torsor.compile.text.python import python_function
 from torsor.export import export_python
 
-from .test_c import FRAMES, everything, nasty, specs
+from .test_c import FRAMES, all_operations, robot_with_nasty_names, specs
 
 
 def module(file):
@@ -67,7 +67,7 @@ def test_exported_python_with_wrenches_and_damping_agrees_with_the_robot(tmp_pat
 
 def test_every_operation_in_python_equals_the_numpy_fallback_bit_for_bit():
     """Parentheses keep the order of evaluation: the text gives the bits of the NumPy fallback."""
-    program = record(everything, [Argument("x", (3,)), Argument("y", (1,))])
+    program = record(all_operations, [Argument("x", (3,)), Argument("y", (1,))])
     namespace = {"np": np}
     exec(python_function(program, "f"), namespace)
     x, y = np.random.default_rng(0).normal(size=(50, 3)), np.array([0.3])
@@ -87,7 +87,7 @@ def test_python_function_accepts_matrices_and_may_have_no_arguments():
 
 
 def test_any_name_makes_valid_python(tmp_path):
-    robot = nasty()
+    robot = robot_with_nasty_names()
     link = robot.links[1]
     functions = module(export_python(robot, tmp_path / "odd", "inverse_dynamics", ("pose", link), wrenches=[link]))
     assert callable(functions["robot_6R_int_main_x_inverse_dynamics"])

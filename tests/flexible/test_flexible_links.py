@@ -26,7 +26,7 @@ CANTILEVER = (1.875104068711961, 4.694091132974175, 7.854757438237613)  # cos β
 PINNED = (3.926602312047919, 7.068582745628732, 10.21017612281303)  # tan β = tanh β
 
 
-def hinged(gravity=(0, 0, 0), load=0.0, **options):
+def hinged_beam(gravity=(0, 0, 0), load=0.0, **options):
     """A beam along x on a revolute joint about z, with a point mass welded to its end."""
     robot = (
         ts.Builder("hinged")
@@ -82,7 +82,7 @@ def test_beam_section_subspace_is_the_rate_of_its_transform():
 @pytest.mark.parametrize(("family", "count"), [("polynomial", 6), ("cantilever", 6)])
 def test_beam_frequencies_match_clamped_free_and_pinned_free_closed_forms(family, count):
     """The first three frequencies of a clamped–free and of a pinned–free beam, to 0.1 % and better."""
-    arm = hinged(modes=(count, 0, 0), shapes=family)
+    arm = hinged_beam(modes=(count, 0, 0), shapes=family)
     q = arm.join_coordinates([0.4])
     np.testing.assert_allclose(arm.frequencies(q, "locked")[:3], UNIT * np.square(CANTILEVER), rtol=5e-4)
     free = arm.frequencies(q)
@@ -94,14 +94,14 @@ def test_beam_frequencies_match_clamped_free_and_pinned_free_closed_forms(family
 
 def test_pinned_free_frequencies_with_eight_polynomials_match_the_closed_form():
     """With eight polynomials all three frequencies are accurate to 0.1 %."""
-    free = hinged(modes=(8, 0, 0), foreshortening=False).frequencies([0.0] * 9)
+    free = hinged_beam(modes=(8, 0, 0), foreshortening=False).frequencies([0.0] * 9)
     np.testing.assert_allclose(free[1:4], UNIT * np.square(PINNED), rtol=1e-3)
 
 
 def test_torsion_and_second_bending_plane_match_the_closed_forms():
     """Torsion of a clamped–free shaft: ω = (k − ½) π/L √(GJ/ρI_p); bending along z is that along y with the other stiffness."""
     GJ, polar = 5.0, 2e-3
-    arm = hinged(modes=(0, 4, 4), EI_y=EI, EI_z=0, GJ=GJ, polar_per_length=polar)
+    arm = hinged_beam(modes=(0, 4, 4), EI_y=EI, EI_z=0, GJ=GJ, polar_per_length=polar)
     found = arm.frequencies(arm.neutral(), "locked")
     shaft = (np.arange(3) + 0.5) * np.pi / L * math.sqrt(GJ / polar)
     for w, rel in [*zip(shaft, (1e-6, 1e-2, 8e-2), strict=True), (UNIT * CANTILEVER[0] ** 2, 1e-4)]:
@@ -111,7 +111,7 @@ def test_torsion_and_second_bending_plane_match_the_closed_forms():
 def test_beam_frequencies_with_a_tip_mass_match_the_closed_form():
     """Clamped beam with a point mass M: 1 + cos β cosh β = β μ (sin β cosh β − cos β sinh β), μ = M/ρAL."""
     mu = 2.5
-    arm = hinged(load=mu * rho * L, modes=(4, 0, 0))
+    arm = hinged_beam(load=mu * rho * L, modes=(4, 0, 0))
     beta = np.sqrt(arm.frequencies(arm.neutral(), "locked")[:2] / UNIT)
     for b in beta:
         f = lambda b: 1 + math.cos(b) * math.cosh(b) - b * mu * (math.sin(b) * math.cosh(b) - math.cos(b) * math.sinh(b))  # noqa: E731
@@ -143,7 +143,7 @@ def test_frequencies_of_two_beams_on_a_hub_match_the_closed_forms():
 
 def test_static_sag_matches_beam_theory():
     """A cantilever under its own weight: ρA g L⁴ / 8EI at its tip, slope ρA g L³ / 6EI."""
-    arm = hinged(gravity=(0, -1e-3, 0), modes=(3, 0, 0))  # a weak field: deflections are small
+    arm = hinged_beam(gravity=(0, -1e-3, 0), modes=(3, 0, 0))  # a weak field: deflections are small
     T = arm.pose(arm.equilibrium(arm.neutral()), "bar/tip")
     assert T[1, 3] == pytest.approx(-rho * 1e-3 * L**4 / (8 * EI), rel=1e-7)
     assert T[1, 0] == pytest.approx(-rho * 1e-3 * L**3 / (6 * EI), rel=1e-7)
@@ -152,18 +152,18 @@ def test_static_sag_matches_beam_theory():
 def test_column_buckles_at_the_load_of_greenhill():
     """Greenhill: upright, it loses its stiffness at ρA g L³ / EI = 7.8373; hanging it gets stiffer."""
     weight = 7.837347 * EI / (rho * L**3)
-    upright = hinged(gravity=(-weight, 0, 0), modes=(4, 0, 0))
+    upright = hinged_beam(gravity=(-weight, 0, 0), modes=(4, 0, 0))
     K, K0 = upright.stiffness(upright.neutral())[1:, 1:], upright.stiffness()[1:, 1:]
     # four shapes overestimate the load by a part in 10⁴
     assert abs(np.linalg.eigvalsh(K)[0]) < 2e-4 * np.linalg.eigvalsh(K0)[0]
-    hanging = hinged(gravity=(weight, 0, 0), modes=(4, 0, 0))
+    hanging = hinged_beam(gravity=(weight, 0, 0), modes=(4, 0, 0))
     assert np.linalg.eigvalsh(hanging.stiffness(hanging.neutral())[1:, 1:])[0] > np.linalg.eigvalsh(K0)[0]
 
 
 @pytest.mark.parametrize(("spin", "flap", "rel"), [(3.0, 4.7973, 1e-4), (12.0, 13.1702, 2e-3)])  # fast: bent at the root
 def test_frequencies_of_a_spinning_beam_match_the_literature(spin, flap, rel):
     """Frequencies out of the plane of a beam that spins at Ω (Wright et al. 1982, as quoted), and in it: ω² less by Ω²."""
-    arm = hinged(modes=(4, 4, 0), EI_y=EI)
+    arm = hinged_beam(modes=(4, 4, 0), EI_y=EI)
     v = arm.join_coordinates([spin * UNIT])
     h = 1e-6
 
@@ -181,7 +181,7 @@ def test_frequencies_of_a_spinning_beam_match_the_literature(spin, flap, rel):
 # -- against rigid segments ----------------------------------------------------------------------------------
 
 
-def segmented(n, angle, gravity=(0, 0, 0)):
+def segmented_arm(n, angle, gravity=(0, 0, 0)):
     """Two beams at an angle, each cut into n rigid pieces with springs EI/h between: a reference model without beams."""
     h = L / n
     builder = ts.Builder("segments").link("base")
@@ -217,7 +217,7 @@ def two_beams(gravity=(0, 0, 0), modes=(4, 0, 0), **options):
 
 def test_frequencies_of_an_elbow_agree_with_rigid_segments():
     """Two beams joined at a free elbow of 1 rad: four frequencies of the modal arm and of a finely segmented arm."""
-    robot, q, k = segmented(24, 1.0)
+    robot, q, k = segmented_arm(24, 1.0)
     M = np.array(algorithms.crba(robot.model, q.tolist()))
     rough = frequencies(M, np.diag(k))
     arm = two_beams(modes=(5, 0, 0))
@@ -229,7 +229,7 @@ def test_frequencies_of_an_elbow_agree_with_rigid_segments():
 def test_motion_of_an_elbow_agrees_with_rigid_segments():
     """The two arms dropped from rest, 0.25 s: joints and tips agree while the arms bend and turn."""
     gravity = (0, -9.81, 0)
-    robot, q, k = segmented(8, 0.8, gravity)
+    robot, q, k = segmented_arm(8, 0.8, gravity)
     arm = two_beams(gravity, modes=(3, 0, 0))
     p = arm.join_coordinates([0.0, 0.8])
 
@@ -264,7 +264,7 @@ def test_motion_of_an_elbow_agrees_with_rigid_segments():
 
 def test_flexible_mass_matrix_matches_the_integrated_kinetic_energy():
     """The rotating beam's kinetic energy written out and integrated on a fine grid: M(q, η) of one hinge and three modes."""
-    arm = hinged(slices=8)  # exact for the square of the shortening, of degree 14, too
+    arm = hinged_beam(slices=8)  # exact for the square of the shortening, of degree 14, too
     eta, rates = 0.1 * RNG.normal(size=3), RNG.normal(size=4)
     bar = arm.beams["bar"]
     total = 0.0
@@ -276,7 +276,7 @@ def test_flexible_mass_matrix_matches_the_integrated_kinetic_energy():
         total += w * rho * L / 2 * ((along1 - y * rates[0]) ** 2 + (y1 + along * rates[0]) ** 2)
     M = arm.mass_matrix(arm.join_coordinates([0.3], eta))
     assert rates @ M @ rates / 2 == pytest.approx(total, rel=1e-12)
-    straight = hinged(foreshortening=False)
+    straight = hinged_beam(foreshortening=False)
     np.testing.assert_allclose(straight.mass_matrix(straight.neutral())[1:, 1:], rho * L * np.eye(3), atol=1e-13)
     assert straight.mass_matrix(straight.neutral())[0, 0] == pytest.approx(rho * L**3 / 3, rel=1e-13)
 
@@ -456,7 +456,7 @@ def test_rotary_inertia_adds_to_the_mass_matrix_and_placement_of_a_beam_does_not
     robot = robot.build(gravity=(0, 0, 0))
     thick = beam(L, mass_per_length=rho, EI_z=EI, modes=(2, 0, 0), rotary_per_length=(0.0, 0.01), polar_per_length=0.01)
     arm = FlexibleRobot.of(robot, {"bar": thick})
-    thin = hinged(modes=(2, 0, 0)).frequencies([0.0] * 3, "locked")
+    thin = hinged_beam(modes=(2, 0, 0)).frequencies([0.0] * 3, "locked")
     assert arm.mass_matrix(arm.neutral())[0, 0] == pytest.approx(rho * L**3 / 3 + 0.01 * L, rel=1e-13)
     assert (arm.frequencies(arm.neutral(), "locked") < thin).all()
 

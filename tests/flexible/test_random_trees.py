@@ -18,7 +18,7 @@ from torsor.scalar import Dual
 SEEDS = st.integers(0, 10**6)
 
 
-def moving(x, rate) -> list[Dual]:
+def as_duals(x, rate) -> list[Dual]:
     return [Dual(float(a), float(b)) for a, b in zip(x, rate, strict=True)]
 
 
@@ -43,9 +43,9 @@ def test_random_trees_with_elastic_joints_are_consistent(seed):
     np.testing.assert_allclose(back, a, atol=1e-13 * loss * np.linalg.norm(np.linalg.inv(M)) * robot.nv + 1e-12)
     np.testing.assert_allclose(alpha, drive.alpha, atol=1e-13 * loss / 0.3)
 
-    dq, dv = moving(q, configuration_rate(robot.model, q, v)), moving(v, a)
-    E = elastic.kinetic_energy(of, dq, dv, moving(drive.omega, drive.alpha)) + algorithms.potential_energy(of.model, dq)
-    E = E + elastic.elastic_energy(of, dq, moving(drive.theta, drive.omega))
+    dq, dv = as_duals(q, configuration_rate(robot.model, q, v)), as_duals(v, a)
+    E = elastic.kinetic_energy(of, dq, dv, as_duals(drive.omega, drive.alpha)) + algorithms.potential_energy(of.model, dq)
+    E = E + elastic.elastic_energy(of, dq, as_duals(drive.theta, drive.omega))
     speeds = list(v)
     for t, omega in zip(of.transmissions, drive.omega, strict=True):
         speeds[t.v] = omega
@@ -78,7 +78,7 @@ def test_random_trees_with_beams_are_consistent(seed):
     back = links.forward_dynamics(of, q, v, tau)
     np.testing.assert_allclose(back, a, atol=1e-13 * np.linalg.cond(M) * np.abs(a).max())
 
-    dq, dv = moving(q, [*configuration_rate(robot.model, q[: robot.nq], v[:n]), *v[n:]]), moving(v, a)
+    dq, dv = as_duals(q, [*configuration_rate(robot.model, q[: robot.nq], v[:n]), *v[n:]]), as_duals(v, a)
     E = algorithms.kinetic_energy(of.model, dq, dv) + algorithms.potential_energy(of.model, dq) + links.elastic_energy(of, dq)
     power = np.dot(tau, v[:n]) - links.dissipation(of, q, v)
     scale = np.abs(M @ a).max() * np.abs(v).max() * len(v)

@@ -288,3 +288,11 @@ def test_derivatives_of_random_trees_equal_dual_numbers(seed):
     for block, columns in ((found.q, by_q), (found.v, by_v)):
         expected = np.array(columns, float).T
         assert_close(np.array(block, float), expected, scale=max(np.abs(expected).max(), 10))
+
+
+def test_thrust_along_a_long_or_short_axis_and_with_several_ratios():
+    assert thrust(5.0, axis=(0, 0, 1e200)).tolist() == thrust(5.0).tolist()
+    assert thrust(5.0, axis=(0, 0, 1e-200)).tolist() == thrust(5.0).tolist()
+    assert thrust(5.0, ratio=[0.1, 0.2])[:, [2, 5]].tolist() == [[0.5, 5.0], [1.0, 5.0]]
+    with pytest.raises(ts.ModelError, match=r"shapes of force \(3,\) and ratio \(2,\) do not fit"):
+        thrust([1.0, 2.0, 3.0], ratio=[0.1, 0.2])

@@ -30,12 +30,12 @@ class Kind(NamedTuple):
     read: Callable[[Path], Any]
 
 
-def exact(x: Any) -> Any:
+def as_bits(x: Any) -> Any:
     """Numbers as bits, so that -0.0 differs from 0.0 and equal NaNs compare equal."""
     if isinstance(x, dict):
-        return {k: exact(v) for k, v in x.items()}
+        return {k: as_bits(v) for k, v in x.items()}
     if isinstance(x, (list, tuple)):
-        return [exact(v) for v in x]
+        return [as_bits(v) for v in x]
     if isinstance(x, np.ndarray):
         return x.dtype.str, x.shape, x.tobytes()
     return np.float64(x).tobytes() if isinstance(x, float) else x
@@ -51,16 +51,16 @@ def run() -> Any:
 def of_result(path: Path) -> Any:
     x = load_result(path)
     events = [(e.name, e.t, e.q, e.v) for e in x.events]
-    return exact([x.t, x.q, x.v, x.tau, x.energies, x.residual, dict(x.wrenches), dict(x.states), x.info, events])
+    return as_bits([x.t, x.q, x.v, x.tau, x.energies, x.residual, dict(x.wrenches), dict(x.states), x.info, events])
 
 
-def rolled() -> Any:
+def make_rollout() -> Any:
     return ts.robots.two_link().rollout(np.zeros((3, 2)), np.zeros(2), dt=1e-2, steps=4, dtype="float32")
 
 
 def of_rollout(path: Path) -> Any:
     x = load_rollout(path)
-    return exact([x.t, x.q, x.v, x.tau, x.info])
+    return as_bits([x.t, x.q, x.v, x.tau, x.info])
 
 
 def log() -> logs.Log:
@@ -71,18 +71,20 @@ def log() -> logs.Log:
 
 def of_log(path: Path) -> Any:
     x = logs.read(path)
-    return exact([x.t, x.q, x.v, x.a, x.tau, dict(x.names), x.start])
+    return as_bits([x.t, x.q, x.v, x.a, x.tau, dict(x.names), x.start])
 
 
 def of_point(path: Path) -> Any:
     record = Folder(path.parents[1]).get("ab12")
-    return exact(None if record is None else decode(record))
+    return as_bits(None if record is None else decode(record))
 
 
 POINT = {"gain": 2.5, "path": (1, np.linspace(0, 1, 20)), "none": None, "few": np.arange(3), "nan": float("nan")}
 KINDS = {
     **{f"result {e}": Kind(f"run.{e}", lambda path: run().save(path), of_result) for e in ("csv", "parquet", "npz")},
-    **{f"rollout {e}": Kind(f"roll.{e}", lambda path: rolled().save(path), of_rollout) for e in ("csv", "parquet", "npz")},
+    **{
+        f"rollout {e}": Kind(f"roll.{e}", lambda path: make_rollout().save(path), of_rollout) for e in ("csv", "parquet", "npz")
+    },
     **{f"log {e}": Kind(f"log.{e}", lambda path: log().write(path), of_log) for e in ("csv", "parquet", "npz", "mcap")},
     **{
         f"sweep {e}": Kind(f"ab/ab12.{e}", lambda path: Folder(path.parents[1]).put("ab12", encode(POINT)), of_point)

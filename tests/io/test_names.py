@@ -189,7 +189,7 @@ def test_a_log_of_rows_of_different_lengths_is_refused():
         logs.Log(q=[[1.0], [1.0, 2.0]])
 
 
-def _meshed(folder: Path, scale: str) -> ts.Robot:
+def _robot_with_mesh(folder: Path, scale: str) -> ts.Robot:
     corners, faces = np.eye(4, 3, -1), [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
     rows = b"".join(struct.pack("<12fH", 0, 0, 0, *corners[list(face)].ravel(), 0) for face in faces)
     (folder / "m.stl").write_bytes(bytes(80) + struct.pack("<I", 4) + rows)
@@ -199,7 +199,7 @@ def _meshed(folder: Path, scale: str) -> ts.Robot:
 
 
 def test_replay_omits_and_reports_a_mesh_whose_scale_overflows(tmp_path):
-    arm = _meshed(tmp_path, "1e308 1e308 1e308")
+    arm = _robot_with_mesh(tmp_path, "1e308 1e308 1e308")
     run = arm.simulate([0.0], [0.0], 0.002)
     run.replay(tmp_path / "page.html")
     assert "too large to draw" in (tmp_path / "page.html").read_text()
@@ -207,5 +207,5 @@ def test_replay_omits_and_reports_a_mesh_whose_scale_overflows(tmp_path):
 
 
 def test_check_of_a_flat_mesh_reports_no_mass_far_from_mesh(tmp_path):
-    found = ts.check(_meshed(tmp_path, "0 1 1"))
+    found = ts.check(_robot_with_mesh(tmp_path, "0 1 1"))
     assert "mass-far-from-mesh" not in {f.code for f in found.findings}

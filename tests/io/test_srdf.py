@@ -155,6 +155,13 @@ def test_states_of_a_file_replace_those_of_the_same_name():
     assert again.configuration("home").tolist() == [0, 0, 0, 1, 0, 2]
 
 
+def test_a_state_without_a_joint_of_the_robot_replaces_none():
+    robot = read(state("home", ("elbow", "1")))
+    again = Robot(with_srdf(robot.description, srdf(state("home", ("nowhere", "2")), state("open", ("grip", "1")))))
+    assert again.configurations == ("home", "open")
+    assert again.configuration("home").tolist() == robot.configuration("home").tolist()
+
+
 def test_a_name_with_a_control_character_cannot_be_written():
     with pytest.raises(ts.ModelError, match="cannot be written as XML"):
         write_srdf(Robot(arm()).with_configuration("a\x01", {"elbow": 1}).description)

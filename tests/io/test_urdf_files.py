@@ -50,7 +50,7 @@ ODD = {
 }
 
 
-def loaded(source, **options) -> tuple[Description, list[str]]:
+def load_with_warnings(source, **options) -> tuple[Description, list[str]]:
     """(description, links with a warning about their inertia)."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -73,7 +73,7 @@ def test_outcome_of_loading_public_urdf_files(file):
             read_urdf(ROBOTS / file)
         assert str(caught.value) == f"{ROBOTS / file}{REFUSED[file]}"
         return
-    d, odd = loaded(ROBOTS / file)
+    d, odd = load_with_warnings(ROBOTS / file)
     assert len(odd) == ODD.get(file, 0)
     assert len(d.links) == len(d.joints) + 1
     if odd:
@@ -84,7 +84,7 @@ def test_outcome_of_loading_public_urdf_files(file):
 @pytest.mark.parametrize("file", [f for f in FILES if f != "ur_description/urdf/ur3.urdf"])  # also refused by Pinocchio
 def test_mass_and_degrees_of_freedom_equal_those_of_pinocchio(file):
     theirs = pinocchio.buildModelFromUrdf(str(ROBOTS / file), pinocchio.JointModelFreeFlyer())
-    ours, _ = loaded(ROBOTS / file, mimic=False)
+    ours, _ = load_with_warnings(ROBOTS / file, mimic=False)
     mass = sum(link.inertia.m for link in ours.links)
     assert mass == pytest.approx(sum(G.mass for G in theirs.inertias), rel=1e-14, abs=1e-15)
     assert assemble(ours).nv == theirs.nv - 6
@@ -100,9 +100,9 @@ def dynamics(d: Description) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("file", [f for f in FILES if f not in REFUSED])
 @pytest.mark.parametrize("base", [pytest.param("fixed", marks=pytest.mark.night), "floating"])
 def test_public_urdf_written_and_read_again_is_the_same_robot(file, base):
-    first, odd = loaded(ROBOTS / file, base=base)
+    first, odd = load_with_warnings(ROBOTS / file, base=base)
     text = write_urdf(first)
-    second, still_odd = loaded(text, base=base)
+    second, still_odd = load_with_warnings(text, base=base)
     assert still_odd == odd
     assert [link.name for link in second.links] == [link.name for link in first.links]
     for a, b in zip(first.links, second.links, strict=True):
@@ -120,7 +120,7 @@ def test_public_urdf_written_and_read_again_is_the_same_robot(file, base):
 @pytest.mark.parametrize("file", [f for f in FILES if f not in REFUSED])
 def test_pinocchio_reads_the_written_urdf_as_the_same_robot(file):
     before = pinocchio.buildModelFromUrdf(str(ROBOTS / file))
-    after = pinocchio.buildModelFromXML(write_urdf(loaded(ROBOTS / file)[0]))
+    after = pinocchio.buildModelFromXML(write_urdf(load_with_warnings(ROBOTS / file)[0]))
     assert list(before.names) == list(after.names)
     q = pinocchio.neutral(before)
     x, y = (np.triu(pinocchio.crba(m, m.createData(), q)) for m in (before, after))

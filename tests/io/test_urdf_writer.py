@@ -181,21 +181,21 @@ class Mine(Revolute):
     name = "revolute"  # even if its name is that of a URDF joint type
 
 
-def single(kind=Fixed(), link: Link = Link("b"), name: str = "r", **options) -> Description:  # noqa: B008
+def one_joint(kind=Fixed(), link: Link = Link("b"), name: str = "r", **options) -> Description:  # noqa: B008
     return Description(name, (Link("a"), link), (Joint("j", kind, "a", "b", **options),))
 
 
 def test_urdf_writer_refuses_unsupported_robots():
     x = Graph().input(0)
     refused = {
-        "joint 'j': URDF cannot express Mine, only fixed, revolute": single(Mine(Vec(0, 0, 1))),
-        "joint 'j': URDF gives a continuous joint no lower and upper limit": single(Continuous(Vec(0, 0, 1)), lower=(-1.0,)),
-        "link 'b': it has a first moment of mass and no mass, which URDF cannot express": single(
+        "joint 'j': URDF cannot express Mine, only fixed, revolute": one_joint(Mine(Vec(0, 0, 1))),
+        "joint 'j': URDF gives a continuous joint no lower and upper limit": one_joint(Continuous(Vec(0, 0, 1)), lower=(-1.0,)),
+        "link 'b': it has a first moment of mass and no mass, which URDF cannot express": one_joint(
             link=Link("b", Inertia(0, Vec(1, 0, 0), Sym.zero()))
         ),
-        "is not a finite number": single(link=Link("b", Inertia(x, Vec(0, 0, 0), Sym.zero()))),
-        "link 'b': URDF has no visual of shape 'egg'": single(link=Link("b", geometry=(Geometry("visual", "egg"),))),
-        "robot 'a\\x00b' cannot be written as XML: ": single(name="a\0b"),
+        "is not a finite number": one_joint(link=Link("b", Inertia(x, Vec(0, 0, 0), Sym.zero()))),
+        "link 'b': URDF has no visual of shape 'egg'": one_joint(link=Link("b", geometry=(Geometry("visual", "egg"),))),
+        "robot 'a\\x00b' cannot be written as XML: ": one_joint(name="a\0b"),
     }  # fmt: skip
     for message, d in refused.items():
         with pytest.raises(ModelError) as caught:
@@ -213,7 +213,7 @@ def test_inertia_problems_ignores_inertias_that_are_not_numeric():
 
 def test_urdf_writer_leaves_the_old_file_unchanged_when_writing_fails(tmp_path, monkeypatch):
     path = tmp_path / "r.urdf"
-    text = write_urdf(single(), path)
+    text = write_urdf(one_joint(), path)
     assert path.read_text(encoding="utf-8") == text
     os.chmod(path, 0o640)
 
@@ -233,20 +233,20 @@ def test_urdf_writer_leaves_the_old_file_unchanged_when_writing_fails(tmp_path, 
 
 def test_urdf_writer_keeps_symbolic_links(tmp_path):
     (tmp_path / "link.urdf").symlink_to(tmp_path / "real.urdf")
-    write_urdf(single(), tmp_path / "link.urdf")
+    write_urdf(one_joint(), tmp_path / "link.urdf")
     assert (tmp_path / "link.urdf").is_symlink()
     assert read_urdf(tmp_path / "real.urdf").root == "a"
 
 
 def test_urdf_writer_refuses_paths_that_cannot_be_written(tmp_path):
     with pytest.raises(FileError, match="is a directory or a device and cannot be replaced by a file"):
-        write_urdf(single(), tmp_path)
+        write_urdf(one_joint(), tmp_path)
     with pytest.raises(FileError, match="is a directory or a device and cannot be replaced by a file"):
-        write_urdf(single(), "/dev/full")
+        write_urdf(one_joint(), "/dev/full")
     with pytest.raises(FileError, match=r"cannot be written: No such file or directory"):
-        write_urdf(single(), tmp_path / "no" / "r.urdf")
+        write_urdf(one_joint(), tmp_path / "no" / "r.urdf")
     with pytest.raises(FileError, match=r"cannot be written: embedded null byte|is no path"):
-        write_urdf(single(), "a\0b")
+        write_urdf(one_joint(), "a\0b")
     with pytest.raises(ArgumentError, match="path must be a path, not int"):
-        write_urdf(single(), 1)  # type: ignore[arg-type]
+        write_urdf(one_joint(), 1)  # type: ignore[arg-type]
     assert os.listdir(tmp_path) == []

@@ -7,7 +7,7 @@ import numpy as np
 import torsor as ts
 
 
-def counted(kernels, calls):
+def remember_choice(kernels, calls):
     def compute():
         calls.append(1)
         return [0, 2]
@@ -20,12 +20,12 @@ def test_a_value_is_computed_once_for_equal_robots(tmp_path, monkeypatch):
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
     calls: list[int] = []
     for _ in range(3):
-        assert counted(ts.robots.two_link(m1=1.25).kernels, calls) == [0, 2]
+        assert remember_choice(ts.robots.two_link(m1=1.25).kernels, calls) == [0, 2]
     assert len(calls) == 1
-    counted(ts.robots.two_link(m1=1.5).kernels, calls)
+    remember_choice(ts.robots.two_link(m1=1.5).kernels, calls)
     assert len(calls) == 2
     monkeypatch.setenv("TORSOR_CACHE", "off")
-    counted(ts.robots.two_link(m1=1.25).kernels, calls)
+    remember_choice(ts.robots.two_link(m1=1.25).kernels, calls)
     assert len(calls) == 3
 
 

@@ -14,7 +14,7 @@ from torsor.algorithms.constraint_force import complement, dual
 from torsor.algorithms.joining import EMPTY, Joint, compliance, join_to_joint, join_to_segment
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.mechanics.large import chains
-from torsor.mechanics.large.constraint_force import odd_even, sequential
+from torsor.mechanics.large.constraint_force import odd_even, solve_sequentially
 from torsor.mechanics.large.contraction import contraction, preorder
 from torsor.mechanics.large.divide_and_conquer import plan
 from torsor.mechanics.large.steps import depth, height
@@ -287,5 +287,5 @@ def test_block_tridiagonal_solvers_agree_with_the_dense_solution(n):
             A[6 * i - 6 : 6 * i, 6 * i : 6 * i + 6] = C[i].T
     row = np.concatenate([D[:, *np.triu_indices(6)], r], axis=1)
     expected = np.linalg.solve(A, r.ravel()).reshape(n, 6)
-    for solver in (odd_even, sequential):
+    for solver in (odd_even, solve_sequentially):
         np.testing.assert_allclose(solver(row, C.reshape(n, 36)), expected, rtol=1e-14, atol=1e-13)

@@ -134,25 +134,25 @@ def test_npz_of_plain_arrays_is_read_as_a_log(tmp_path, arm):
     assert (log.t, log.ignored) == (None, ("voltage",))
 
 
-def refused(text: str, match: str, **options):
+def check_refusal(text: str, match: str, **options):
     with pytest.raises(FileError, match=match) as caught:
         logs.read(io.BytesIO(text.encode()), format="csv", **options)
     return caught.value
 
 
 def test_invalid_csv_errors_name_line_and_column():
-    assert refused("t,q[a]\n0,1\n0,x\n", "column 'q.a.' contains 'x', which is not a number").line == 3
-    assert refused("t,q[a]\n0,1\n0,1,2\n", "3 cells in this line and 2 columns").line == 3
-    assert refused('# {"start": 5}\nt,q[a]\n0,1\n\n0,\n', "column 'q.a.' is empty").line == 5
-    refused("t,q[a]\n0,1_0\n", "'1_0', which is not a number")
-    refused("0,1\n2,3\n", "must name the columns")
-    refused("", "empty")
-    refused("# {\nt\n", "not valid JSON")
-    refused('# {"names": 5}\nt\n0\n', "has invalid metadata")
-    refused("t,q[a]\n0,1\r2\n", "CSV|cells in this line")
-    refused("t,q[a],q[a]\n0,1,2\n", "joint 'a' twice")
-    refused("t,time\n0,1\n", "two columns of time")
-    refused("voltage\n1\n", "none of t, q, v, a, tau")
+    assert check_refusal("t,q[a]\n0,1\n0,x\n", "column 'q.a.' contains 'x', which is not a number").line == 3
+    assert check_refusal("t,q[a]\n0,1\n0,1,2\n", "3 cells in this line and 2 columns").line == 3
+    assert check_refusal('# {"start": 5}\nt,q[a]\n0,1\n\n0,\n', "column 'q.a.' is empty").line == 5
+    check_refusal("t,q[a]\n0,1_0\n", "'1_0', which is not a number")
+    check_refusal("0,1\n2,3\n", "must name the columns")
+    check_refusal("", "empty")
+    check_refusal("# {\nt\n", "not valid JSON")
+    check_refusal('# {"names": 5}\nt\n0\n', "has invalid metadata")
+    check_refusal("t,q[a]\n0,1\r2\n", "CSV|cells in this line")
+    check_refusal("t,q[a],q[a]\n0,1,2\n", "joint 'a' twice")
+    check_refusal("t,time\n0,1\n", "two columns of time")
+    check_refusal("voltage\n1\n", "none of t, q, v, a, tau")
     with pytest.raises(FileError, match="UTF-8"):
         logs.read(io.BytesIO(b"t,q[\xff]\n"), format="csv")
 
@@ -282,4 +282,4 @@ def test_npz_with_objects_is_refused_without_naming_allow_pickle(tmp_path):
 
 @pytest.mark.parametrize(("mark", "word"), [(";", "semicolons"), ("\t", "tabs")])
 def test_csv_with_other_separators_is_refused_by_name(mark, word):
-    refused(f"t{mark}q[a]\n0{mark}1\n", f"columns are separated by {word}")
+    check_refusal(f"t{mark}q[a]\n0{mark}1\n", f"columns are separated by {word}")

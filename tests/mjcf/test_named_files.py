@@ -312,7 +312,7 @@ for path in sys.argv[3:]:
 CALL = re.compile(r'\d+ +(?:open|openat|connect)\((?:AT_FDCWD, )?(?:"(?P<path>[^"]*)")?')
 
 
-def outside(trace: str, start: Path, declared: Path) -> tuple[int, list[str]]:
+def calls_outside(trace: str, start: Path, declared: Path) -> tuple[int, list[str]]:
     """(number of calls after ``start`` was opened, those that open a file or a connection outside the declared folder).
 
     Folders that are only listed and libraries that Python imports on first use are not counted.
@@ -332,7 +332,7 @@ def test_outside_lists_opens_and_connections_outside_the_declared_folder(tmp_pat
         f'8 open("{here}/outside/file.stl", O_RDONLY) = 3', "8 connect(3, {sa_family=AF_INET, sin_port=htons(9)}, 16) = 0",
         "8 +++ exited with 0 +++",
     ]  # fmt: skip
-    assert outside("\n".join(lines), here / "begin", here / "ws/robot") == (5, lines[-4:-1])
+    assert calls_outside("\n".join(lines), here / "begin", here / "ws/robot") == (5, lines[-4:-1])
 
 
 @pytest.mark.night
@@ -358,6 +358,6 @@ def test_strace_shows_no_opened_file_outside_the_declared_folder(world):
     if "ptrace" in run.stderr.lower():
         pytest.skip("strace may not trace here")
     assert run.returncode == 0, run.stderr
-    count, found = outside(log.read_text(), start, world / "ws/robot/mjcf")
+    count, found = calls_outside(log.read_text(), start, world / "ws/robot/mjcf")
     assert count >= len(paths)  # each of the MJCF files is read
     assert found == []

@@ -28,7 +28,7 @@ SENSORS = {
 }  # fmt: skip
 
 
-def equipped(base: str = "floating") -> ts.Robot:
+def robot_with_attachments(base: str = "floating") -> ts.Robot:
     """torso - shoulder (ball) - upper - elbow - fore - weld - plate; torso - lift (slide) - mast; fore - finger (mimic)."""
     b = ts.Builder("equipped").link("torso", 2.0, inertia=(1, 1, 1))
     for name in ("upper", "fore", "plate", "mast", "finger"):
@@ -52,7 +52,7 @@ def equipped(base: str = "floating") -> ts.Robot:
     return robot.with_forces({"fore": [GravityCompensation(0.5), Drag(1.0)], "eye": Buoyancy(0.1)})
 
 
-def attached(robot: ts.Robot) -> dict[str, set]:
+def names_of_attachments(robot: ts.Robot) -> dict[str, set]:
     """The names of everything attached."""
     d = robot.description
     return {
@@ -141,10 +141,10 @@ COMPOSED = (
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_keeps_all_attachments_or_reports_the_loss(edit):
-    robot = equipped()
+    robot = robot_with_attachments()
     function, losses = EDITS[edit]
     edited = function(robot)
-    before, after, report = attached(robot), attached(edited), " | ".join(edited.report)
+    before, after, report = names_of_attachments(robot), names_of_attachments(edited), " | ".join(edited.report)
     for kind, names in before.items():
         lost, words = losses.get(kind, (set(), ""))
         assert names - after[kind] == lost, kind
@@ -184,7 +184,7 @@ def test_rename_of_a_link_named_floating_base_leaves_the_base_its_configurations
 
 
 def test_attach_of_sensors_of_one_name_needs_a_prefix():
-    robot = equipped()
+    robot = robot_with_attachments()
     d = HAND.description
     other = ts.Robot(replace(d, sensors=(("imu", ts.Sensor("gyroscope", "palm")),)))
     with pytest.raises(ModelError, match="a sensor named 'imu'"):
@@ -211,6 +211,6 @@ def test_attached_meshes_are_found_beside_their_own_file(tmp_path):
 
 
 def test_topology_of_a_floating_base_with_angles_has_its_joint():
-    robot = equipped("floating_rpy")
+    robot = robot_with_attachments("floating_rpy")
     assert robot.moving_joints("mast") == ("floating_base", "lift")
     assert robot.model.cut("floating_base")[0] == "torso"

@@ -16,7 +16,7 @@ from torsor.robot.builder import Builder
 PI, INF = math.pi, math.inf
 
 
-def mixed(base="fixed"):
+def robot_with_all_joints(base="fixed"):
     """One joint of each kind, some with limits."""
     b = Builder("mixed")
     for name in "abcdefgh":
@@ -39,7 +39,7 @@ def gripper(k=2.0, offset=0.1, own=(0.0, 1.0), followed=(0.2, 0.9)):
 
 
 def test_limits_are_arrays_in_the_order_of_q_and_v():
-    robot = mixed("floating")
+    robot = robot_with_all_joints("floating")
     base = [-INF] * 3 + [-1] * 4
     assert robot.lower.tolist() == [*base, -2, -INF, 0, -1, -1, -1, -1, -INF, -INF, -INF, -1, -1, -1]
     assert robot.upper.tolist() == [*[-x for x in base], 4, INF, 0.5, 1, 1, 1, 1, INF, INF, INF, 1, 1, 7]
@@ -58,7 +58,7 @@ def test_limit_arrays_cannot_be_changed(name):
 
 
 def test_within_limits_is_a_bool_for_one_state_and_an_array_for_a_batch():
-    robot = mixed()
+    robot = robot_with_all_joints()
     q = robot.neutral()
     assert robot.within_limits(q) is True
     rows = np.stack([q] * 3)
@@ -70,7 +70,7 @@ def test_within_limits_is_a_bool_for_one_state_and_an_array_for_a_batch():
 
 
 def test_quaternions_have_no_limits():
-    robot = mixed()
+    robot = robot_with_all_joints()
     q = robot.neutral()
     q[3:7] = (0, 3, 0, -4)  # of length 5
     assert robot.within_limits(q)
@@ -80,7 +80,7 @@ def test_quaternions_have_no_limits():
 
 
 def test_clip_moves_each_coordinate_to_its_nearest_limit():
-    robot = mixed()
+    robot = robot_with_all_joints()
     q = np.full((2, robot.nq), 9.0)
     q[1] = -9.0
     clipped = robot.clip(q)
@@ -116,7 +116,7 @@ def test_clip_with_limits_that_exclude_each_other_uses_the_leaders():
     ],
 )  # fmt: skip
 def test_wrap_brings_angles_without_limits_into_half_a_turn(given, expected):
-    robot = mixed()
+    robot = robot_with_all_joints()
     q = robot.neutral()
     q[1] = given
     found = robot.wrap(q)
@@ -133,7 +133,7 @@ def test_wrap_brings_angles_without_limits_into_half_a_turn(given, expected):
 )  # fmt: skip
 def test_wrap_takes_the_nearest_turn_that_the_limits_allow(given, expected):
     """turn goes from −2 to 4."""
-    robot = mixed()
+    robot = robot_with_all_joints()
     q = robot.neutral()
     q[0] = given
     found = robot.wrap(q)
@@ -142,7 +142,7 @@ def test_wrap_takes_the_nearest_turn_that_the_limits_allow(given, expected):
 
 
 def test_wrap_leaves_angles_that_no_turn_brings_within_limits_and_joints_that_are_no_angles():
-    robot = mixed()
+    robot = robot_with_all_joints()
     q = robot.neutral()
     q[2], q[7] = 9.0, 9.0  # a slider, a screw
     q[10:13] = 5.0, 5.0, 4.5  # a table: x, y and an angle that may reach 7
@@ -156,12 +156,12 @@ def test_wrap_leaves_angles_that_no_turn_brings_within_limits_and_joints_that_ar
 
 
 def test_wrapped_configurations_have_the_same_poses():
-    robot = mixed("floating")
+    robot = robot_with_all_joints("floating")
     rng = np.random.default_rng(0)
     q = robot.random_configuration(rng, 20)
     q[:, [7, 8, 15, 16, 19]] += 2 * PI * rng.integers(-3, 4, size=(20, 5))
     assert_close(robot.poses(robot.wrap(q)), robot.poses(q), 1e-13, floor=10)
-    robot = mixed().rebase("h")  # joints with their sides exchanged are angles all the same
+    robot = robot_with_all_joints().rebase("h")  # joints with their sides exchanged are angles all the same
     q = robot.neutral() + 0.5
     at = [robot.joint(n).q_slice.start for n in ("spin", "cross")]
     q[at] += 2 * PI
@@ -170,7 +170,7 @@ def test_wrapped_configurations_have_the_same_poses():
 
 
 def test_random_velocities_are_within_the_limits_and_one_where_there_are_none():
-    robot = mixed()
+    robot = robot_with_all_joints()
     v = robot.random_velocity(0, 2000)
     most = np.where(np.isfinite(robot.velocity_limit), robot.velocity_limit, 1.0)
     assert v.shape == (2000, robot.nv)
@@ -183,7 +183,7 @@ def test_random_velocities_are_within_the_limits_and_one_where_there_are_none():
 
 @pytest.mark.parametrize("method", ["clip", "wrap", "within_limits"])
 def test_wrong_configurations_are_refused(method):
-    robot = mixed()
+    robot = robot_with_all_joints()
     call, q = getattr(robot, method), robot.neutral()
     for bad, says in (
         (q[1:], r"q has shape \(12,\), expected \(\.\.\., 13\)"),
@@ -202,7 +202,7 @@ def test_wrong_configurations_are_refused(method):
 @pytest.mark.parametrize("tolerance", [-1e-9, math.nan, math.inf, "a", None])
 def test_a_tolerance_that_is_none_is_refused(tolerance):
     with pytest.raises(ArgumentError, match="tolerance must be a finite number"):
-        mixed().within_limits(mixed().neutral(), tolerance)
+        robot_with_all_joints().within_limits(robot_with_all_joints().neutral(), tolerance)
 
 
 def test_limits_of_a_mimic_joint_with_symbols_are_refused_where_they_count():
@@ -258,7 +258,7 @@ def test_with_configuration_takes_q_or_joints_and_none_removes_it():
 )
 def test_invalid_configurations_are_refused(values, error, says):
     with pytest.raises(error, match=says):
-        mixed().with_configuration("home", values)
+        robot_with_all_joints().with_configuration("home", values)
 
 
 def test_names_of_configurations_are_checked():

@@ -12,6 +12,7 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.model import Mimic
+from torsor.model.joints import Composite, Prismatic, Revolute
 
 
 def same_dynamics(robot, other, seed=0):
@@ -235,3 +236,42 @@ def test_with_mimic_of_bad_arguments_raises(arguments, error, reason):
 def test_with_mimic_of_a_loop_joint_is_an_error():
     with pytest.raises(ModelError, match="closes a loop"):
         ts.mechanisms.four_bar().with_mimic("pin", "crank")
+
+
+# -- arguments of the wrong kind -----------------------------------------------------------------------------------------
+
+
+def test_attach_and_lock_of_the_wrong_type_are_refused():
+    arm = ts.robots.two_link()
+    for other in ("ur5.urdf", arm.description, None):
+        with pytest.raises(ArgumentError, match="attach: other must be a Robot, not"):
+            arm.attach(other, "tip")
+    with pytest.raises(ArgumentError, match="attach: prefix must be text, such as 'left_', not 3"):
+        arm.attach(arm, "tip", prefix=3)
+    for joints in (None, 3):
+        with pytest.raises(ArgumentError, match=r"lock takes .* or a list of joints, not"):
+            arm.lock(joints)
+    for base in (["floating_base"], {"floating_base": (0, 0, 0, 0, 0, 0, 1)}):
+        with pytest.raises(ModelError, match=r"carries the floating base; use with_base\('fixed'\)"):
+            arm.with_base("floating").lock(base)
+
+
+def test_joint_type_of_other_units_in_a_composite_drops_the_limits():
+    """(slide, hinge) to (hinge, slide): as many coordinates, other units."""
+    slide, hinge = Prismatic((1, 0, 0)), Revolute((0, 0, 1))
+    b = ts.Builder("rail").link("base").link("body", mass=1.0, com=(0.1, 0, 0))
+    robot = b.joint("j", Composite([slide, hinge]), "base", "body", lower=(-0.1, -3), upper=(0.1, 3)).build()
+    swapped = robot.with_joint_type("j", Composite([hinge, slide]))
+    assert swapped.upper.tolist() == [np.inf, np.inf]
+    assert "dropped: lower, upper" in swapped.report[-1]
+    turned = robot.with_joint_type("j", Composite([Prismatic((0, 1, 0)), hinge]))
+    assert turned.upper.tolist() == [0.1, 3.0]
+
+
+def test_joint_type_of_other_units_refuses_the_gear_ratio_of_a_rotor():
+    motor = {"mass": 0.1, "inertia": (1e-5, 1e-5, 2e-5), "ratio": 50}
+    robot = ts.robots.two_link().with_rotors({"joint2": motor})
+    with pytest.raises(ModelError, match=r"changes the unit of the gear ratio of rotor 'joint2_rotor'; drop it first"):
+        robot.with_joint_type("joint2", "prismatic", axis=(1, 0, 0))
+    assert robot.with_joint_type("joint2", "continuous").rotors == ("joint2_rotor",)
+    assert robot.with_rotors({"joint2": None}).with_joint_type("joint2", "prismatic", axis=(1, 0, 0)).nq == 2

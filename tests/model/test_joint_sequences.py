@@ -46,7 +46,7 @@ CASES = {
 }
 
 
-def carried(kinds: list[JointType], seed: int = 0) -> Robot:
+def arm_with_joints(kinds: list[JointType], seed: int = 0) -> Robot:
     """An arm, the joints in a row with massless links between, and a hinge behind them."""
     rng = np.random.default_rng(seed)
     links, joints = [Link("base"), Link("arm", inertia(rng))], [Joint("arm", TURNS["y"], "base", "arm", transform(rng))]
@@ -66,7 +66,7 @@ def carried(kinds: list[JointType], seed: int = 0) -> Robot:
 @pytest.mark.parametrize("name", CASES)
 def test_joint_sequence_equals_a_chain_with_massless_links(name):
     kind, chain, order = CASES[name]
-    one, many = carried([kind]), carried(chain)
+    one, many = arm_with_joints([kind]), arm_with_joints(chain)
     assert (one.nq, one.nv) == (many.nq, many.nv)
     there = [0, *(1 + k for k in order), one.nv - 1]  # entry of the chain's q → entry of ours
     rng = np.random.default_rng(1)
@@ -86,7 +86,7 @@ def test_joint_sequence_equals_a_chain_with_massless_links(name):
 
 def test_composite_with_a_ball_equals_a_chain_with_a_massless_link():
     parts = [Prismatic((0, 1, 0)), Spherical()]
-    one, many = carried([Composite(parts)]), carried(parts)
+    one, many = arm_with_joints([Composite(parts)]), arm_with_joints(parts)
     rng = np.random.default_rng(0)
     q, v, a = one.random_configuration(rng), rng.normal(size=one.nv), rng.normal(size=one.nv)
     for name, args in {"mass_matrix": (q,), "inverse_dynamics": (q, v, a), "coriolis_matrix": (q, v)}.items():
@@ -143,7 +143,7 @@ def test_function_joint_of_plain_functions_is_that_joint():
     for q in ([0.4], [-2.0]):
         np.testing.assert_allclose(hinge.transform(q).pose[0], TURNS["z"].transform(q).pose[0], rtol=1e-15, atol=1e-16)
     six = FunctionJoint(lambda q: (q[5], q[4], q[3], q[0], q[1], q[2]), dof=6, order="zyx")
-    one, many = carried([six]), carried([FloatingRPY()])
+    one, many = arm_with_joints([six]), arm_with_joints([FloatingRPY()])
     rng = np.random.default_rng(0)
     q, v, a = one.random_configuration(rng), rng.normal(size=one.nv), rng.normal(size=one.nv)
     assert_close(one.mass_matrix(q), many.mass_matrix(q))
@@ -152,7 +152,7 @@ def test_function_joint_of_plain_functions_is_that_joint():
 
 def test_function_joint_equals_its_axes_under_the_chain_rule():
     """τ = F′ᵀ τ_J with v_J = F′v and a_J = F′a + (F″v)v, of the six axes moved by F."""
-    one, many = carried([SADDLE]), carried([*SLIDES, TURNS["x"], TURNS["y"], TURNS["z"]])
+    one, many = arm_with_joints([SADDLE]), arm_with_joints([*SLIDES, TURNS["x"], TURNS["y"], TURNS["z"]])
     rng = np.random.default_rng(2)
     q, v, a = rng.normal(size=(3, one.nv))
     x, y = q[1:3]
@@ -210,9 +210,9 @@ def test_function_joint_rejects_functions_that_cannot_be_recorded():
 def test_kernels_of_user_functions_are_not_cached_on_disk():
     """A user's function has no digest; a spline is data, and has one."""
     profile = Spline((0, 1, 2), (0, 1, 0))
-    assert digest(carried([FunctionJoint((0, 0, lambda q: q, 0, 0, 0))]).model) is None
-    assert digest(carried([Composite([FunctionJoint((0, 0, lambda q: q, 0, 0, 0))])]).model) is None
-    one, other = (carried([FunctionJoint((0, 0, s, 0, 0, 0))]).model for s in (profile, Spline((0, 1, 2), (0, 1, 0.5))))
+    assert digest(arm_with_joints([FunctionJoint((0, 0, lambda q: q, 0, 0, 0))]).model) is None
+    assert digest(arm_with_joints([Composite([FunctionJoint((0, 0, lambda q: q, 0, 0, 0))])]).model) is None
+    one, other = (arm_with_joints([FunctionJoint((0, 0, s, 0, 0, 0))]).model for s in (profile, Spline((0, 1, 2), (0, 1, 0.5))))
     assert None not in (digest(one), digest(other))
     assert digest(one) != digest(other)
 
@@ -284,7 +284,7 @@ def test_gimbal_lock_makes_the_mass_matrix_singular():
 
 
 def test_new_joints_work_in_batches_and_simulations():
-    robot = carried([Composite([KNEE, Universal((1, 0, 0), (0, 1, 0))])])
+    robot = arm_with_joints([Composite([KNEE, Universal((1, 0, 0), (0, 1, 0))])])
     rng = np.random.default_rng(0)
     q, v = robot.random_configuration(rng, 5), rng.normal(size=(5, robot.nv))
     rows = robot.inverse_dynamics(q, v, np.zeros((5, robot.nv)))

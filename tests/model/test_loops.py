@@ -302,3 +302,15 @@ def test_spanning_tree_keeps_a_loop_to_the_world():
     robot = foot.loop("floor", "fixed", "world", "foot").build(base="floating")
     assert robot.with_spanning_tree() == robot
     assert robot.with_spanning_tree(["floor"]) == robot
+
+
+def test_spanning_tree_drops_force_sensors_at_links_that_other_joints_carry():
+    """The wrench through the joint before the rocker is that of another joint then; the crank keeps its sensor."""
+    d = ts.mechanisms.four_bar().description
+    loop, last = d.loops[0], d.joints[-1]
+    sensors = {"kept": d.joints[0].child, "crossed": last.child, "through": last.name}
+    d = replace(d, sensors=tuple((name, ts.Sensor("force_torque", at)) for name, at in sensors.items()))
+    recut = ts.Robot(d).with_spanning_tree([last.name])
+    assert loop.name in recut.joints
+    assert list(recut.sensors) == ["kept"]
+    assert "sensors removed, as other joints carry their links now: crossed, through" in recut.report

@@ -43,7 +43,7 @@ def curved_tree(seed: int, **options):
     return replace(d, joints=tuple(joints))
 
 
-def eliminated(robot, q, v, a):
+def eliminate_follower(robot, q, v, a):
     """M, h, τ of the follower eliminated by hand from the robot with independent joints: q' = f(q), G = ∂q'/∂q, Ġ v."""
     free = robot.without_couplings()
     q2, G, drift = np.zeros(free.nq), np.zeros((free.nv, robot.nv)), np.zeros(free.nv)
@@ -73,7 +73,7 @@ def eliminated(robot, q, v, a):
 def test_polynomial_mimic_in_a_random_tree_equals_elimination_from_independent_joints(seed):
     robot = ts.Robot(curved_tree(seed))
     q, v, a = state(robot, seed)
-    free, (q2, G, drift, M, h, tau) = robot.without_couplings(), eliminated(robot, q, v, a)
+    free, (q2, G, drift, M, h, tau) = robot.without_couplings(), eliminate_follower(robot, q, v, a)
     assert_close(robot.mass_matrix(q), M)
     assert_close(robot.bias_force(q, v), h)
     assert_close(robot.inverse_dynamics(q, v, a), tau)
@@ -219,7 +219,7 @@ def test_rollout_with_a_varied_armature_or_damping_of_a_polynomial_follower_is_r
 def test_polynomial_follower_before_its_leader_in_the_tree_equals_elimination():
     robot = two_link(polynomial=CURVE).rebase("link2")
     q, v, a = np.array([0.4]), np.array([1.1]), np.array([-0.6])
-    _, _, _, M, h, tau = eliminated(robot, q, v, a)
+    _, _, _, M, h, tau = eliminate_follower(robot, q, v, a)
     assert_close(robot.mass_matrix(q), M)
     assert_close(robot.bias_force(q, v), h)
     assert_close(robot.inverse_dynamics(q, v, a), tau)

@@ -36,7 +36,7 @@ def rotation(q):
         return np.array([[float(a) for a in row] for row in rows])
 
 
-def scaled(kind, q, k):
+def scale_quaternion(kind, q, k):
     start = 0 if kind == "spherical" else 3
     out = q.copy()
     out[start : start + 4] *= k
@@ -47,7 +47,7 @@ def scaled(kind, q, k):
 @pytest.mark.parametrize("kind", ROBOTS)
 def test_pose_of_a_scaled_quaternion_is_its_rotation(kind, scale):
     robot = ROBOTS[kind]
-    q, xyzw = scaled(kind, robot.random_configuration(RNG), scale)
+    q, xyzw = scale_quaternion(kind, robot.random_configuration(RNG), scale)
     expected = rotation(xyzw)
     np.testing.assert_allclose(robot.pose(q, "body")[:3, :3], expected, atol=1e-15)
     np.testing.assert_allclose(robot.pose(np.array([q, robot.neutral(), q]), "body")[2, :3, :3], expected, atol=1e-15)
@@ -62,7 +62,7 @@ def test_dynamics_do_not_depend_on_the_scale_of_a_quaternion(kind, scale):
     robot = ROBOTS[kind]
     q, q1 = robot.random_configuration(RNG, 2)
     v, a = RNG.normal(size=(2, robot.nv))
-    big, _ = scaled(kind, q, scale)
+    big, _ = scale_quaternion(kind, q, scale)
     calls = {
         "inverse": lambda q: robot.inverse_dynamics(q, v, a),
         "forward": lambda q: robot.forward_dynamics(q, v, a),
@@ -79,7 +79,7 @@ def test_dynamics_do_not_depend_on_the_scale_of_a_quaternion(kind, scale):
 def test_simulation_and_rollout_start_from_a_scaled_quaternion(scale):
     robot = ROBOTS["spherical"]
     q, v = robot.random_configuration(1), RNG.normal(size=robot.nv)
-    big, _ = scaled("spherical", q, scale)
+    big, _ = scale_quaternion("spherical", q, scale)
     options = {"dt": 0.01}
     end = robot.simulate(q, v, 0.03, **options)
     np.testing.assert_allclose(robot.simulate(big, v, 0.03, **options).q[-1], end.q[-1], atol=1e-13)
@@ -99,7 +99,7 @@ def test_float32_kernel_normalises_quaternions_beyond_its_squares():
     kernel = robot.kernel("pose:body", dtype=np.float32)
     q = robot.random_configuration(3)
     for k in (1e25, 1e-25):
-        big, _ = scaled("spherical", q, k)
+        big, _ = scale_quaternion("spherical", q, k)
         np.testing.assert_allclose(kernel(big.astype(np.float32)), robot.pose(q, "body"), atol=1e-6)
 
 

@@ -18,7 +18,7 @@ from torsor.large import LargeTree
 from torsor.symbolic import kane_of, lagrange_of
 
 
-def far() -> ts.Robot:
+def robot_with_distant_rotor() -> ts.Robot:
     """A robot with one rotor that is not mounted on the parent link."""
     return chain(4).with_rotors({"joint4": {**ROUND, "link": "link1", "rpy": (0.3, 0.2, 0.1)}})
 
@@ -30,7 +30,7 @@ def test_modified_composite_bodies_give_the_mass_matrix_with_rotors(seed):
     assert_close(modified_crba(robot.model, "frame5", q.tolist()), run(bodies, "crba", q), floor=1)
 
 
-@pytest.mark.parametrize("robot", [chain(4), far()], ids=["parent", "far"])
+@pytest.mark.parametrize("robot", [chain(4), robot_with_distant_rotor()], ids=["parent", "far"])
 def test_task_and_innovations_with_rotors_equal_dense_algebra(robot):
     bodies = ts.Robot(with_rotors_as_links(robot.description))
     q, v, a = state(robot, 3)
@@ -45,10 +45,10 @@ def test_task_and_innovations_with_rotors_equal_dense_algebra(robot):
 
 def test_articulated_method_refuses_a_rotor_before_the_parent():
     with pytest.raises(ArgumentError, match="rotors mounted further in than the parent"):
-        far().task("link4", "linear").inverse_mass_matrix([0.1, 0.2, 0.3, 0.4], method="articulated")
+        robot_with_distant_rotor().task("link4", "linear").inverse_mass_matrix([0.1, 0.2, 0.3, 0.4], method="articulated")
 
 
-@pytest.mark.parametrize("robot", [chain(4), far()], ids=["parent", "far"])
+@pytest.mark.parametrize("robot", [chain(4), robot_with_distant_rotor()], ids=["parent", "far"])
 def test_explanations_and_traces_sum_to_the_joint_force(robot):
     q, v, a = state(robot, 4)
     tau = robot.inverse_dynamics(q, v, a)

@@ -125,14 +125,14 @@ def test_moved_by_a_fixed_joint_and_no_links_are_errors():
 # -- the drawing ---------------------------------------------------------------------------------------------------------
 
 
-def nasty():
+def robot_with_nasty_names():
     b = ts.Builder('a "robot" <b>\\').link('base "x"').link("<script>&\n", mass=1, com=(1, 0, 0)).link("tip", mass=1)
     b.joint('hinge\\"', "revolute", 'base "x"', "<script>&\n").joint("weld", "fixed", "<script>&\n", "tip")
     return b.loop("ground", "spherical", "world", "tip").build()
 
 
 def test_graph_svg_with_markup_in_names_is_well_formed():
-    root = ElementTree.fromstring(nasty().graph().svg)
+    root = ElementTree.fromstring(robot_with_nasty_names().graph().svg)
     texts = [x.text for x in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "<script>&\\n" in texts
     assert 'hinge\\" (revolute)' in texts
@@ -140,7 +140,7 @@ def test_graph_svg_with_markup_in_names_is_well_formed():
 
 
 def test_graph_dot_with_quotes_in_names_escapes_them():
-    dot = nasty().graph().dot
+    dot = robot_with_nasty_names().graph().dot
     assert r'"base \"x\"" -> "<script>&\n" [label="hinge\\\" (revolute)"];' in dot
     assert '"world" -> "tip" [label="ground (spherical)", style=dashed, dir=none, constraint=false];' in dot
     assert 'label="weld (fixed)", color="#999999"' in dot
@@ -169,3 +169,21 @@ def test_graph_save_writes_by_extension_and_refuses_others(tmp_path):
     assert (tmp_path / "arm.dot").read_text() == str(graph) + "\n"
     with pytest.raises(ArgumentError, match=r"\.svg, \.dot, \.gv"):
         graph.save(tmp_path / "arm.png")
+
+
+def test_joint_named_like_the_floating_base_is_an_ordinary_joint_of_a_fixed_base():
+    """URDF files with a joint "floating_base" below a link "world" exist."""
+    b = ts.Builder("named").link("stand").link("hull", mass=1.0, com=(0.1, 0, 0), inertia=(1, 1, 1))
+    b = b.link("arm", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(1, 1, 1))
+    b = b.joint("floating_base", "revolute", "stand", "hull", lower=-1, upper=1, effort_limit=3, armature=0.5)
+    robot = b.joint("elbow", "revolute", "hull", "arm").build().with_configuration("bent", [0.5, 0.1])
+    joint = robot.joint("floating_base")
+    assert (joint.parent, joint.child) == ("stand", "hull")
+    assert (joint.lower, joint.upper, joint.effort_limit, joint.armature) == ((-1.0,), (1.0,), (3.0,), (0.5,))
+    assert robot.moved_by("floating_base") == ("hull", "arm")
+    assert repr(robot).startswith("<Robot 'named': 2 joints, 3 links")
+    assert "2 moving joints" in str(robot)
+    assert robot.newton_euler_table([0.1, 0.2], [0, 0], [0, 0]).rows[-1].link == "arm"
+    turned = robot.rebase("arm")
+    assert turned.configuration("bent")[turned.joint("floating_base").q_slice] == [0.5]
+    assert "lose the pose" not in turned.report[-1]

@@ -155,6 +155,27 @@ def test_results_have_a_short_text_form_and_an_html_form():
     assert len(repr(ts.robots.two_link().stacked_equations([0.0, 0.5]))) < 100
 
 
+def test_checks_graphs_operators_and_constrained_robots_have_a_short_text_form():
+    arm, bars = ts.robots.ur5(), ts.mechanisms.four_bar()
+    values = {
+        "<Checkup of ur5: 6 warnings, 1 note; print() shows them>": ts.check(arm),
+        "<Graph of 'four_bar': 4 links, 4 joints; print() shows it for Graphviz>": bars.graph(),
+        "<ConstrainedRobot of 'four_bar': 5 rows; constraints: pin>": bars.constrained(),
+    }
+    for text, value in values.items():
+        assert repr(value) == text
+    certificate = repr(ts.robots.two_link().verify(samples=2, thorough=False, peers=False))
+    assert certificate.startswith("<Certificate of two_link: verified, 2")
+    assert certificate.endswith(" s; print() shows its rows>")
+
+
+def test_operators_have_a_short_text_form():
+    pytest.importorskip("scipy")
+    from torsor.operators import operators
+
+    assert repr(operators(ts.robots.two_link(), [0.0, 0.5])) == "<Operators: 12 rows, nv=2, frame='body'>"
+
+
 def test_replay_returns_a_path_that_is_shown_as_the_page(tmp_path):
     run = ts.robots.two_link().simulate([0.5, 0.0], [0.0, 0.0], 0.1)
     page = run.replay(tmp_path / "fall.html")

@@ -72,14 +72,14 @@ def test_operator_velocities_and_bias_equal_the_recursions(seed):
     """v is each body's twist; Sᵀ(I a₀ + v × I v − I g) is the bias force h."""
     robot, q, v, _, o = case(seed, "world")
     for i, name in enumerate(robot.joints):
-        link = next(j.child for j in robot.description.joints if j.name == name) if name in _described(robot) else "link0"
+        link = next(j.child for j in robot.description.joints if j.name == name) if name in _joint_names(robot) else "link0"
         assert_close(o.v[6 * i : 6 * i + 6], over_floats("twist", robot, q, v, frame=link, expressed_in="space"), 1e-11)
     h = over_floats("bias_force", robot, q, v)
     ours = o.S.T @ (o.I @ o.a0 + o.v_Iv - o.I @ o.gravity)
     assert np.abs(ours - h).max() <= 1e-11 * (np.abs(h).max() + 1)
 
 
-def _described(robot):
+def _joint_names(robot):
     return {j.name for j in robot.description.joints}
 
 

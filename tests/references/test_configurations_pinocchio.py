@@ -41,14 +41,16 @@ def test_difference_distance_interpolate_and_integrate_are_pinocchios(path, floa
     p0, p1 = t.q(q0), t.q(q1)
     assert_close(t.v(robot.difference(q0, q1)), pin.difference(t.model, p0, p1))
     assert_close(robot.distance(q0, q1), pin.distance(t.model, p0, p1))
-    assert_close(_signed(t.q(robot.integrate(q0, v)), floating), _signed(pin.integrate(t.model, p0, t.v(v)), floating))
+    assert_close(
+        _with_positive_w(t.q(robot.integrate(q0, v)), floating), _with_positive_w(pin.integrate(t.model, p0, t.v(v)), floating)
+    )
     for s in (0.0, 0.3, 1.0, 1.4):
         ours, theirs = t.q(robot.interpolate(q0, q1, s)), pin.interpolate(t.model, p0, p1, s)
-        assert_close(_signed(ours, floating), _signed(theirs, floating))
+        assert_close(_with_positive_w(ours, floating), _with_positive_w(theirs, floating))
     assert_close(t.q(robot.neutral()), pin.neutral(t.model))
 
 
-def _signed(q, floating):
+def _with_positive_w(q, floating):
     """A quaternion and its negative are one rotation."""
     q = np.array(q)
     if floating:
@@ -79,7 +81,7 @@ def test_limits_are_pinocchios(path, floating):
         ours = robot.joint("floating_base" if name == "root_joint" else name)
         if joint.nq == joint.nv:
             for mine, theirs in ((robot.lower, t.model.lowerPositionLimit), (robot.upper, t.model.upperPositionLimit)):
-                assert mine[ours.q_slice].tolist() == _open(theirs[joint.idx_q : joint.idx_q + joint.nq])
+                assert mine[ours.q_slice].tolist() == _infinite_limits(theirs[joint.idx_q : joint.idx_q + joint.nq])
         if name == "root_joint":
             assert np.isinf(robot.velocity_limit[ours.v_slice]).all()
             continue
@@ -87,10 +89,10 @@ def test_limits_are_pinocchios(path, floating):
             (robot.velocity_limit, t.model.upperVelocityLimit),
             (robot.effort_limit, t.model.upperEffortLimit),
         ):
-            assert mine[ours.v_slice].tolist() == _open(theirs[joint.idx_v : joint.idx_v + joint.nv])
+            assert mine[ours.v_slice].tolist() == _infinite_limits(theirs[joint.idx_v : joint.idx_v + joint.nv])
 
 
-def _open(values):
+def _infinite_limits(values):
     """Pinocchio has the largest double where there is no limit."""
     return [np.inf if x == PLUS else -np.inf if x == MINUS else float(x) for x in values]
 

@@ -28,7 +28,7 @@ SENSORS = {
 START = np.array([0.3, -0.4]), np.array([0.5, 0.7])
 
 
-def exact(robot, q, v, tau, wrenches=None, **losses):
+def expected_readings(robot, q, v, tau, wrenches=None, **losses):
     """The readings of SENSORS by the robot's methods."""
     a = robot.forward_dynamics(q, v, tau, wrenches, **losses)
     F = robot.force_torque(q, v, a, "link2", wrenches)
@@ -55,7 +55,7 @@ def assert_readings(found, expected):
 def test_sensors_of_a_simulation_equal_the_methods_at_its_rows(options):
     result = ARM.simulate(*START, 0.2, dt=0.01, sensors=SENSORS, **options)
     damping = {"damping": True} if "damping" in options else {}
-    assert_readings(result.sensors, exact(ARM, result.q, result.v, result.tau, result.wrenches or None, **damping))
+    assert_readings(result.sensors, expected_readings(ARM, result.q, result.v, result.tau, result.wrenches or None, **damping))
 
 
 def test_accelerometer_of_a_joint_on_its_stop_reads_gravity_alone():
@@ -131,7 +131,7 @@ def test_sensors_of_a_rollout_equal_the_methods_under_the_forces_of_the_next_ste
     F = np.random.default_rng(2).normal(size=(8, 6))
     moved = ARM.rollout(q0, np.zeros(2), u, dt=0.01, wrenches={"tip": per_step(F)}, sensors=SENSORS)
     tau, wrench = (np.concatenate([x[..., 1:, :], x[..., -1:, :]], axis=-2) for x in (u, F))
-    assert_readings(moved.sensors, exact(ARM, moved.q, moved.v, tau, {"tip": np.broadcast_to(wrench, (3, 8, 6))}))
+    assert_readings(moved.sensors, expected_readings(ARM, moved.q, moved.v, tau, {"tip": np.broadcast_to(wrench, (3, 8, 6))}))
     some = ARM.rollout(q0, np.zeros(2), u, dt=0.01, wrenches={"tip": per_step(F)}, sensors=SENSORS, record=4)
     for name, x in some.sensors.items():
         assert_close(x, moved.sensors[name][:, 3::4], floor=1)
@@ -144,7 +144,7 @@ def test_sensors_of_a_rollout_see_its_controller_and_time():
     moved = ARM.rollout(*START, dt=0.01, steps=10, integrator="rk4", controller=controller, parameters={"k": 2.0},
                         damping=True, sensors=SENSORS)  # fmt: skip
     tau = -2.0 * moved.v + np.stack([moved.t, 0 * moved.t], axis=1)
-    assert_readings(moved.sensors, exact(ARM, moved.q, moved.v, tau, damping=True))
+    assert_readings(moved.sensors, expected_readings(ARM, moved.q, moved.v, tau, damping=True))
 
 
 def test_sensors_of_a_rollout_are_those_of_robots_that_differ():
@@ -293,3 +293,24 @@ def test_accelerometer_under_lugre_friction_is_refused():
     with pytest.raises(ts.ArgumentError, match="LuGre friction"):
         robot.simulate(*START, 0.01, sensors={"a": ts.Sensor("accelerometer", "tip")})
     assert "g" in robot.simulate(*START, 0.01, sensors={"g": ts.Sensor("gyroscope", "tip")}).sensors
+
+
+def test_sensors_with_rows_of_noise_are_compared_and_hashed():
+    one, same, other = (ts.Sensor("gyroscope", "tip", noise=np.full((5, 3), x)) for x in (0.1, 0.1, 0.2))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != ts.Sensor("gyroscope", "tip", noise=0.1)
+    assert one != "gyroscope"
+
+
+def test_steps_finer_than_the_last_digit_leave_the_reading():
+    fine = {"angle": ts.Sensor("encoder", "joint1", step=1e-320)}
+    rolled = ARM.rollout(*START, np.zeros(2), dt=1e-2, steps=3, sensors=fine)
+    assert (rolled.sensors["angle"] == rolled.q[:, :1]).all()
+
+
+@pytest.mark.parametrize(("kind", "at", "says"), [(["a"], "tip", "kind of sensor"), ("gyroscope", 3, "name of a frame, link")])
+def test_kind_and_place_of_a_sensor_must_be_text(kind, at, says):
+    with pytest.raises(ts.TorsorError, match=says):
+        ts.Sensor(kind, at)

@@ -199,14 +199,14 @@ def test_laws_are_functions_over_dual_numbers(arm):
 # -- composition, batches, options -------------------------------------------------------------------------------------------
 
 
-def everything(arm):
+def laws_of_all_joints(arm):
     return dict.fromkeys(arm.joints, LAWS["servo with everything"]) | {"joint2": LAWS["PID"]}
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "euler", "rk4", "midpoint"])
 def test_one_robot_and_a_batch_have_the_same_bits(arm, integrator):
     u, q0 = commands(20, N=19), commands(19, seed=1)
-    options = {"dt": DT, "actuators": everything(arm), "integrator": integrator}
+    options = {"dt": DT, "actuators": laws_of_all_joints(arm), "integrator": integrator}
     many = rollout(arm, q0, np.zeros(2), u, **options)
     for k in (0, 7, 18):
         one = rollout(arm, q0[k], np.zeros(2), u[k], **options)
@@ -219,13 +219,13 @@ def test_threads_change_no_bit_of_a_rollout_with_actuators(arm):
     runs = []
     for n in (1, 2):
         with ts.threads(n):
-            runs.append(rollout(arm, q0, np.zeros(2), u, dt=DT, actuators=everything(arm)))
+            runs.append(rollout(arm, q0, np.zeros(2), u, dt=DT, actuators=laws_of_all_joints(arm)))
     assert np.array_equal(runs[0].q, runs[1].q)
     assert np.array_equal(runs[0].actuator_memory, runs[1].actuator_memory)
 
 
 def test_record_keeps_rows_of_the_memory(arm):
-    options = {"dt": DT, "actuators": everything(arm)}
+    options = {"dt": DT, "actuators": laws_of_all_joints(arm)}
     full = rollout(arm, [0.1, 0.2], np.zeros(2), commands(20), **options)
     some = rollout(arm, [0.1, 0.2], np.zeros(2), commands(20), record=5, **options)
     last = rollout(arm, [0.1, 0.2], np.zeros(2), commands(20), record="last", **options)
@@ -235,7 +235,7 @@ def test_record_keeps_rows_of_the_memory(arm):
 
 
 def test_actuator_memory_continues_a_rollout(arm):
-    u, options = commands(20, N=3), {"dt": DT, "actuators": everything(arm)}
+    u, options = commands(20, N=3), {"dt": DT, "actuators": laws_of_all_joints(arm)}
     whole = rollout(arm, [0.1, 0.2], np.zeros(2), u, **options)
     half = rollout(arm, [0.1, 0.2], np.zeros(2), u[:, :8], **options)
     rest = rollout(arm, half.q[:, -1], half.v[:, -1], u[:, 8:], actuator_memory=half.actuator_memory[:, -1], **options)
@@ -251,9 +251,9 @@ def test_controller_gives_the_commands_of_actuators(arm):
 
     T = 15
     r = rollout(arm, [0.0, 0.0], np.zeros(2), dt=DT, steps=T, controller=ramp, parameters={"rate": 2.0}, memory=[0.5],
-                actuators=everything(arm))  # fmt: skip
+                actuators=laws_of_all_joints(arm))  # fmt: skip
     u = np.stack([2.0 * np.arange(T) * DT, 0.5 + 0.01 * np.arange(T)], axis=1)
-    given = rollout(arm, [0.0, 0.0], np.zeros(2), u, dt=DT, actuators=everything(arm))
+    given = rollout(arm, [0.0, 0.0], np.zeros(2), u, dt=DT, actuators=laws_of_all_joints(arm))
     np.testing.assert_allclose(r.q, given.q, rtol=0, atol=1e-14)
     np.testing.assert_allclose(r.actuator_memory, given.actuator_memory, rtol=0, atol=1e-13)
     np.testing.assert_allclose(r.memory[:, 0], 0.5 + 0.01 * np.arange(1, T + 1), rtol=1e-14)
@@ -316,7 +316,7 @@ def test_floating_base_with_actuated_legs():
 @pytest.mark.parametrize("integrator", ["semi_implicit", "euler", "rk4", "midpoint"])
 def test_simulate_equals_rollout(arm, integrator):
     u = commands(20)
-    options = {"dt": DT, "actuators": everything(arm), "integrator": integrator}
+    options = {"dt": DT, "actuators": laws_of_all_joints(arm), "integrator": integrator}
     r = rollout(arm, [0.1, 0.2], np.zeros(2), u, **options)
     s = simulate(arm, [0.1, 0.2], np.zeros(2), 20 * DT, u, **options)
     np.testing.assert_allclose(s.q[1:], r.q, rtol=0, atol=1e-14 if integrator != "midpoint" else 1e-11)
@@ -328,7 +328,7 @@ def test_simulate_equals_rollout(arm, integrator):
 
 
 def test_simulate_with_stops_and_adaptive_steps_converges_to_the_same_motion(arm):
-    u, options = commands(20), {"dt": DT, "actuators": everything(arm)}
+    u, options = commands(20), {"dt": DT, "actuators": laws_of_all_joints(arm)}
     fine = simulate(arm, [0.1, 0.2], np.zeros(2), 20 * DT, u, integrator="dop853", **options)
     stops = simulate(arm, [0.1, 0.2], np.zeros(2), 20 * DT, u, integrator="rk4", limits=0.5, **options)
     np.testing.assert_allclose(stops.q[-1], fine.q[-1], rtol=0, atol=1e-4)

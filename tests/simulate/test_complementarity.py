@@ -15,7 +15,7 @@ from torsor.simulate.complementarity import lemke, solve
 INF = np.inf
 
 
-def conditions_violated(A, b, lower, upper, x, w):
+def largest_violation(A, b, lower, upper, x, w):
     """The largest violation of w = A x + b, l ≤ x ≤ u and the signs of w."""
     wrong = [A @ x + b - w, lower - x, x - upper, np.where(x > lower, w, 0), np.where(x < upper, -w, 0)]
     return max(abs(wrong[0]).max(), *(float(np.max(p)) for p in wrong[1:]))
@@ -33,7 +33,7 @@ def enumerate_active_sets(A, b, lower, upper):
             x[F] = np.linalg.solve(A[np.ix_(F, F)], -(A[F] @ np.where(s == 0, 0, x) + b[F]))
         w = A @ x + b
         w[F] = 0
-        if conditions_violated(A, b, lower, upper, x, w) < 1e-9:
+        if largest_violation(A, b, lower, upper, x, w) < 1e-9:
             found.append((x, w))
     return found
 
@@ -70,7 +70,7 @@ def test_larger_problems_satisfy_their_conditions(seed, n):
     A, b = J @ J.T + 0.05 * np.eye(n), 3 * rng.normal(size=n)
     lower, upper = random_bounds(rng, n)
     x, w = solve(A, b, lower, upper)
-    assert conditions_violated(A, b, lower, upper, x, w) < 1e-8
+    assert largest_violation(A, b, lower, upper, x, w) < 1e-8
 
 
 @settings(max_examples=60, deadline=None)
@@ -82,7 +82,7 @@ def test_redundant_contacts_have_unique_accelerations(seed, n):
     J = np.concatenate([J, J[: n // 2]])  # some contacts appear twice
     lower, upper = np.zeros(len(J)), np.full(len(J), INF)
     x, w = solve(J @ J.T, J @ a, lower, upper)
-    assert conditions_violated(J @ J.T, J @ a, lower, upper, x, w) < 1e-8
+    assert largest_violation(J @ J.T, J @ a, lower, upper, x, w) < 1e-8
     order = rng.permutation(len(J))
     np.testing.assert_allclose(solve((J @ J.T)[np.ix_(order, order)], (J @ a)[order], lower, upper).w, w[order], atol=1e-7)
 

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
+from torsor.errors import ArgumentError, UnknownName
+from torsor.model.joints import Composite, Prismatic, Revolute
 from torsor.simulate.limits import Stop, impact_velocities, stop_joints
 from torsor.simulate.system import RigidTree
 
@@ -101,3 +103,27 @@ def test_joint_driven_by_a_moving_constraint_strikes_its_stop():
     assert np.abs(run.residual).max() < 1e-9
     assert np.abs(arm.constrained(moving).slip(run.q, run.v, time=run.t)).max() < 1e-9
     assert run.q[:, 1].max() <= 2.0
+
+
+@pytest.mark.parametrize(
+    "kind", ["cylindrical", Composite([Revolute((0, 0, 1)), Prismatic((0, 0, 1))])], ids=["cylindrical", "composite"]
+)
+def test_coordinates_of_a_joint_with_several_have_their_own_stops(kind):
+    """A body that falls along its axis by h hits the stop at √(2h/g), and again after twice e times that."""
+    b = ts.Builder("drop").link("post").link("body", mass=2.0, com=(0, 0, 0), inertia=(1, 1, 1))
+    axis = {"axis": (0, 0, 1)} if kind == "cylindrical" else {}
+    robot = b.joint("slide", kind, "post", "body", **axis, lower=(-1, -0.5), upper=(1, 0.5)).build()
+    run = robot.simulate([0.9, 0.0], [0.0, 0.0], 2.0, limits=0.5)
+    first = np.sqrt(2 * 0.5 / 9.81)
+    assert [e.name for e in run.events[:2]] == ["slide[1]: lower stop"] * 2
+    np.testing.assert_allclose([e.t for e in run.events[:3]], [first, 2 * first, 2.5 * first], rtol=1e-9)
+    np.testing.assert_allclose(run.q[-1], [0.9, -0.5], atol=1e-9)
+
+
+def test_joints_without_stops_and_wrong_restitutions_are_refused():
+    ball = ts.Builder("ball").link("a").link("b", mass=1.0, inertia=(1, 1, 1)).joint("j", "spherical", "a", "b").build()
+    with pytest.raises(UnknownName, match="joint with stops"):
+        ball.simulate([0, 0, 0, 1], [0, 0, 0], 0.1, limits={"j": 0.5})
+    for wrong in ("all", 1.5, np.nan):  # also where no joint has limits
+        with pytest.raises(ArgumentError, match="the restitution must be a number between 0 and 1"):
+            ball.simulate([0, 0, 0, 1], [0, 0, 0], 0.1, limits=wrong)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -121,6 +122,27 @@ def test_memory_continues_a_rollout(arm):
     half = rollout(arm, np.zeros(2), np.zeros(2), u[:7], memory=np.zeros(4), **options)
     rest = rollout(arm, half.q[-1], half.v[-1], u[7:], memory=half.memory[-1], **options)
     assert np.array_equal(rest.q, whole.q[7:])
+
+
+@pytest.mark.parametrize("record", ["all", "last", 5])
+def test_memory_computed_on_access_equals_recorded_memory_bit_for_bit(arm, record):
+    q0, v0, start, u = numbers(3, 2), numbers(3, 2, seed=1), numbers(3, 4, seed=2), numbers(3, 20, 2)
+    options = {"dt": DT, "controller": pid, "parameters": {"kp": 30.0, "ki": per_robot([5.0, 50.0, 500.0])}, "record": record}
+    recorded = rollout(arm, q0, v0, u, memory=start, differentiable=True, **options)
+    again = rollout(arm, q0, v0, u, memory=start, **options)
+    for array in (q0, v0, start, u):
+        array[:] = 0.0  # of the caller: what was simulated does not change
+    assert np.array_equal(again.memory, recorded.memory)
+    assert np.array_equal(again.tau, recorded.tau)
+
+
+def test_memory_and_joint_forces_survive_pickling(arm):
+    r = rollout(arm, np.zeros(2), np.zeros(2), numbers(6, 2), dt=DT, controller=pid, memory=np.zeros(4),
+                parameters={"kp": 30.0, "ki": 50.0})  # fmt: skip
+    back = pickle.loads(pickle.dumps(r))
+    assert np.array_equal(back.memory, r.memory)
+    assert back.actuator_memory is None
+    assert np.array_equal(back.tau, r.tau)
 
 
 def test_time_and_memory_count_the_same_steps(arm):

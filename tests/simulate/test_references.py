@@ -14,7 +14,7 @@ from torsor.simulate.events import Event
 G = 9.81
 
 
-def integrated(rhs, start, duration):
+def integrate_by_scipy(rhs, start, duration):
     """The final state by SciPy, with the smallest useful tolerance."""
     return solve_ivp(rhs, (0, duration), start, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
 
@@ -119,7 +119,7 @@ def test_cart_pole_agrees_with_reference():
 
     start = [0.1, 0.2, 0.0, -0.1]
     run = simulate(ts.robots.cart_pole(), start[:2], start[2:], 2.0, lambda t, q, v: np.array([force(t), 0.0]))
-    np.testing.assert_allclose(end(run), integrated(rhs, start, 2.0), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(end(run), integrate_by_scipy(rhs, start, 2.0), rtol=1e-8, atol=1e-8)
 
 
 def test_acrobot_agrees_with_reference():
@@ -141,7 +141,7 @@ def test_acrobot_agrees_with_reference():
 
     start = [-np.pi / 2 + 0.3, 0.2, 0.0, 0.0]
     run = simulate(ts.robots.acrobot(), start[:2], start[2:], 3.0, [0.0, tau])
-    np.testing.assert_allclose(end(run), integrated(rhs, start, 3.0), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(end(run), integrate_by_scipy(rhs, start, 3.0), rtol=1e-8, atol=1e-8)
 
 
 def test_four_bar_conserves_energy_over_full_turns():

@@ -26,7 +26,7 @@ def kill_process_of_pid_file(folder: Path) -> threading.Thread:
     return thread
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """Whether a process is running; a zombie is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

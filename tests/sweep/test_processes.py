@@ -16,7 +16,7 @@ import torsor as ts
 from torsor.simulate.studies import sweep
 
 from . import studies
-from .killing import alive, kill_process_of_pid_file
+from .killing import is_alive, kill_process_of_pid_file
 from .same import same_outcomes
 
 GRID = {"mass": [0.1, 0.7], "kp": np.linspace(5.0, 50.0, 3)}
@@ -162,7 +162,7 @@ def test_interrupted_sweep_ends_its_workers_and_computes_the_rest_later(how, tmp
     kept = len(list((tmp_path / "r").rglob("*.json")))
     assert 5 <= kept < 40
     end = time.monotonic() + 20
-    while any(alive(int(line.split()[0])) for line in logged):
+    while any(is_alive(int(line.split()[0])) for line in logged):
         assert time.monotonic() < end, "a worker outlives the process that started it"
         time.sleep(0.02)
 

@@ -16,7 +16,7 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree
 from torsor.symbolic.closed_form import ClosedForm, symbolic
 from torsor.symbolic.notation import trig_label
-from torsor.symbolic.parameters import Parameters, as_written
+from torsor.symbolic.parameters import Parameters, simplest_fraction
 
 q1, q2, d2, w1, w2, e2 = symbols("theta_1 theta_2 d_2 thetadot_1 thetadot_2 ddot_2")
 ARMS = ("two_link", "rp_arm", "cartesian", "furuta", "acrobot", "cart_pole", "scara", "stanford_arm", "puma560", "ur5", "panda")
@@ -39,14 +39,14 @@ def elbow() -> ts.Robot:
     return ts.Robot(b.frame("tip", "link3", xyz=(0.6, 0, 0)).description())
 
 
-def robot_named(name: str) -> ts.Robot:
+def robot_by_name(name: str) -> ts.Robot:
     return {"planar_3r": planar_3r, "elbow": elbow}.get(name, getattr(ts.robots, name, None))()
 
 
 @cache  # takes most of the time of this file, so computed once for all tests
 def formulas(name: str, parameters: str) -> tuple[ClosedForm, ts.Robot]:
     """The closed form, and the robot with the same exact right angles."""
-    form = symbolic(robot_named(name), parameters)
+    form = symbolic(robot_by_name(name), parameters)
     return form, ts.Robot(form.description)
 
 
@@ -277,7 +277,7 @@ def test_parameters_are_named_from_the_model():
     assert {"ly_upper_arm", "lz_upper_arm", "l_forearm", "Ixx_forearm", "g"} <= set(found)
     assert all(value != 0 for value in found.values())
     assert "m_3" in {p.name for p in Parameters(ts.robots.description("panda")).items}, "panda_link3, without what all share"
-    assert as_written(1 / 3).denominator == 3
+    assert simplest_fraction(1 / 3).denominator == 3
 
 
 @pytest.mark.parametrize("form", ["expanded", "program"])

@@ -32,7 +32,7 @@ TASKS = {
 LONG = ("humanoid", "quadruped", "square in the body")
 
 
-def named(name: str) -> Robot:
+def robot_by_name(name: str) -> Robot:
     return Robot(random_tree(11, bodies=3, base="floating", couplings=False)) if name == "tree" else getattr(ts.robots, name)()
 
 
@@ -61,7 +61,7 @@ class Case:
 )
 def case(request):
     name, frames = TASKS[request.param]
-    robot = named(name)
+    robot = robot_by_name(name)
     rng = np.random.default_rng(3)
     c = Case(robot, frames, robot.random_configuration(rng), rng.normal(size=robot.nv))
     assert c.tolerance < 1e-10, "the promise is 1e-10; choose a configuration farther from a singularity"

@@ -36,14 +36,16 @@ TWO = coordinate_symbols("theta1 theta2")
 (th1, w1), (th2, w2) = TWO
 
 
-def moving(p, coordinates):
+def point_rate(p, coordinates):
     """ṗ of a point p(q)."""
     return sum((Matrix(p).diff(q) * v for q, v in coordinates), Matrix([0] * len(p)))
 
 
 def particles(masses, positions, up, coordinates):
     """K and P of point masses: Σ ½ m ṗ², Σ m g p·up."""
-    K = sum(mass * moving(p, coordinates).dot(moving(p, coordinates)) / 2 for mass, p in zip(masses, positions, strict=True))
+    K = sum(
+        mass * point_rate(p, coordinates).dot(point_rate(p, coordinates)) / 2 for mass, p in zip(masses, positions, strict=True)
+    )
     P = sum(mass * g * Matrix(p).dot(Matrix(up)) for mass, p in zip(masses, positions, strict=True))
     return K, P
 

@@ -15,7 +15,7 @@ STATOR = {"mass": 0.9, "com": (1, 0, 0), "inertia": (0, 0, 0.005)}
 ROTOR = {"mass": 0.1, "inertia": (0.00125 / 2, 0.00125 / 2, 0.00125)}
 
 
-def geared(G: float) -> ts.Robot:
+def geared_arm(G: float) -> ts.Robot:
     """The 2R arm with a motor at each joint; the first stator is on the ground, the second on link 1."""
     arm = ts.robots.two_link().with_payload("link1", **STATOR)
     return arm.with_rotors({"joint1": {**ROTOR, "ratio": G}, "joint2": {**ROTOR, "ratio": G, "xyz": (1, 0, 0)}})
@@ -30,7 +30,7 @@ def geared(G: float) -> ts.Robot:
 )
 @pytest.mark.parametrize("theta2", [0.0, 0.7, np.pi / 2, 3.0])
 def test_mass_matrices_with_rotors_equal_the_printed_ones(G, printed, half_a_digit, theta2):
-    error = np.abs(geared(G).mass_matrix([0.3, theta2]) - printed(np.cos(theta2)))
+    error = np.abs(geared_arm(G).mass_matrix([0.3, theta2]) - printed(np.cos(theta2)))
     assert (error <= np.array(half_a_digit) + 1e-12).all()
 
 
@@ -39,7 +39,7 @@ def test_mass_matrix_with_rotors_equals_the_derivation_by_hand(G):
     """K is the sum of the masses, motor 2 fixed to link 1, rotor 1 at G θ̇₁ and rotor 2 at θ̇₁ + G θ̇₂."""
     c, J = np.cos(0.7), 0.00125
     M = [[4 + 2 * c + 0.005 + J + G * G * J, 1 + c + G * J], [1 + c + G * J, 1 + G * G * J]]
-    np.testing.assert_allclose(geared(G).mass_matrix([0.3, 0.7]), M, rtol=1e-14)
+    np.testing.assert_allclose(geared_arm(G).mass_matrix([0.3, 0.7]), M, rtol=1e-14)
 
 
 def test_rotor_on_the_ground_adds_g_squared_times_its_inertia():
@@ -50,7 +50,9 @@ def test_rotor_on_the_ground_adds_g_squared_times_its_inertia():
 
 
 def test_the_mass_matrix_becomes_more_diagonal_with_the_gear_ratio():
-    coupled = [abs(M[0, 1]) / np.sqrt(M[0, 0] * M[1, 1]) for M in (geared(G).mass_matrix([0, 0]) for G in (1, 10, 100, 1000))]
+    coupled = [
+        abs(M[0, 1]) / np.sqrt(M[0, 0] * M[1, 1]) for M in (geared_arm(G).mass_matrix([0, 0]) for G in (1, 10, 100, 1000))
+    ]
     assert coupled == sorted(coupled, reverse=True)
     assert coupled[-1] < 0.01
 

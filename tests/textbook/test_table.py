@@ -24,7 +24,7 @@ SECTIONS = [line[3:] for line in PAGE.splitlines() if line.startswith("## ")]
 ALL = [row for section in SECTIONS for row in rows(section)]
 
 
-def expanded(items: list[str], prefix: str) -> set[int]:
+def expand_ranges(items: list[str], prefix: str) -> set[int]:
     """{5, 6, 7} of "8.5–8.7" with prefix "8."."""
     found = set()
     for item in items:
@@ -35,17 +35,17 @@ def expanded(items: list[str], prefix: str) -> set[int]:
 
 
 def test_textbook_page_has_every_equation_of_modern_robotics():
-    assert expanded([r[0] for r in rows("Modern Robotics, chapter 8: equations")], "8.") == set(range(1, 113))
+    assert expand_ranges([r[0] for r in rows("Modern Robotics, chapter 8: equations")], "8.") == set(range(1, 113))
 
 
 def test_textbook_page_has_every_equation_of_featherstone_and_orin():
-    assert expanded([r[0] for r in rows("Featherstone & Orin, section 3")], "") == set(range(1, 30))
+    assert expand_ranges([r[0] for r in rows("Featherstone & Orin, section 3")], "") == set(range(1, 30))
 
 
 def test_textbook_page_has_every_equation_of_asada():
     items = [r[0] for r in rows("Asada, chapter 7")]
-    assert expanded(items, "7.1.") == set(range(1, 20))
-    assert expanded(items, "7.2.") == set(range(1, 33))
+    assert expand_ranges(items, "7.1.") == set(range(1, 20))
+    assert expand_ranges(items, "7.2.") == set(range(1, 33))
 
 
 def test_textbook_page_has_every_exercise_example_and_function():

@@ -52,20 +52,20 @@ def shown():
         process.terminate()
 
 
-def opened(shown, **options):
+def open_websocket(shown, **options):
     options = {"origin": shown.url.rsplit("/", 2)[0], "subprotocols": [f"viser-v{viser.__version__}"], **options}
     return connect(shown.url.replace("http", "ws", 1), max_size=None, compression=None, **options)
 
 
 def answers(shown):
     """Whether a new page and its scene are still served."""
-    with opened(shown) as page:
+    with open_websocket(shown) as page:
         return len(page.recv(timeout=30)) > 0
 
 
 def test_large_frame_ends_its_connection_and_nothing_else(shown):
     before = shown.megabytes()
-    with opened(shown) as page, suppress(ConnectionClosed):
+    with open_websocket(shown) as page, suppress(ConnectionClosed):
         page.send(bytes(100 * 2**20))
         while True:
             page.recv(timeout=30)
@@ -77,7 +77,7 @@ def test_large_frame_ends_its_connection_and_nothing_else(shown):
 def test_200_idle_sockets_do_not_block_the_server_or_use_much_memory(shown):
     before = shown.megabytes()
     mute = [socket.create_connection(("127.0.0.1", shown.port)) for _ in range(100)]
-    waiting = [opened(shown) for _ in range(100)]
+    waiting = [open_websocket(shown) for _ in range(100)]
     assert answers(shown)
     assert shown.megabytes() - before <= ALLOWED
     for page in waiting:
@@ -91,7 +91,7 @@ def test_clients_that_do_not_read_do_not_block_the_server_or_use_much_memory(sho
     """A motion is played repeatedly to twenty clients that never read."""
     before, slow = shown.megabytes(), []
     for _ in range(20):
-        slow.append(opened(shown, max_queue=1))
+        slow.append(open_websocket(shown, max_queue=1))
     for _ in range(5):
         shown.play()
         time.sleep(1.0)

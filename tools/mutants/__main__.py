@@ -61,7 +61,7 @@ def main() -> None:
     places = [p for p in places if p.key.startswith(options.only)] if options.only else places[: options.sample]
     done = {row["key"]: row for row in _rows(HOME / "results.jsonl")}
     todo = [p for p in places if p.key not in done]
-    work = partial(_judged, snapshot=snapshot, reach=reach, limit=options.limit)
+    work = partial(_judge, snapshot=snapshot, reach=reach, limit=options.limit)
     started = time.monotonic()
     for n, (place, row) in enumerate(pool.results(todo, work, options.workers, 2 * options.limit + 120), start=1):
         row = {"key": place.key} | (row or {"status": "killed", "by": "the process died or hung"})
@@ -97,14 +97,14 @@ def _reach(snapshot: Path, tests: Sequence[str], workers: int) -> list[dict[str,
     found = [p for x in tests for p in sorted((snapshot / "tests").glob(f"{x}/test_*.py" if "." not in x else x))]
     files = [str(p.relative_to(snapshot)) for p in found]
     todo = [f for f in ("probe", *files) if f not in known]
-    for file, rows in pool.results(todo, partial(_recorded, snapshot=snapshot), workers, 600):
+    for file, rows in pool.results(todo, partial(_record_reach, snapshot=snapshot), workers, 600):
         known[file] = {"file": file, "tests": rows or []}
         _append(kept, known[file])
         print(f"reach of {file}: {len(rows or [])} tests", flush=True)
     return list(known.values())
 
 
-def _recorded(file: str, snapshot: Path) -> list[dict[str, Any]]:
+def _record_reach(file: str, snapshot: Path) -> list[dict[str, Any]]:
     running.prepare(snapshot)
     if file == "probe":
         return [_baseline(snapshot)]
@@ -128,28 +128,28 @@ def _control(_: str, snapshot: Path, reach: list[dict[str, Any]]) -> str | None:
     from tools.mutants.probe import difference
 
     running.prepare(snapshot)
-    return difference(_known(reach)["numbers"])
+    return difference(_baseline_row(reach)["numbers"])
 
 
-def _known(reach: list[dict[str, Any]]) -> dict[str, Any]:
+def _baseline_row(reach: list[dict[str, Any]]) -> dict[str, Any]:
     return next(row["tests"][0] for row in reach if row["file"] == "probe")
 
 
-def _judged(place: Place, snapshot: Path, reach: list[dict[str, Any]], limit: float) -> dict[str, Any]:
+def _judge(place: Place, snapshot: Path, reach: list[dict[str, Any]], limit: float) -> dict[str, Any]:
     """Does the probe differ; if so, which test fails first."""
     from tools.mutants.probe import difference
 
     started = time.monotonic()
-    baseline = _known(reach)
+    baseline = _baseline_row(reach)
     if not _runs(baseline["functions"], place):
         return {"status": "unreached"}
     running.prepare(snapshot, place)
     try:
-        running.limited(60)
+        running.set_time_limit(60)
         differs = difference(baseline["numbers"])
     except Exception as error:
         differs = type(error).__name__
-    running.limited(0)
+    running.set_time_limit(0)
     row: dict[str, Any] = {"status": "same", "probe": differs, "seconds": round(time.monotonic() - started, 2)}
     if differs is None:
         return row
@@ -160,7 +160,7 @@ def _judged(place: Place, snapshot: Path, reach: list[dict[str, Any]], limit: fl
         running.run(sorted({t.split("::")[0] for t in part}), chosen, "-x")
         if chosen.killer or chosen.late:
             break
-    running.limited(0)
+    running.set_time_limit(0)
     status = "killed" if chosen.killer else "limit" if chosen.late else "survived"
     times = {"seconds": round(time.monotonic() - started, 2), "processor": round(time.process_time(), 2)}
     return row | times | {"status": status, "by": chosen.killer, "tests": len(tests), "passed": chosen.passed}

@@ -46,17 +46,17 @@ def all_places(package: Path) -> list[Place]:
 def places(path: Path, name: str) -> Iterator[Place]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for index, (node, lines) in enumerate(_targets(tree)):
-        yield Place(name, node.lineno, node.col_offset, index, ast.unparse(node), ast.unparse(_changed(node)), lines)
+        yield Place(name, node.lineno, node.col_offset, index, ast.unparse(node), ast.unparse(_change(node)), lines)
 
 
-def mutated(path: Path, index: int) -> ast.Module:
+def mutate(path: Path, index: int) -> ast.Module:
     """The file's tree, changed at one place."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     place, _ = list(_targets(tree))[index]
 
     class Change(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> ast.AST:
-            return ast.copy_location(_changed(place), place) if node is place else self.generic_visit(node)
+            return ast.copy_location(_change(place), place) if node is place else self.generic_visit(node)
 
     return ast.fix_missing_locations(Change().visit(tree))
 
@@ -102,7 +102,7 @@ def _changeable(node: ast.AST) -> bool:
     return False
 
 
-def _changed(node: ast.expr) -> ast.expr:
+def _change(node: ast.expr) -> ast.expr:
     new = copy(node)
     match node, new:
         case ast.Compare(ops=[op]), ast.Compare():

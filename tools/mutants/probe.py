@@ -185,12 +185,12 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
             state = ConstraintState(m, q.tolist(), v)
             yield f"{seed} {x.name} joint", lambda x=x, state=state: [x.coordinates(state), x.velocity(state)]
             if x.kind.nv:
-                yield f"{seed} {x.name} drive", lambda x=x, state=state: x.actuated(state, [0.3] * x.kind.nv)
+                yield f"{seed} {x.name} drive", lambda x=x, state=state: x.actuation_wrenches(state, [0.3] * x.kind.nv)
         A = _attempt(lambda: stack_rows(closing[:1], ConstraintState(m, q.tolist(), v)).A[:3])
         if not isinstance(A, str) and len(A):
             f, g, inverse = v[::-1], [0.1 * i for i in range(len(A))], inverse_mass.by_factors(m, q.tolist())
-            yield f"{seed} direct", lambda A=A, f=f, g=g: closed_loops.solve_direct(m, q.tolist(), A, f, g)
-            yield f"{seed} multipliers", lambda A=A, f=f, g=g: closed_loops.solve_by_multipliers(inverse, A, f, g)
+            yield f"{seed} direct", lambda A=A, f=f, g=g: closed_loops.solve_direct(m, q.tolist(), A, f, g)[:3]
+            yield f"{seed} multipliers", lambda A=A, f=f, g=g: closed_loops.solve_by_multipliers(inverse, A, f, g)[:3]
 
 
 def _chains() -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -231,7 +231,7 @@ def _chains() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"{seed} recover", lambda made=made: constraint_force.recover(made[0], made[2])
         steps = [RelativeMotion.of(x[0].X, Motion.of(draw(6)), Motion.of(draw(6))) for x in parts[:2]]
         A = Acceleration.of(Motion.of(draw(6)), Motion.of(draw(6)), Vec(0, 0, -9.81))
-        yield f"{seed} relative", lambda steps=steps, A=A: [*(steps[1] @ steps[0]), (steps[1] @ steps[0]).carried(A)]
+        yield f"{seed} relative", lambda steps=steps, A=A: [*(steps[1] @ steps[0]), (steps[1] @ steps[0]).acceleration_past(A)]
         yield f"{seed} matrices", lambda J=J, P=P: [J - J.T @ J, P - (J + J) @ P]
 
 

@@ -14,7 +14,7 @@ from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
 
-from tools.mutants.places import FOLDERS, Place, mutated
+from tools.mutants.places import FOLDERS, Place, mutate
 
 LONGEST = 30.0  # [s] a test that takes longer, traced and without kernel caches, is not used
 MEMORY = 6 << 30  # [bytes] of address space: a mutant that allocates without end dies alone
@@ -52,14 +52,14 @@ def prepare(snapshot: Path, place: Place | None = None) -> None:
     if place is not None:
         path = snapshot / "src/torsor" / place.file
         module = "torsor." + place.file.removesuffix(".py").replace("/", ".")
-        sys.meta_path.insert(0, Finder(module, path, mutated(path, place.index)))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, Finder(module, path, mutate(path, place.index)))  # type: ignore[arg-type]
 
 
 class TooLong(Exception):
     """A computation that ran into its limit."""
 
 
-def limited(seconds: float) -> None:
+def set_time_limit(seconds: float) -> None:
     """Raise :class:`TooLong` after this many seconds of processor time; 0 for no limit."""
 
     def stop(*_: Any) -> None:
@@ -113,7 +113,7 @@ class Recorder:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         forget()
-        limited(LONGEST)
+        set_time_limit(LONGEST)
         self.started = time.process_time()  # what else the machine does is not counted
         self.reached.__enter__()
 
@@ -138,7 +138,7 @@ class Chosen:
         items[:] = sorted((x for x in items if x.nodeid in order), key=lambda x: order[x.nodeid])
 
     def pytest_runtest_protocol(self, item: Any) -> None:
-        limited(20 + 10 * self.seconds[item.nodeid])
+        set_time_limit(20 + 10 * self.seconds[item.nodeid])
         if time.monotonic() > self.deadline:
             self.late, item.session.shouldstop = True, "out of time"
 

@@ -64,7 +64,13 @@ from torsor.algorithms.products import (
     mass_matrix_solve_by_factors,
 )
 from torsor.algorithms.reactions import reaction_wrenches
-from torsor.algorithms.regressors import inverse_dynamics_regressor, kinetic_energy_regressor, potential_energy_regressor
+from torsor.algorithms.regressors import (
+    body_regressor,
+    center_of_mass_regressor,
+    inverse_dynamics_regressor,
+    kinetic_energy_regressor,
+    potential_energy_regressor,
+)
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import rnea_derivatives
 from torsor.algorithms.sensors import accelerometer, force_torque, gyroscope, joint_torque_sensor
@@ -84,11 +90,13 @@ __all__ = [
     "accelerometer",
     "analytic_jacobian",
     "bias_force",
+    "body_regressor",
     "capture_point",
     "center_of_mass",
     "center_of_mass_acceleration",
     "center_of_mass_jacobian",
     "center_of_mass_jacobian_rate",
+    "center_of_mass_regressor",
     "center_of_mass_velocity",
     "centroidal_matrix",
     "centroidal_matrix_rate",

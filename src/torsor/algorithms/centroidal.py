@@ -55,13 +55,13 @@ def center_of_mass_jacobian_rate(model: Model, q: Scalars, v: Scalars) -> list[l
 def centroidal_momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """h_G = (L_o − c × p, p): the momentum about the centre of mass."""
     c = _center(model, total_inertia(model, q))
-    return six_numbers(_about(c, Force.of(momentum(model, q, v))))
+    return six_numbers(_about_point(c, Force.of(momentum(model, q, v))))
 
 
 def centroidal_momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
     """ḣ_G = A_G a + Ȧ_G v, the sum of all external wrenches about c; the part ċ × p = ċ × m ċ of the rate vanishes."""
     c = _center(model, total_inertia(model, q))
-    return six_numbers(_about(c, _momentum_rate(model, q, v, a)))
+    return six_numbers(_about_point(c, _momentum_rate(model, q, v, a)))
 
 
 def centroidal_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
@@ -112,7 +112,7 @@ def zero_moment_point(model: Model, q: Scalars, v: Scalars, a: Scalars, height: 
 
     About p the wrench has no moment along the ground (Vukobratović & Borovac 2004).
     """
-    u, _ = _upwards(model, "a zero-moment point")
+    u, _ = _up_direction(model, "a zero-moment point")
     X, _, A, F = outward(model, q, v, a)
     F[0] = F[0] + model.inertia[0].inverse_dynamics(A[0])  # the weight of the base
     n, f = inward(model, X, F)[0]
@@ -127,7 +127,7 @@ def capture_point(model: Model, q: Scalars, v: Scalars, height: Scalar = 0) -> l
 
     Stepping there brings a linear inverted pendulum of height z to rest.
     """
-    u, g = _upwards(model, "a capture point")
+    u, g = _up_direction(model, "a capture point")
     c = Vec(*center_of_mass(model, q))
     z = u.dot(c) - height
     if isinstance(z, (int, float)) and z <= 0:
@@ -136,7 +136,7 @@ def capture_point(model: Model, q: Scalars, v: Scalars, height: Scalar = 0) -> l
     return list(point + u * (height - u.dot(point)))
 
 
-def _upwards(model: Model, what: str) -> tuple[Vec, Scalar]:
+def _up_direction(model: Model, what: str) -> tuple[Vec, Scalar]:
     """The unit vector against gravity, and g."""
     g = sqrt(model.gravity.dot(model.gravity))
     if isinstance(g, (int, float)) and g == 0:
@@ -175,7 +175,7 @@ def _mass(model: Model, m: Scalar) -> Scalar:
     return m
 
 
-def _about(c: Vec, F: Force) -> Force:
+def _about_point(c: Vec, F: Force) -> Force:
     """A wrench or momentum about the origin, about c."""
     return Force(F.m - c.cross(F.f), F.f)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torsor.model.joints import JointType
 from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, rate, sqrt
 
@@ -20,11 +21,15 @@ def integrate(model: Model, q: Scalars, v: Scalars, dt: Scalar) -> list[Scalar]:
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars) -> list[Scalar]:
-    """q1 ⊖ q0: the velocity that leads from q0 to q1 in unit time."""
+    """q1 ⊖ q0: the velocity that leads from q0 to q1 in unit time.
+
+    The turns of a leader count: after a turn of a continuous joint, the joints that follow it are elsewhere.
+    """
     out: list[Scalar] = []
     for i in _joints_with_coordinates(model):
         j, k = model.joint[i], model.q_start[i]
-        out.extend(j.difference(q0[k : k + j.nq], q1[k : k + j.nq]))
+        minus = JointType.difference if i in model.leaders else type(j).difference
+        out.extend(minus(j, q0[k : k + j.nq], q1[k : k + j.nq]))
     return out
 
 

@@ -8,7 +8,7 @@ from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import joints, subspace_rates, velocities
 from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, rate
-from torsor.spatial import Subspace, symmetric
+from torsor.spatial import Subspace, symmetrize
 from torsor.spatial.coriolis import BodyCoriolis
 
 
@@ -55,7 +55,7 @@ def mass_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]
 def mass_matrix_rate_by_coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     """Ṁ = C + Cᵀ, because Ṁ − 2C is skew (MR Prop. 8.1); shorter for some robots of a few joints."""
     C = coriolis_matrix(model, q, v)
-    return symmetric([[C[i][j] + C[j][i] for j in range(len(C))] for i in range(len(C))])
+    return symmetrize([[C[i][j] + C[j][i] for j in range(len(C))] for i in range(len(C))])
 
 
 def christoffel_symbols(model: Model, q: Scalars) -> list[list[list[Scalar]]]:

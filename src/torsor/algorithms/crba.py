@@ -6,7 +6,7 @@ from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import joints
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import plus_diagonal, symmetric
+from torsor.spatial import plus_diagonal, symmetrize
 
 
 def crba(model: Model, q: Scalars) -> list[list[Scalar]]:
@@ -19,7 +19,7 @@ def crba(model: Model, q: Scalars) -> list[list[Scalar]]:
     M: dict[tuple[int, int], list[list[Scalar]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in S[i]]
-        M[i, i] = plus_diagonal(symmetric(S[i].T @ F), drive[i])  # F&O 10
+        M[i, i] = plus_diagonal(symmetrize(S[i].T @ F), drive[i])  # F&O 10
         j = i
         while model.parent[j] > 0:
             F = [X[j].T @ f for f in F]

@@ -39,7 +39,7 @@ def inverse_dynamics_derivatives(
     q_, v_, a_ = recursion(model, q, v, a, on)
     if axes != "body":
         for frame, F in on.items():
-            turning = _turning(jacobian(model, q, frame, "body"), F)
+            turning = _derivative_of_world_wrench(jacobian(model, q, frame, "body"), F)
             q_ = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(q_, turning, strict=True)]
     if lost is None:
         return Derivatives(q_, v_, a_)
@@ -79,7 +79,7 @@ def _in_frame_axes(model: Model, q: Scalars, wrenches: Wrenches | None, axes: st
     return on if axes == "body" else {frame: in_frame_axes(model, q, frame, F) for frame, F in on.items()}
 
 
-def _turning(J: Rows, F: Scalars) -> Rows:
+def _derivative_of_world_wrench(J: Rows, F: Scalars) -> Rows:
     """−Jᵀ ∂f/∂q of a wrench f that is constant in the world's axes: seen from its frame it turns by −ω_k with each q_k."""
     m, f, columns = Vec(*F[:3]), Vec(*F[3:]), list(zip(*J, strict=True))
     turns = [(*w.cross(m), *w.cross(f)) for w in (Vec(*column[:3]) for column in columns)]

@@ -15,7 +15,7 @@ from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import joints
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import symmetric
+from torsor.spatial import symmetrize
 from torsor.spatial.linear import dot, lower_solve, upper_solve
 
 
@@ -32,7 +32,7 @@ class InverseMass(NamedTuple):
     def inverse_inertia(self, A: Sequence[Scalars]) -> list[list[Scalar]]:
         """A M⁻¹ Aᵀ of k rows A (a Jacobian's, or a loop's), symmetric bit for bit."""
         both = [self.inward(row) for row in A]
-        return symmetric([[dot(e, u) for _, u in both] for e, _ in both])
+        return symmetrize([[dot(e, u) for _, u in both] for e, _ in both])
 
 
 def by_articulated_bodies(model: Model, q: Scalars) -> InverseMass:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from torsor.algorithms.kinematics import frame_at, from_world, joints, seen_from, subspace_rates, velocities
+from torsor.algorithms.kinematics import frame_at, from_world, joints, model_relative_to, subspace_rates, velocities
 from torsor.algorithms.rnea import outward
 from torsor.errors import UnknownName
 from torsor.model.model import Frame, Model
@@ -41,7 +41,7 @@ class Sight(NamedTuple):
     @classmethod
     def of(cls, model: Model, q: Scalars, frame: str, relative_to: str | None, at: Scalars | None) -> Sight:
         F = frame_at(model, frame, at)
-        model, B = seen_from(model, relative_to, [F])
+        model, B = model_relative_to(model, relative_to, [F])
         X, S = joints(model, q)
         X0 = from_world(model, X)
         return cls(model, F, B, X, S, X0, F.X @ X0[F.body], B.X @ X0[B.body])

@@ -34,7 +34,7 @@ from torsor.spatial import (
     factor,
     plus_diagonal,
     solve,
-    symmetric,
+    symmetrize,
 )
 from torsor.spatial.articulated import articulate, innovate
 from torsor.spatial.linear import dot
@@ -136,7 +136,7 @@ def compliance(Phi: Matrix, J: Matrix) -> Matrix:
     R = Matrix(root(Phi))
     N = factor(plus_diagonal(R.T @ (J @ R), [1] * 6))
     columns = [solve(N, row) for row in R]  # (1 + RᵀJR)⁻¹ Rᵀ
-    return Matrix(symmetric([[dot(row, column) for column in columns] for row in R]))
+    return Matrix(symmetrize([[dot(row, column) for column in columns] for row in R]))
 
 
 def root(A: Matrix) -> list[list[Scalar]]:

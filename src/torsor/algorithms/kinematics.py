@@ -61,7 +61,7 @@ def poses(
 
 
 def _poses(model: Model, q: Scalars, frames: Sequence[Frame], relative_to: str | None) -> list[list[list[Scalar]]]:
-    model, B = seen_from(model, relative_to, frames)
+    model, B = model_relative_to(model, relative_to, frames)
     X, _ = joints(model, q)
     X0 = from_world(model, X)
     to_world = (B.X @ X0[B.body]).inverse
@@ -78,7 +78,7 @@ def frame_at(model: Model, name: str, at: Scalars | None = None) -> Frame:
     return F if at is None else Frame(F.body, Transform(IDENTITY, Vec(*at)) @ F.X)
 
 
-def seen_from(model: Model, relative_to: str | None, frames: Sequence[Frame]) -> tuple[Model, Frame]:
+def model_relative_to(model: Model, relative_to: str | None, frames: Sequence[Frame]) -> tuple[Model, Frame]:
     """The model and its frame B in the place of the world, for the motion of ``frames`` relative to B.
 
     Joints that carry B and all of the frames do not change this motion.  So the last body that carries them all is put at the

@@ -16,6 +16,7 @@ from torsor.algorithms.rnea import outward
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Inertia, Sym, Transform, Vec
+from torsor.spatial.motion import six_numbers
 from torsor.spatial.vector import ZERO
 
 #: the place of I_xx, I_xy, I_yy, I_xz, I_yz, I_zz among the six numbers of a Sym
@@ -55,8 +56,26 @@ def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars) -> list[Scala
 
 def potential_energy_regressor(model: Model, q: Scalars) -> list[Scalar]:
     """y, (10 N), with P = y·π: −g·h of each unit inertia, h seen from the world."""
+    return [-h.dot(model.gravity) for h in _first_moments(model, q)]
+
+
+def center_of_mass_regressor(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Y, (3, 10 N), with Σ mᵢ cᵢ = Y π: h of each unit inertia, seen from the world."""
+    moments = _first_moments(model, q)
+    return [[h[k] for h in moments] for k in range(3)]
+
+
+def body_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str) -> list[list[Scalar]]:
+    """Y, (6, 10), with F = Y π: the wrench on a body that moves with a frame, in the frame's axes, for each unit inertia."""
+    body, X = model.frame(frame)
+    A = X @ outward(model, q, v, a).A[body]
+    return [list(row) for row in zip(*(six_numbers(E.inverse_dynamics(A)) for E in UNITS), strict=True)]
+
+
+def _first_moments(model: Model, q: Scalars) -> list[Vec]:
+    """h = m c of each unit inertia, seen from the world."""
     X0 = from_world(model, joints(model, q)[0])
-    return [-((link @ X0[i]).T @ E).h.dot(model.gravity) for i, link in _child_links(model) for E in UNITS]
+    return [((link @ X0[i]).T @ E).h for i, link in _child_links(model) for E in UNITS]
 
 
 def _child_links(model: Model) -> Iterator[tuple[int, Transform]]:

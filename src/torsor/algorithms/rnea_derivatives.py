@@ -29,7 +29,7 @@ from torsor.algorithms.rnea import inward, outward
 from torsor.model.joints.base import JointType
 from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, rate
-from torsor.spatial import Acceleration, Force, Motion, Subspace, Transform, Vec, plus_diagonal, symmetric
+from torsor.spatial import Acceleration, Force, Motion, Subspace, Transform, Vec, plus_diagonal, symmetrize
 from torsor.spatial.coriolis import BodyCoriolis
 
 Blocks = dict[tuple[int, int], list[list[Scalar]]]
@@ -69,7 +69,7 @@ def rnea_derivatives(
         IS, BS = [I[i] @ s for s in S[i]], [B[i].transpose_times(s) for s in S[i]]
         Fq, Fv = ([I[i] @ E + B[i] @ D2 for E, D2 in by[i]] for by in (by_q, by_v))
         dq[i, i], dv[i, i] = _plus_columns(S[i].T @ Fq, [d.T @ F[i] for d in dS[i]]), S[i].T @ Fv
-        M[i, i] = plus_diagonal(symmetric(S[i].T @ IS), drive[i])  # F&O 10
+        M[i, i] = plus_diagonal(symmetrize(S[i].T @ IS), drive[i])  # F&O 10
         Fq = [f + s.cross(F[i]) for f, s in zip(Fq, S[i], strict=True)]
         j = i
         while model.parent[j] > 0:

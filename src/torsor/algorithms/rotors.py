@@ -42,7 +42,7 @@ def add_rotor_spin(model: Model, F: Sequence[Force], A: Sequence[Acceleration], 
 def rotor_acceleration_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[Scalar]:
     """G J (u·α_b + G a_i), one per rotor: joint force that accelerates the rotor (MR 8.112, times G)."""
     rates = model.rates(a)
-    return [r.momentum.dot(A[r.mount].alpha) + rates[r.joint][0] * r.apparent for r in model.rotors]
+    return [r.momentum.dot(A[r.mount].alpha) + rates[r.joint][0] * r.apparent_inertia for r in model.rotors]
 
 
 def joint_forces(model: Model, A: Sequence[Acceleration], a: Scalars) -> list[list[Scalar]]:
@@ -69,7 +69,7 @@ def apparent_inertia(model: Model) -> list[tuple[Scalar, ...]]:
     """Inertia of each joint's own drive: its armature, plus G² J of its rotor (MR §8.9.2)."""
     out = list(model.armature)
     for r in model.rotors:
-        out[r.joint] = (out[r.joint][0] + r.apparent,)
+        out[r.joint] = (out[r.joint][0] + r.apparent_inertia,)
     return out
 
 
@@ -118,7 +118,7 @@ def kinetic_energy(model: Model, V: Sequence[Motion], v: Scalars) -> Scalar:
     total: Scalar = 0
     for r in model.rotors:
         rate = vs[r.joint][0]
-        total = total + r.momentum.dot(V[r.mount].w) * rate + rate * rate * r.apparent / 2
+        total = total + r.momentum.dot(V[r.mount].w) * rate + rate * rate * r.apparent_inertia / 2
     return total
 
 

@@ -52,15 +52,15 @@ def force_torque(
     F = inward(model, bodies.X, bodies.F)  # F&O 7
     first = model.links[link].parent
     whole = body > 0 and (not first or model.frames[first].body != body)  # a joint carries the whole body
-    through = F[body] if whole else _through_weld(model, link, bodies, F, v, a, wrenches or {})
+    through = F[body] if whole else _wrench_through_weld(model, link, bodies, F, v, a, wrenches or {})
     return six_numbers(X.inverse.T @ through)
 
 
-def _through_weld(
+def _wrench_through_weld(
     model: Model, link: str, bodies: Bodies, F: list[Force], v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars]
 ) -> Force:
     """Newton–Euler for the part of a body behind a weld, and the forces of the joints that this part carries (F&O 5, 7)."""
-    body, part = model.frames[link].body, model.welded(link)
+    body, part = model.frames[link].body, model.welded_part(link)
     own = {name for row in part.values() for name in row.frames}
     spinning = replace(model, rotors=tuple(r for r in model.rotors if r.link in part))
     I = sum((row.inertia for row in part.values()), start=Inertia.zero())

@@ -23,7 +23,7 @@ from torsor.algorithms.rnea import rnea
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars, maximum
-from torsor.spatial import Transform, factor, plus_diagonal, solve, symmetric
+from torsor.spatial import Transform, factor, plus_diagonal, solve, symmetrize
 from torsor.spatial.linear import dot
 from torsor.spatial.vector import IDENTITY
 
@@ -137,7 +137,7 @@ def modified_crba(model: Model, frame: str, q: Scalars) -> list[list[Scalar]]:
     M: dict[tuple[int, int], list[list[Scalar]]] = {}
     for i, p in model.inward():
         F = [I[i] @ column for column in s[i]]
-        M[i, i] = plus_diagonal(symmetric([[a.dot(f) for f in F] for a in s[i]]), drive[i])
+        M[i, i] = plus_diagonal(symmetrize([[a.dot(f) for f in F] for a in s[i]]), drive[i])
         for j in model.path(p):
             F = rotors.add_rotor_forces(spin, i, j, F)  # MR 8.110
             M[j, i] = [[a.dot(f) for f in F] for a in s[j]]  # F&O 10
@@ -192,7 +192,7 @@ def given_mass(Lambda: Rows) -> Mass:
 def mass_matrix(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Scalar]]:
     """Λ, k×k (MR 8.90)."""
     k = sum(len(t.rows) for t in targets)
-    return symmetric([mass([int(i == j) for i in range(k)]) for j in range(k)])
+    return symmetrize([mass([int(i == j) for i in range(k)]) for j in range(k)])
 
 
 def bias_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Scalar]:

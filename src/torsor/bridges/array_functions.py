@@ -33,14 +33,14 @@ class ArrayFunction:
         return {"kernels": self.kernels, "spec": self.spec}
 
     @cached_property
-    def _made(self) -> dict[Any, Any]:
+    def _cache(self) -> dict[Any, Any]:
         """Kernels by precision and derivatives by (mode, *names): finding them by their specs takes longer than short calls."""
         return {}
 
     def kernel(self, precision: str) -> Kernel:
         """The kernel for "float32" or "float64"."""
-        found: Kernel | None = self._made.get(precision)
-        return found or self._made.setdefault(precision, self.kernels.kernel(replace(self.spec, dtype=precision)))
+        found: Kernel | None = self._cache.get(precision)
+        return found or self._cache.setdefault(precision, self.kernels.kernel(replace(self.spec, dtype=precision)))
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -78,13 +78,13 @@ class ArrayFunction:
 
     def _derivative(self, mode: str, names: Sequence[str]) -> ArrayFunction:
         key = mode, *names
-        if key in self._made:
-            found: ArrayFunction = self._made[key]
+        if key in self._cache:
+            found: ArrayFunction = self._cache[key]
             return found
         steps = self.spec.derivative or (COORDINATES,)
         if len(steps) > ORDER:
             raise ArgumentError(f"{self.name} has derivatives up to order {ORDER}; this call needs order {len(steps)}")
-        made: ArrayFunction = self._made.setdefault(key, replace(self, spec=replace(self.spec, derivative=(*steps, key))))
+        made: ArrayFunction = self._cache.setdefault(key, replace(self, spec=replace(self.spec, derivative=(*steps, key))))
         return made
 
 

@@ -82,7 +82,7 @@ def jax_function(
     from torsor.bridges.jax_functions import JaxFunction
 
     spec = robot.spec(name, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
-    return JaxFunction(_checked(robot, spec))
+    return JaxFunction(_make_array_function(robot, spec))
 
 
 def torch_function(
@@ -107,7 +107,7 @@ def torch_function(
     from torsor.bridges.torch_functions import TorchFunction
 
     spec = robot.spec(name, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
-    return TorchFunction(_checked(robot, spec))
+    return TorchFunction(_make_array_function(robot, spec))
 
 
 def jax_rollout(
@@ -154,7 +154,7 @@ def torch_rollout(
     return TorchRollout(robot, options)
 
 
-def _checked(robot: Robot, spec: Spec) -> ArrayFunction:
+def _make_array_function(robot: Robot, spec: Spec) -> ArrayFunction:
     """The function of a spec; its kernel is made now, so that a wrong name raises here."""
     function = ArrayFunction(robot.kernels, spec)
     function.kernel(spec.dtype)

@@ -109,11 +109,11 @@ _kernel.multiple_results = True
 
 
 def _evaluate(*arrays: Any, function: ArrayFunction) -> Any:
-    return _compiled(function)(*arrays)
+    return _jit_kernel(function)(*arrays)
 
 
 @lru_cache(maxsize=256)
-def _compiled(function: ArrayFunction) -> Any:
+def _jit_kernel(function: ArrayFunction) -> Any:
     """The primitive alone, for calls outside of ``jax.jit``."""
     return jax.jit(partial(_kernel.bind, function=function))
 
@@ -138,15 +138,15 @@ def _pull(weights: Sequence[Any], *arrays: Any, function: ArrayFunction) -> list
     known, given = arrays[:count], [ad.instantiate_zeros(w) for w in weights]
     if mode == "pull":
         found = _kernel.bind(*known, *given, function=base.push(names))
-        return [None] * count + [_summed(g, x.aval) if ad.is_undefined_primal(x) else None
+        return [None] * count + [_sum_over_batch(g, x.aval) if ad.is_undefined_primal(x) else None
                                  for g, x in zip(found, arrays[count:], strict=True)]  # fmt: skip
     wanted = {name: x.aval for name, x in zip(names, arrays[count:], strict=True) if ad.is_undefined_primal(x)}
     found = _kernel.bind(*known, *given, function=base.pull(tuple(wanted)))
-    gradients = {name: _summed(g, wanted[name]) for name, g in zip(wanted, found, strict=True)}
+    gradients = {name: _sum_over_batch(g, wanted[name]) for name, g in zip(wanted, found, strict=True)}
     return [None] * count + [gradients.get(name) for name in names]
 
 
-def _summed(gradient: Any, aval: Any) -> Any:
+def _sum_over_batch(gradient: Any, aval: Any) -> Any:
     """The gradient by an array: over the batch, the sum, if all states share its one row."""
     more = gradient.ndim - aval.ndim
     return gradient.sum(axis=tuple(range(more))) if more else gradient

@@ -82,7 +82,7 @@ def _blocks(upper: Array, lower: Array, crossed: bool) -> Array:
     return T
 
 
-def _turning(q: Array, v: Array) -> Array:
+def _omega_cross_v(q: Array, v: Array) -> Array:
     """R (ω × v): difference between the linear acceleration in world axes and R v̇."""
     return _times(from_quaternion(q[..., 3:]), np.cross(v[..., :3], v[..., 3:]))
 
@@ -95,7 +95,7 @@ FREE_MIXED = Kind(
     lambda q: np.concatenate([q[..., :3], _w_first(q[..., 3:])], axis=-1),
     lambda Q: np.concatenate([Q[..., :3], _w_last(Q[..., 3:])], axis=-1),
     lambda q: _blocks(from_quaternion(q[..., 3:]), np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3)), True),
-    lambda q, v: np.concatenate([_turning(q, v), np.zeros_like(v[..., :3])], axis=-1),
+    lambda q, v: np.concatenate([_omega_cross_v(q, v), np.zeros_like(v[..., :3])], axis=-1),
 )
 
 #: Drake: (w, x, y, z), p; ω and the velocity of the origin, both in the world
@@ -103,7 +103,7 @@ FREE_WORLD = Kind(
     lambda q: np.concatenate([_w_first(q[..., 3:]), q[..., :3]], axis=-1),
     lambda Q: np.concatenate([Q[..., 4:], _w_last(Q[..., :4])], axis=-1),
     lambda q: _blocks(from_quaternion(q[..., 3:]), from_quaternion(q[..., 3:]), False),
-    lambda q, v: np.concatenate([np.zeros_like(v[..., :3]), _turning(q, v)], axis=-1),
+    lambda q, v: np.concatenate([np.zeros_like(v[..., :3]), _omega_cross_v(q, v)], axis=-1),
 )
 
 

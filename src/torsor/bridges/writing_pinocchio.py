@@ -93,7 +93,7 @@ class _PinocchioWriter:
     def joint(self, j: Joint, parent: int, X: Transform) -> None:
         """A joint and its child link; a fixed joint becomes a frame."""
         pin, d = self.pin, self.robot.description
-        name = self.root if j.name == FLOATING_BASE else j.name
+        name = j.name if j.parent else self.root  # the base has no parent
         if isinstance(j.kind, Fixed):
             if j.parent:
                 self.frame(name, parent, X, pin.FrameType.FIXED_JOINT)

@@ -34,7 +34,7 @@ MANY = 12
 @on_robot
 def info(robot: Robot, samples: Samples = 1000, seed: Seed = 0, graph: Drawing = None, json: Json = False) -> None:
     """Properties of a robot: tree, joints, masses, conditioning, reach."""
-    from torsor.cli.out import emit, listing
+    from torsor.cli.out import emit, folded_tree, listing
     from torsor.cli.showing import check_file_kind
     from torsor.look.explain.survey import survey
 
@@ -42,7 +42,7 @@ def info(robot: Robot, samples: Samples = 1000, seed: Seed = 0, graph: Drawing =
     if graph is not None:
         robot.graph().save(graph)
     found = survey(robot, samples, seed)
-    parts = [str(robot), *([_joints(robot)] if robot.joints else []), _facts(robot, found)]
+    parts = [folded_tree(str(robot)), *([_joints(robot)] if robot.joints else []), _facts(robot, found)]
     if found.reaches:
         parts.append(_reach(found))
     if robot.report:

@@ -31,9 +31,10 @@ def trajectory(robot: ts.Robot) -> None:
     a = (end - start) * (60 * s - 180 * s**2 + 120 * s**3)
     tau = robot.inverse_dynamics(q, v, a)
     print("Joint torques along a 1 s motion [N·m]")
-    print("   t [s] " + "".join(f"{name.removesuffix('_joint'):>15}" for name in robot.joints))
+    names = [name.removesuffix("_joint") for name in robot.joints]
+    print(" t [s]" + "".join(f"  {name}" for name in names))
     for t, row in zip(s[:, 0], tau, strict=True):
-        print(f"{t:8.2f} " + "".join(f"{x:15.3f}" for x in row))
+        print(f"{t:6.2f}" + "".join(f"{x:{len(name) + 2}.2f}" for x, name in zip(row, names, strict=True)))
 
 
 def matrices(robot: ts.Robot) -> None:
@@ -80,14 +81,15 @@ def speed(robot: ts.Robot, states: int = 100_000) -> None:
         ("mass matrix", robot.mass_matrix, (q,), robot.program("mass_matrix").operations),
     ]
     many = f"batch of {states:,}"
-    print(f"\nTime per evaluation [ns]{'operations':>17}{'one call':>12}{many:>20} ({ts.threads.count()} threads)")
+    print(f"\nTime per evaluation [ns], batches on {ts.threads.count()} threads")
+    print(f"{'':24}{'operations':>12}{'one call':>12}{many:>20}")
     for label, method, arrays, operations in jobs:
         one = [x[0].copy() for x in arrays]
         single = _best(lambda: [method(*one) for _ in range(2000)]) / 2000  # noqa: B023 - run before the next turn
         result = method(*arrays)
         out = tuple(map(np.empty_like, result)) if isinstance(result, tuple) else np.empty_like(result)
         batch = _best(lambda: method(*arrays, out=out)) / states  # noqa: B023
-        print(f"  {label:22}{operations:17}{single * 1e9:12.0f}{batch * 1e9:20.1f}")
+        print(f"  {label:22}{operations:12}{single * 1e9:12.0f}{batch * 1e9:20.1f}")
 
 
 def _best(work: Callable[[], object], rounds: int = 7) -> float:

@@ -89,12 +89,9 @@ def _place(T: np.ndarray) -> np.ndarray:
 
 
 def _poses(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:
-    from torsor.cli.out import short, table
+    from torsor.cli.out import short, tables
 
-    made = table("frame", *PLACE, numbers=len(PLACE))
-    for name, values in results.items():
-        made.add_row(name, *(short(x) for x in values))
-    return [made]
+    return tables("frame", PLACE, [(name, [short(x) for x in values]) for name, values in results.items()])
 
 
 def _matrix(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:

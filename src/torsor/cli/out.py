@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from torsor.cli.cli_terms import in_cli_terms
@@ -63,22 +64,22 @@ def json_text(document: Mapping[str, Any], indent: int | None = None) -> str:
     >>> print(json_text({"robot": "är\x9b2J"}))
     {"robot": "är\u009b2J"}
     """
-    text = json_library.dumps(plain(document), indent=indent, ensure_ascii=False)
+    text = json_library.dumps(to_json_values(document), indent=indent, ensure_ascii=False)
     return "".join(c if c.isprintable() or c == "\n" else json_library.dumps(c)[1:-1] for c in text)
 
 
-def plain(x: Any) -> Any:
+def to_json_values(x: Any) -> Any:
     """Numbers, text, lists and dicts only; numbers that are not finite become null.
 
-    >>> plain({"tau": (1.0, float("inf"))})
+    >>> to_json_values({"tau": (1.0, float("inf"))})
     {'tau': [1.0, None]}
     """
     if isinstance(x, Mapping):
-        return {str(k): plain(v) for k, v in x.items()}
+        return {str(k): to_json_values(v) for k, v in x.items()}
     if hasattr(x, "tolist"):
-        return plain(x.tolist())
+        return to_json_values(x.tolist())
     if isinstance(x, (list, tuple)):
-        return [plain(v) for v in x]
+        return [to_json_values(v) for v in x]
     if isinstance(x, float):
         return x if math.isfinite(x) else None
     return x if x is None or isinstance(x, (str, int)) else str(x)
@@ -132,6 +133,23 @@ def _pieces(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence
         pieces.append(piece)
         k = end
     return pieces
+
+
+def folded_tree(text: str) -> str:
+    """The tree of a robot; in a narrow terminal the joint of a link goes to lines of its own, right of the bars."""
+    lines, width = [], stdout().width
+    for line in text.split("\n"):
+        name, gap, joint = line.partition("  (")
+        if len(line) <= width or not gap:
+            lines += [line] if len(line) <= width else wrap(line, width, subsequent_indent="  ")
+            continue
+        bars = len(name) - len(name.lstrip("│├└─ "))
+        below = name[:bars].replace("├─", "│ ").replace("└─", "  ")
+        lines += [
+            name,
+            *wrap(f"({joint}", max(width, len(below) + 24), initial_indent=f"{below}  ", subsequent_indent=f"{below}   "),
+        ]
+    return "\n".join(lines)
 
 
 def prose(text: str) -> Any:

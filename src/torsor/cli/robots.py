@@ -68,8 +68,8 @@ def find(
     g = None if gravity is None else numbers("--gravity", gravity, 3)
     maker = bundled_robots().get(robot)
     if maker is None:
-        beside = {word: True if x == "auto" else x for word, x in (("loops", loops), ("srdf", srdf))}
-        how = {"base": base, "gravity": g, "mimic": mimic, "strict": strict, **beside}
+        side_files = {word: True if x == "auto" else x for word, x in (("loops", loops), ("srdf", srdf))}
+        how = {"base": base, "gravity": g, "mimic": mimic, "strict": strict, **side_files}
         return _load(robot, kind, xacro, roots=tuple(root or ()), **how)
     for option, word in (("--loops", loops), ("--srdf", srdf), ("--xacro", xacro), ("--as", kind)):
         if word is not None:
@@ -92,12 +92,12 @@ def _load(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
         raise UsageError("--xacro needs a file path, not stdin: xacro includes files relative to it")
     if xacro is not None and not robot.startswith(DESCRIPTIONS_PREFIX):
         kind = "xacro"
-    with _named_stdin(robot):
+    with _name_stdin_in_errors(robot):
         return torsor.load(source(robot), format=kind, xacro_args=None if xacro is None else xacro_arguments(xacro), **how)
 
 
 @contextmanager
-def _named_stdin(robot: str) -> Iterator[None]:
+def _name_stdin_in_errors(robot: str) -> Iterator[None]:
     """Errors in a robot from stdin are reported with <stdin> as the file name."""
     try:
         yield

@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from torsor.cli.out import json_text, plain
+from torsor.cli.out import json_text, to_json_values
 from torsor.cli.outcome import UsageError
 from torsor.errors import FileError, printable
 from torsor.support import parquet, tables
@@ -91,7 +91,7 @@ def _json(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) -
 
     def put(block: Block) -> None:
         nonlocal count
-        values = {c.name: plain(block[c.name]) for c in columns}
+        values = {c.name: to_json_values(block[c.name]) for c in columns}
         for row in zip(*values.values(), strict=True):
             text = json.dumps(dict(zip(values, row, strict=True)))
             stream.write(f"{',' if count else ''}\n  {text}".encode())
@@ -114,7 +114,7 @@ def _npz(stream: IO[bytes], columns: Sequence[Column], about: dict[str, Any]) ->
     blocks: list[Block] = []
     yield blocks.append
     arrays = {c.name: np.concatenate([b[c.name] for b in blocks]) for c in columns}
-    stream.write(tables.npz_bytes(arrays, plain(about)))
+    stream.write(tables.npz_bytes(arrays, to_json_values(about)))
 
 
 WRITERS = {".csv": _csv, ".json": _json, ".parquet": _parquet, ".npz": _npz}

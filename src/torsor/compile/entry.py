@@ -50,7 +50,7 @@ class _MethodDef(ctypes.Structure):
 @cache
 def available() -> bool:
     """Whether this interpreter can have such functions: its objects are laid out as machine code will read them."""
-    return layout.as_expected() and _numpy_api()[0] == id(np.ndarray)
+    return layout.has_expected_layout() and _numpy_api()[0] == id(np.ndarray)
 
 
 @cache

@@ -22,7 +22,7 @@ from torsor.compile.program import Argument, Program
 from torsor.compile.recorded import RecordedProgram
 from torsor.compile.target import Host
 from torsor.compile.threads import WORTHWHILE, run_in_threads
-from torsor.compile.workspace import SHARED, WORK, Buffer, buffers, shared
+from torsor.compile.workspace import SHARED, WORK, Buffer, buffers, shared_buffer
 from torsor.errors import ArgumentError, TorsorError
 from torsor.support.locks import cached_property, new_lock
 from torsor.support.user_arrays import float_type
@@ -128,7 +128,7 @@ class Kernel:
         forms = {form: library for form, library in self._libraries.items() if library and library.read(WORK) <= SHARED}
         size = max((library.read(WORK) for library in forms.values()), default=0)
         if size:
-            self._work = shared(size)
+            self._work = shared_buffer(size)
             self.info.work = self._work.address
         if "one" in forms:
             self.info.one = forms["one"].address["one"]

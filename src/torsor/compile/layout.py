@@ -132,11 +132,11 @@ class EntryInfo(ctypes.Structure):
 
 
 @cache
-def as_expected() -> bool:
+def has_expected_layout() -> bool:
     """Whether this interpreter lays its objects out as assumed."""
     if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
-    return _arrays_as_expected() and _objects_as_expected()
+    return _arrays_have_expected_layout() and _objects_have_expected_layout()
 
 
 def _uint64_at(at: int) -> int:
@@ -147,7 +147,7 @@ def _int32_at(at: int) -> int:
     return ctypes.c_int32.from_address(at).value
 
 
-def _arrays_as_expected() -> bool:
+def _arrays_have_expected_layout() -> bool:
     probe = np.zeros((3, 5))
     return (
         _uint64_at(id(probe) + TYPE) == id(np.ndarray)
@@ -160,7 +160,7 @@ def _arrays_as_expected() -> bool:
     )
 
 
-def _objects_as_expected() -> bool:
+def _objects_have_expected_layout() -> bool:
     pair, number, structure = (TYPE, None), 1.5, ArgumentInfo(7, 8, 9)
     items = [None, pair]
     return (

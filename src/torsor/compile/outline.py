@@ -31,7 +31,7 @@ def outline(program: Program) -> OutlinedProgram:
     if not program.repeats or program.operations < SHORT:
         return OutlinedProgram(program, [])
     at = {start: (b, j) for b, repeat in enumerate(program.repeats) for j, start in enumerate(repeat.starts)}
-    used = _used_outside(program)
+    used = _values_used_outside(program)
     calls = [Calls(program, repeat, used) for repeat in program.repeats]
     number: dict[int, int] = {}
     code: list[Operation] = []
@@ -83,7 +83,7 @@ class Calls:
                 if a >= first:
                     operands.append(number[a])
                 elif program.code[a][0] == "const":
-                    operands.append(_constant(code, number, a, program.code[a]))
+                    operands.append(_number_of_constant(code, number, a, program.code[a]))
                 else:
                     operands.append(self.arguments[tuple(program.code[s + k][1][position] for s in self.repeat.starts)])
             number[first + k] = len(code)
@@ -93,7 +93,7 @@ class Calls:
         return Program((inputs,), (outputs,), tuple(code), results)
 
 
-def _constant(code: list[Operation], number: dict[int, int], a: int, operation: Operation) -> int:
+def _number_of_constant(code: list[Operation], number: dict[int, int], a: int, operation: Operation) -> int:
     """The value of a constant within a function."""
     if a not in number:
         number[a] = len(code)
@@ -101,7 +101,7 @@ def _constant(code: list[Operation], number: dict[int, int], a: int, operation: 
     return number[a]
 
 
-def _used_outside(program: Program) -> set[int]:
+def _values_used_outside(program: Program) -> set[int]:
     """Values of stretches that something outside their stretch uses."""
     home: Mapping[int, int] = {
         start + k: start for repeat in program.repeats for start in repeat.starts for k in range(repeat.length)

@@ -99,20 +99,20 @@ class DeferredInverse(Program):
             object.__setattr__(self, key, value)
 
     @cached_property
-    def whole(self) -> Program:
+    def recorded_program(self) -> Program:
         return self._record()
 
     @property
     def code(self) -> tuple[Operation, ...]:
-        return self.whole.code
+        return self.recorded_program.code
 
     @property
     def results(self) -> tuple[int, ...]:
-        return self.whole.results
+        return self.recorded_program.results
 
     @property
     def inverses(self) -> tuple[Inverse, ...]:
-        return self.whole.inverses
+        return self.recorded_program.inverses
 
     @property
     def recorded_part(self) -> Program:
@@ -136,7 +136,7 @@ class DeferredInverse(Program):
         return f"{Program.__repr__(self.recorded_part)[:-1]}, inverted by a loop of {self.loop_operations})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        w = self.whole
+        w = self.recorded_program
         return Program, (w.inputs, w.outputs, w.code, w.results, w.rays, w.inverses)
 
 

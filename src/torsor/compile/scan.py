@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from torsor.compile.threads import run_in_threads
 from torsor.compile.wiring import make_wiring
 from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
-from torsor.support.locks import new_lock
+from torsor.support.locks import cached_property, new_lock
 from torsor.support.user_arrays import float_type
 
 #: one state is computed in vectors of two, as kernels do
@@ -99,6 +100,16 @@ class Scan:
     def program(self) -> Program:
         """The program of one step; it is recorded now if it came from the disk cache."""
         return self._recorded.program
+
+    @cached_property
+    def with_all_rows(self) -> Scan:
+        """The same steps, with every output kept at each of them; this scan if it keeps them."""
+        if not self.wiring.last:
+            return self
+        scan = copy(self)
+        scan.wiring = self.wiring._replace(each=self.wiring.each | self.wiring.last, last=frozenset())
+        scan._libraries, scan._lock = {}, new_lock()
+        return scan
 
     # -- building --------------------------------------------------------------------------------------------
 

@@ -161,7 +161,7 @@ class TapeWriter:
         """d = a b + c."""
         self.records.append((d, a, b, c))
 
-    def negative(self, v: int) -> int:
+    def negate(self, v: int) -> int:
         """The value −v, computed once."""
         op, args = self.code[v]
         if op == "const":
@@ -186,9 +186,9 @@ class TapeWriter:
         elif op == "fnma":
             constant = [self.code[a][0] == "const" for a in args[:2]]
             first = (constant[0], self.subtracted[args[0]]) >= (constant[1], self.subtracted[args[1]])
-            self.product(v, self.negative(args[0 if first else 1]), x[1 if first else 0], x[2])
+            self.product(v, self.negate(args[0 if first else 1]), x[1 if first else 0], x[2])
         elif op == "fms":
-            self.product(v, x[0], x[1], self.negative(args[2]))
+            self.product(v, x[0], x[1], self.negate(args[2]))
         elif op == "neg":
             self.product(v, x[0], self.minus_one, self.minus_zero)
         elif op in ("sin", "cos"):

@@ -64,7 +64,7 @@ class Buffer:
 _shared: list[Buffer] = []
 
 
-def shared(size: int) -> Buffer:
+def shared_buffer(size: int) -> Buffer:
     """Memory of this size for calls that hold Python's lock, of which there is one at a time: the same for all kernels."""
     if not _shared or _shared[0].size < size:
         _shared[:] = [Buffer(size)]

@@ -81,7 +81,7 @@ def _read_dh(source: Source, o: Options) -> Description:
     return _adjust(d, o)
 
 
-def _read_described(source: Any, o: Options) -> Description:
+def _read_by_name(source: Any, o: Options) -> Description:
     from torsor.io.described import find_description
 
     if not isinstance(source, str):
@@ -125,7 +125,7 @@ FORMATS = (
     Format("mjcf", (".mjcf",), "mujoco", _read_mjcf, _write_mjcf, "mujoco", "MJCF, MuJoCo's models"),
     Format("sdf", (".sdf", ".world"), "sdf", _read_sdf, None, "sdf", "SDF, Gazebo's models, as Drake reads them"),
     Format("dh", (".dh.csv", ".dh.yaml", ".dh.yml"), "", _read_dh, None, "", "Denavit–Hartenberg tables"),
-    Format("robot_descriptions", (), "", _read_described, None, "descriptions", "names in that package, from its cache"),
+    Format("robot_descriptions", (), "", _read_by_name, None, "descriptions", "names in that package, from its cache"),
 )  # fmt: skip
 _NAMES = {f.name: f for f in FORMATS}
 #: an ambiguous extension: the root element decides

@@ -154,23 +154,23 @@ def _to_yaml(loop: Loop) -> dict[str, Any]:
     geometry = {"axis" if k == "normal" else k: v for k, v in vars(kind).items()}
     out: dict[str, Any] = {"name": loop.name, "type": kind.name}
     for k, value in geometry.items():
-        out[k] = value if k == "order" else _plain(value, who) if k == "pitch" else [_plain(x, who) for x in value]
+        out[k] = value if k == "order" else _file_number(value, who) if k == "pitch" else [_file_number(x, who) for x in value]
     return out | {"parent": _end(loop.parent, loop.origin, who), "child": _end(loop.child, loop.child_origin, who)}
 
 
 def _end(link: str, X: Transform, who: str) -> Mapping[str, Any]:
     R, p = X.pose
     for x in flat(R, p):
-        _plain(x, who)  # refuses symbols, before angles are computed from them
+        _file_number(x, who)  # refuses symbols, before angles are computed from them
     out: dict[str, Any] = {"link": link}
     if p != ZERO:
-        out["xyz"] = [_plain(x, who) for x in p]
+        out["xyz"] = [_file_number(x, who) for x in p]
     if R != IDENTITY:
-        out["rpy"] = [_plain(x, who) for x in to_rpy(R)]
+        out["rpy"] = [_file_number(x, who) for x in to_rpy(R)]
     return out
 
 
-def _plain(x: Any, who: str) -> int | float:
+def _file_number(x: Any, who: str) -> int | float:
     """A number that is read back as the same double; integers without the decimal point."""
     if not is_constant(x):
         raise ModelError(f"{who}: {x!r} is not a number; a file needs numbers")

@@ -37,7 +37,7 @@ def from_mr(Mlist: Any, Glist: Any, Slist: Any, name: str = "robot", gravity: An
     >>> [j.name for j in d.joints], d.link("link1").inertia.m
     (['joint1', 'joint1_axis_weld'], 2.0)
     """
-    S = np.asarray(read.plain(Slist), dtype=float)
+    S = np.asarray(read.as_nested_lists(Slist), dtype=float)
     if S.ndim != 2 or S.shape[0] != 6 or S.shape[1] == 0:
         raise ModelError(f"Slist must have shape (6, n), one screw axis per column; its shape is {S.shape}")
     check_size("Slist", *S.ravel().tolist())
@@ -124,7 +124,7 @@ def _joint(A: Motion, i: int, notes: list[str]) -> tuple[JointType, Vec]:
 
 def _pose(M: Any, what: str) -> Transform:
     """A 4×4 home pose, checked to be one."""
-    T = np.asarray(read.plain(M), dtype=float)
+    T = np.asarray(read.as_nested_lists(M), dtype=float)
     if T.shape != (4, 4) or not np.isfinite(T).all():
         raise ModelError(f"{what} must be a 4×4 matrix of finite numbers; its shape is {T.shape}")
     check_size(what, *T.ravel().tolist())
@@ -141,7 +141,7 @@ def _inertia(G: Any, what: str) -> Inertia:
         return G
     if isinstance(G, (list, tuple)) and len(G) == 3:
         return read.mass_properties(G[0], G[1], G[2], (0, 0, 0), what)
-    M = np.asarray(read.plain(G), dtype=float)
+    M = np.asarray(read.as_nested_lists(G), dtype=float)
     if M.shape != (6, 6) or not np.isfinite(M).all():
         raise ModelError(f"{what} must be a 6×6 matrix of finite numbers; its shape is {M.shape}")
     check_size(what, *M.ravel().tolist(), largest=LARGEST**3)

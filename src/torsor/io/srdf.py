@@ -62,8 +62,8 @@ def with_srdf(d: Description, source: Source) -> Description:
         first = reader.unknown[0]
         raise doc.fail(first, f"robot {d.name!r} has no joint {first.get('name')!r}, nor any other joint of the group states")
     made = tuple(Configuration(name, tuple(values.items())) for name, values in read.items() if values)
-    before = tuple(c for c in d.configurations if c.name not in read)
-    notes = (f"{doc.file or 'SRDF'}: {line}" for line in (*doc.notes.lines(), *doc.tiny))
+    before = tuple(c for c in d.configurations if not read.get(c.name))
+    notes = (f"{doc.file or 'SRDF'}: {line}" for line in (*doc.notes.lines(), *doc.notes_on_tiny_numbers))
     return replace(d, configurations=merge(before, made), report=(*d.report, *notes))
 
 

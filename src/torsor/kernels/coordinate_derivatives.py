@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Linear, Linearization
-from torsor.kernels.derivatives import Differentiable, OnManifold, flat, parts, shaped, ways_to_differentiate
+from torsor.kernels.derivatives import Differentiable, OnManifold, flat, parts, ways_to_differentiate, with_output_shapes
 from torsor.kernels.spec import Spec
 from torsor.scalar import Scalars
 
@@ -55,27 +55,27 @@ def at_program(p: Program) -> Callable[[Scalars], Linear]:
 def push(f: Differentiable, names: Sequence[str]) -> Program:
     """(∂y/∂x) ẋ: one more input for each name, its rate; one output for each y."""
     starts, rates = _starts(f), [a for a in f.inputs if a.name in names]
-    more = _renamed(f, ((f"d{a.name}", a.shape) for a in rates))
+    more = _with_unused_names(f, ((f"d{a.name}", a.shape) for a in rates))
 
     def function(*values: Scalars) -> dict[str, Any]:
         x, dx = flat(values[: len(f.inputs)]), values[len(f.inputs) :]
         given = {k: r for a, d in zip(rates, dx, strict=True) for k, r in enumerate(d, starts[a.name])}
         return parts([f"d{y.name}" for y in f.outputs], f.outputs, f.at(x).push(given))
 
-    return shaped(record(function, [*f.inputs, *more]), [y.shape for y in f.outputs], f)
+    return with_output_shapes(record(function, [*f.inputs, *more]), [y.shape for y in f.outputs], f)
 
 
 def pull(f: Differentiable, names: Sequence[str]) -> Program:
     """(∂y/∂x)ᵀ w: one more input for each y, its weights; one output for each name, its gradient."""
     starts, by = _starts(f), [a for a in f.inputs if a.name in names]
-    more = _renamed(f, ((f"cotangent_{y.name}", y.shape) for y in f.outputs))
+    more = _with_unused_names(f, ((f"cotangent_{y.name}", y.shape) for y in f.outputs))
 
     def function(*values: Scalars) -> dict[str, Any]:
         x, w = flat(values[: len(f.inputs)]), flat(values[len(f.inputs) :])
         adjoint = f.at(x).pull(w)
         return {f"gradient_{a.name}": [adjoint.get(k, 0) for k in range(starts[a.name], starts[a.name] + a.size)] for a in by}
 
-    return shaped(record(function, [*f.inputs, *more]), [a.shape for a in by], f)
+    return with_output_shapes(record(function, [*f.inputs, *more]), [a.shape for a in by], f)
 
 
 #: the kinds of step
@@ -87,7 +87,7 @@ def _starts(f: Differentiable) -> dict[str, int]:
     return dict(zip((a.name for a in f.inputs), accumulate((a.size for a in f.inputs), initial=0), strict=False))
 
 
-def _renamed(f: Differentiable, arguments: Iterable[tuple[str, tuple[int, ...]]]) -> list[Argument]:
+def _with_unused_names(f: Differentiable, arguments: Iterable[tuple[str, tuple[int, ...]]]) -> list[Argument]:
     """Further inputs of a function, with names that it does not have."""
     taken, made = {a.name for a in f.inputs}, []
     for name, shape in arguments:

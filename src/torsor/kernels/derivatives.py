@@ -215,7 +215,7 @@ def jvp(f: Differentiable, by: Sequence[Space]) -> Program:
         at = f.at(x)
         return parts([f"d{y.name}" for y in f.outputs], f.outputs, at.push(rates)) | _checks(f, at)
 
-    return shaped(record(function, [*f.inputs, *directions]), [y.shape for y in f.outputs], f)
+    return with_output_shapes(record(function, [*f.inputs, *directions]), [y.shape for y in f.outputs], f)
 
 
 def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
@@ -229,7 +229,7 @@ def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
         adjoint = at.pull(w)
         return {f"gradient_{s.argument.name}": s.pull(x, adjoint) for s in by} | _checks(f, at)
 
-    return shaped(record(function, [*f.inputs, *weights]), [s.shape for s in by], f)
+    return with_output_shapes(record(function, [*f.inputs, *weights]), [s.shape for s in by], f)
 
 
 def jacobian(f: Differentiable, by: Sequence[Space]) -> Program:
@@ -238,7 +238,7 @@ def jacobian(f: Differentiable, by: Sequence[Space]) -> Program:
     small = f.operations * max(columns, rows) <= FEW
     modes = (_forward, _reverse) if small else (_forward if columns <= 2 * rows else _reverse,)
     made = min((record(partial(mode, f, by), f.inputs) for mode in modes), key=lambda p: p.operations)
-    return shaped(made, [(*y.shape, *s.shape) for y in f.outputs for s in by], f)
+    return with_output_shapes(made, [(*y.shape, *s.shape) for y in f.outputs for s in by], f)
 
 
 def _forward(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[str, Any]:
@@ -366,7 +366,7 @@ def parts(names: Sequence[str], arguments: Sequence[Argument], x: Scalars) -> di
     return dict(zip(names, split(arguments, x), strict=True))
 
 
-def shaped(p: Program, shapes: Sequence[tuple[int, ...]], f: Differentiable) -> Program:
+def with_output_shapes(p: Program, shapes: Sequence[tuple[int, ...]], f: Differentiable) -> Program:
     """A program with outputs of these shapes, and the quaternions of the function it differentiates."""
     every = [*shapes, *(c.shape for c in f.checks)]
     outputs = tuple(Argument(o.name, shape) for o, shape in zip(p.outputs, every, strict=True))

@@ -84,7 +84,7 @@ def export_c(
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
     lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
     texts = {
-        ".h": _header(_about(robot, spec.losses), robot, base.name, prefix, functions, cases),
+        ".h": _header(_header_lines(robot, spec.losses), robot, base.name, prefix, functions, cases),
         ".c": "\n\n".join((f"/* see {base.name}.h */", lead, *(f.definition for f in functions))) + "\n",
         "_test.c": c_test(base.name, cases, single),
     }
@@ -122,7 +122,7 @@ def export_python(
     base = _base(path, (".py",))
     prefix = _prefix(robot, name, PYTHON_WORDS)
     spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
-    lead = "\n".join(f"# {line}".rstrip() for line in _about(robot, spec.losses))
+    lead = "\n".join(f"# {line}".rstrip() for line in _header_lines(robot, spec.losses))
     parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
     for n, kernel in _kernels(robot, prefix, names, spec, fused):
         p = kernel.program
@@ -224,7 +224,7 @@ def _size(shape: tuple[int, ...]) -> str:
 # -- comments and header ----------------------------------------------------------------------------------------
 
 
-def _about(robot: Robot, losses: Losses) -> list[str]:
+def _header_lines(robot: Robot, losses: Losses) -> list[str]:
     """The first lines of an exported file: units, coordinates, and the losses that count."""
     lines = [f"{comment(robot.name)}: equations of motion, written by torsor {__version__}.", ""]
     lines += [

@@ -77,13 +77,13 @@ def record_with_calls(function: Callable[..., Mapping[str, Any]], inputs: Sequen
     size = sum(a.size for a in inputs)
     made: list[Calls] = []
 
-    def whole(*values: Scalars) -> dict[str, Any]:
+    def record_calls(*values: Scalars) -> dict[str, Any]:
         graph_of([x for value in values for x in value]).recording = True  # no part is recorded once for several calls
         made.append(Calls(size))
         results = function(made[-1], *values)
         return {**results, **{f"call {k}": call[0] for k, call in enumerate(made[-1].made)}}
 
-    p = record(whole, inputs)
+    p = record(record_calls, inputs)
     calls = made[-1].made
     outputs = p.outputs[: len(p.outputs) - len(calls)]
     start = wanted = sum(y.size for y in outputs)

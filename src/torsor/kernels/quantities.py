@@ -78,6 +78,8 @@ QUANTITIES = Table(
         ),
         "kinetic_energy_regressor": Quantity(("q", "v"), alg.kinetic_energy_regressor),
         "potential_energy_regressor": Quantity(("q",), alg.potential_energy_regressor),
+        "center_of_mass_regressor": Quantity(("q",), alg.center_of_mass_regressor),
+        "body_regressor": Quantity(("q", "v", "a"), alg.body_regressor, ("frame",)),
         "hybrid_acceleration": Quantity(
             HYBRID,
             alg.hybrid_acceleration,

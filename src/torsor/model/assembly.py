@@ -90,7 +90,7 @@ def _forces(d: Description, frames: dict[str, Frame]) -> tuple[ForceRow, ...]:
     """The force elements, each with the mass whose weight it carries."""
     bodies, carrier = d.bodies if d.forces else {}, {f.name: f.link for f in d.frames}
     rows = ((name, carrier.get(name, name), element) for name, element in d.forces)
-    return tuple(ForceRow(name, link, *frames[name], x, *x.carried(bodies[link])) for name, link, x in rows)
+    return tuple(ForceRow(name, link, *frames[name], x, *x.carried_mass(bodies[link])) for name, link, x in rows)
 
 
 def _frames_by_link(d: Description) -> dict[str, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.description import Description
-from torsor.model.limits import Limits, MimicRange, mimic_ranges
+from torsor.model.joints.base import bounds
+from torsor.model.limits import Interval, Limits, MimicRange, mimic_ranges
 from torsor.model.model import Model
 from torsor.model.named_configurations import entries
 from torsor.model.names import configuration_names
@@ -61,6 +63,10 @@ class ConfigurationSpace:
     def _mimic_ranges(self) -> tuple[MimicRange, ...]:
         return tuple(mimic_ranges(self._description, self._model))
 
+    @cached_property
+    def _leader_intervals(self) -> dict[int, list[Interval]]:
+        return self._limits.of_leaders(self._mimic_ranges)
+
     @property
     def lower(self) -> np.ndarray:
         """Lower joint limits [rad, m], ``(nq,)``, read-only; −inf for none, −1 for the entries of a quaternion.
@@ -97,7 +103,7 @@ class ConfigurationSpace:
         """
         if not isinstance(tolerance, (int, float, np.number)) or not 0 <= tolerance < math.inf:
             raise ArgumentError(f"tolerance must be a finite number [rad, m] of at least 0, not {tolerance!r}")
-        found = self._limits.within(self._checked(q), float(tolerance), self._mimic_ranges)
+        found = self._limits.within(self._as_configurations(q), float(tolerance), self._mimic_ranges)
         return found if found.ndim else bool(found)
 
     def clip(self, q: ArrayLike) -> np.ndarray:
@@ -106,7 +112,7 @@ class ConfigurationSpace:
         A leader is also moved so that its mimic joints are within theirs, if its own limits allow it.  Quaternions are
         normalised and otherwise stay.
         """
-        return self._limits.clip(self._checked(q), self._mimic_ranges)
+        return self._limits.clip(self._as_configurations(q), self._leader_intervals)
 
     def wrap(self, q: ArrayLike) -> np.ndarray:
         """q with angles changed by whole turns into [−π, π), ``(..., nq)``: the same poses.
@@ -119,28 +125,35 @@ class ConfigurationSpace:
         >>> ts.robots.acrobot().wrap([7.0, -4.0]).round(4)
         array([0.7168, 2.2832])
         """
-        return self._limits.wrap(self._checked(q))
+        return self._limits.wrap(self._as_configurations(q))
 
     # -- random ----------------------------------------------------------------------------------------------
 
     def random_configuration(
         self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()
     ) -> np.ndarray:
-        """``(*size, nq)``: uniform within the joint limits and [−π, π] (rad or m); orientations uniform."""
-        generator = np.random.default_rng(rng)
-        shape = (size,) if isinstance(size, int) else tuple(size)
+        """``(*size, nq)``: uniform within the joint limits and [−π, π] (rad or m); orientations uniform.
+
+        A leader is drawn so that its mimic joints are within their limits, if its own limits allow it.
+        """
+        generator, shape = _generator(rng), _shape(size)
+        lower, upper = self.lower.copy(), self.upper.copy()
+        of_leaders = self._leader_intervals if self._model.is_numeric else {}
+        for k, intervals in of_leaders.items():
+            lower[k], upper[k] = intervals[0][0], intervals[-1][1]
         q: list[np.ndarray] = []
         for i in self._own_joints():
             kind, start = self._model.joint[i], self._model.q_start[i]
             mine = slice(start, start + kind.nq)
-            q += kind.random(generator, self.lower[mine].tolist(), self.upper[mine].tolist(), shape)
+            q += kind.random(generator, lower[mine].tolist(), upper[mine].tolist(), shape)
+            if len(intervals := of_leaders.get(start, [])) > 1:
+                q[-1] = _draw_from(generator, intervals, shape)
         return np.stack(q, axis=-1) if q else np.zeros((*shape, 0))
 
     def random_velocity(self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()) -> np.ndarray:
         """``(*size, nv)``: uniform within ± ``velocity_limit``, and within ±1 [rad/s, m/s] where a joint has no limit."""
         most = np.where(np.isfinite(self.velocity_limit), self.velocity_limit, 1.0)
-        shape = (size,) if isinstance(size, int) else tuple(size)
-        v: np.ndarray = np.random.default_rng(rng).uniform(-1.0, 1.0, (*shape, self._model.nv)) * most
+        v: np.ndarray = _generator(rng).uniform(-1.0, 1.0, (*_shape(size), self._model.nv)) * most
         return v
 
     # -- helpers ---------------------------------------------------------------------------------------------
@@ -149,7 +162,7 @@ class ConfigurationSpace:
         """The joints that have their own coordinates."""
         return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]
 
-    def _checked(self, q: ArrayLike) -> np.ndarray:
+    def _as_configurations(self, q: ArrayLike) -> np.ndarray:
         """One configuration or a batch, as an array of finite numbers with valid quaternions."""
         nq = self._model.nq
         array: np.ndarray = as_array("q", q, configuration_names(self._model), np.float64, f"an array of shape (..., {nq})")
@@ -162,3 +175,32 @@ class ConfigurationSpace:
             if not array[..., part].any(axis=-1).all():
                 raise ArgumentError(f"q[..., {part.start}:{part.stop}] is a zero quaternion, which is not a rotation")
         return array
+
+
+def _generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"rng must be a NumPy Generator, a seed from 0, or None, not {rng!r}") from None
+
+
+def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a batch of random configurations or velocities."""
+    try:
+        shape = tuple(map(index, size)) if isinstance(size, (tuple, list)) else (index(size),)
+    except TypeError:
+        shape = (-1,)
+    if any(n < 0 for n in shape):
+        raise ArgumentError(f"size must be a whole number from 0, or a tuple of them, not {size!r}")
+    return shape
+
+
+def _draw_from(rng: np.random.Generator, intervals: list[Interval], shape: tuple[int, ...]) -> np.ndarray:
+    """Uniform over the union of disjoint intervals in ascending order, cut to [−π, π] where some of it is there."""
+    inside = [(max(a, -math.pi), min(b, math.pi)) for a, b in intervals if a <= math.pi and b >= -math.pi]
+    low, high = np.array(inside or [bounds(*x) for x in intervals]).T
+    ends = np.cumsum(high - low)
+    x = rng.uniform(0.0, ends[-1], size=shape)
+    k = np.minimum(np.searchsorted(ends, x, side="right"), len(ends) - 1)
+    found: np.ndarray = np.clip(high[k] - (ends[k] - x), low[k], high[k])
+    return found

@@ -178,7 +178,7 @@ class Description:
         """Every link's inertia in its own frame, with that of the rotors mounted on it, as if they did not spin."""
         out = {link.name: link.inertia for link in self.links}
         for r in self.rotors:
-            out[r.link] = out[r.link] + r.standing
+            out[r.link] = out[r.link] + r.inertia_without_spin
         return out
 
     def link(self, name: str) -> Link:
@@ -205,12 +205,12 @@ def validate(d: Description) -> None:
         raise ModelError(f"base must be {one_of(BASES)}, not {d.base!r}")
     if not d.links:
         raise ModelError(f"robot {d.name!r} has no links")
-    _unique("link", [link.name for link in d.links])
-    _unique("joint", [j.name for j in d.edges])
+    _check_unique("link", [link.name for link in d.links])
+    _check_unique("joint", [j.name for j in d.edges])
     if d.floats and any(j.name == FLOATING_BASE and j.kind.nv for j in d.edges):
         raise ModelError(f"joint {FLOATING_BASE!r} has the reserved name of the floating base's joint; rename it")
-    _unique("rotor", [r.name for r in d.rotors])
-    _unique("frame", [f.name for f in d.frames] + [link.name for link in d.links])
+    _check_unique("rotor", [r.name for r in d.rotors])
+    _check_unique("frame", [f.name for f in d.frames] + [link.name for link in d.links])
     links = {link.name for link in d.links}
     mover: dict[str, str] = {}
     for j in d.joints:
@@ -244,13 +244,13 @@ def validate(d: Description) -> None:
     for loop in d.loops:
         _check_loop(loop, links, fixed_root)
     if d.configurations:
-        _unique("configuration", [c.name for c in d.configurations])
+        _check_unique("configuration", [c.name for c in d.configurations])
         kinds = {j.name: j.kind for j in d.joints if j.kind.nq}
         leaders = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
         check_configurations(d.configurations, kinds, leaders, [loop.name for loop in d.loops], FLOATING_BASE)
 
 
-def _unique(kind: str, names: list[str]) -> None:
+def _check_unique(kind: str, names: list[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if not name:

@@ -39,7 +39,7 @@ class GravityCompensation:
     def __post_init__(self) -> None:
         _set(self, "share", self.share, negative=True)
 
-    def carried(self, link: Inertia) -> tuple[Scalar, Vec]:
+    def carried_mass(self, link: Inertia) -> tuple[Scalar, Vec]:
         """The mass whose weight is carried [kg], and its first moment [kg·m] in the link's frame."""
         return link.m * self.share, link.h * self.share
 
@@ -61,7 +61,7 @@ class Buoyancy:
         _set(self, "volume", self.volume)
         _set(self, "density", self.density)
 
-    def carried(self, link: Inertia) -> tuple[Scalar, Vec]:
+    def carried_mass(self, link: Inertia) -> tuple[Scalar, Vec]:
         """The displaced mass ρ V [kg], and its first moment [kg·m]."""
         m = self.volume * self.density
         return m, Vec(*self.center) * m
@@ -83,14 +83,14 @@ class Drag:
 
     def __post_init__(self) -> None:
         for name in ("linear", "quadratic"):
-            given = read.plain(getattr(self, name))
+            given = read.as_nested_lists(getattr(self, name))
             values = tuple(given) if isinstance(given, (list, tuple)) else (given,) * 3
             if len(values) not in (3, 6):
                 raise ModelError(f"Drag: {name} must be one, three or six numbers, not {len(values)}")
             six = (0,) * (6 - len(values)) + tuple(_number(f"Drag: {name}", x) for x in values)
             object.__setattr__(self, name, six)
 
-    def carried(self, link: Inertia) -> tuple[Scalar, Vec]:
+    def carried_mass(self, link: Inertia) -> tuple[Scalar, Vec]:
         return 0, ZERO
 
     def drag(self, V: Motion) -> Force:
@@ -137,10 +137,16 @@ def thrust(force: ArrayLike, axis: ArrayLike = (0, 0, 1), ratio: float = 0.0) ->
         return array
 
     u = finite("axis", axis)
-    if u.shape != (3,) or not np.linalg.norm(u) > 0:
+    if u.shape != (3,) or not u.any():
         raise ModelError(f"thrust: axis must be three numbers, not all zero, not {axis!r}")
-    f = finite("force", force)[..., None] * (u / np.linalg.norm(u))
-    return np.concatenate([f * finite("ratio", ratio)[..., None], f], axis=-1)
+    u = u / np.abs(u).max()  # first, since squares of very small or large numbers are lost
+    given = finite("force", force)[..., None], finite("ratio", ratio)[..., None]
+    try:
+        f, k = np.broadcast_arrays(*given)
+    except ValueError:
+        raise ModelError(f"thrust: shapes of force {np.shape(force)} and ratio {np.shape(ratio)} do not fit") from None
+    f = f * (u / np.linalg.norm(u))
+    return np.concatenate([f * k, f], axis=-1)
 
 
 def _is_zero(x: Any) -> bool:

@@ -10,6 +10,7 @@ from torsor.model.description import Description, Joint, Loop
 from torsor.support.files import label, write_text
 from torsor.support.html import Markup, element
 from torsor.support.locks import cached_property
+from torsor.support.text import count
 
 #: sizes of the drawing [px]: height of a row, height of a link's box, width of a letter, space beside a name
 ROW, BOX, LETTER, SPACE = 40, 24, 7.2, 12
@@ -28,9 +29,9 @@ class Graph:
     def dot(self) -> str:
         """The graph in Graphviz's language, for the program ``dot`` and other drawing programs."""
         d = self.description
-        lines = [f"digraph {_quoted(d.name)} {{", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
-        lines += [f"  {_quoted(link.name)};" for link in d.links]
-        lines += [f"  {_quoted(e.parent)} -> {_quoted(e.child)} [{_dot_style(e)}];" for e in d.edges]
+        lines = [f"digraph {_quote(d.name)} {{", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
+        lines += [f"  {_quote(link.name)};" for link in d.links]
+        lines += [f"  {_quote(e.parent)} -> {_quote(e.child)} [{_dot_style(e)}];" for e in d.edges]
         return "\n".join([*lines, "}"])
 
     @cached_property
@@ -45,6 +46,11 @@ class Graph:
         if ending not in texts:
             raise ArgumentError(f"{label(path)!r}: the extension of a graph must be one of {', '.join(texts)}")
         write_text(path, getattr(self, texts[ending]) + "\n")
+
+    def __repr__(self) -> str:
+        d = self.description
+        counts = f"{count(len(d.links), 'link')}, {count(len(d.joints) + len(d.loops), 'joint')}"
+        return f"<Graph of {d.name!r}: {counts}; print() shows it for Graphviz>"
 
     def __str__(self) -> str:
         return self.dot
@@ -66,13 +72,13 @@ def _is_dashed(e: Joint | Loop) -> bool:
 # -- Graphviz ------------------------------------------------------------------------------------------------------------
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 def _dot_style(e: Joint | Loop) -> str:
-    style = [f"label={_quoted(_text(e))}"]
+    style = [f"label={_quote(_text(e))}"]
     style += ["style=dashed"] if _is_dashed(e) else []
     style += ['color="#999999"', 'fontcolor="#999999"'] if not isinstance(e, Loop) and e.kind.nv == 0 else []
     style += ["dir=none", "constraint=false"] if isinstance(e, Loop) else []

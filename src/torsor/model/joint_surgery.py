@@ -9,7 +9,7 @@ from typing import Any
 from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, Description, Joint, Loop, Mimic
 from torsor.model.joint_arguments import joint_type
-from torsor.model.joints import JOINT_TYPES, Continuous, JointType
+from torsor.model.joints import JOINT_TYPES, Composite, Continuous, FunctionJoint, JointType
 from torsor.model.named_configurations import keep_joints, note_of_losses, with_freed_joints
 from torsor.model.spanning import joint_fields
 from torsor.spatial import arguments as read
@@ -37,7 +37,13 @@ def with_joint_type(
     note = f"joint {name!r}: {old.kind.name} → {kind.name}"
     if isinstance(old, Loop):
         return d.with_note(note, loops=tuple(replace(x, kind=kind) if x is old else x for x in d.loops))
-    kept, lost = _kept(old, kind)
+    driven = [r.name for r in d.rotors if r.joint == name]
+    if driven and not _same_units(old.kind, kind):
+        raise ModelError(
+            f"joint {name!r}: {old.kind.name} → {kind.name} changes the unit of the gear ratio of rotor {driven[0]!r}; "
+            f"drop it first: with_rotors({{{name!r}: None}})"
+        )
+    kept, lost = _valid_fields(old, kind)
     made = Joint(old.name, kind, old.parent, old.child, old.origin, **kept)
     note += f"; dropped: {', '.join(lost)}" if lost else ""
     named = d.configurations
@@ -90,7 +96,7 @@ def make_mimic(what: str, leader: str, multiplier: Any, offset: Any, polynomial:
         return Mimic(leader, read.scalar(multiplier, what), read.scalar(offset, what))
     if (multiplier, offset) != (1.0, 0.0):
         raise ArgumentError(f"{what}: give either polynomial or multiplier and offset, not both")
-    coefficients = read.plain(polynomial)
+    coefficients = read.as_nested_lists(polynomial)
     if isinstance(coefficients, str) or not hasattr(coefficients, "__iter__"):
         raise ArgumentError(f"{what}: polynomial must be a list of coefficients, the constant first, not {polynomial!r}")
     return Mimic.of_polynomial(leader, [read.scalar(c, what) for c in coefficients])
@@ -109,10 +115,14 @@ def _has_axis(type: str) -> bool:
 
 def _same_units(old: JointType, new: JointType) -> bool:
     """Whether the coordinates of two joint types have the same number and the same units."""
+    if isinstance(old, Composite) and isinstance(new, Composite):
+        return len(old.joints) == len(new.joints) and all(map(_same_units, old.joints, new.joints))
+    if isinstance(old, FunctionJoint) and isinstance(new, FunctionJoint):
+        return old == new
     return (old.name, old.nq) == (new.name, new.nq) or (old.name in _ANGLES and new.name in _ANGLES)
 
 
-def _kept(old: Joint, kind: JointType) -> tuple[dict[str, Any], list[str]]:
+def _valid_fields(old: Joint, kind: JointType) -> tuple[dict[str, Any], list[str]]:
     """The fields that stay valid, and the names of those dropped."""
     same = _same_units(old.kind, kind)
     kept, lost = dict[str, Any](), list[str]()

@@ -55,7 +55,6 @@ class Limits:
     def of(cls, d: Description, model: Model) -> Limits:
         joints = {j.name: j for j in d.joints}
         own = [i for i, _ in model.outward() if model.coupling[i] is None]
-        leaders = {c.leader for c in model.coupling if c is not None}
         rows = [(joints.get(model.joint_names[i]), model.joint[i], model.q_start[i]) for i in own]
         lower, upper = _by_entry(rows, "lower", "nq", -INF), _by_entry(rows, "upper", "nq", INF)
         quaternions = tuple(slice(at + x.start, at + x.stop) for _, kind, at in rows for x in kind.quaternions)
@@ -64,7 +63,7 @@ class Limits:
         velocity, effort = _by_entry(rows, "velocity_limit", "nv", INF), _by_entry(rows, "effort_limit", "nv", INF)
         for array in (lower, upper, velocity, effort):
             array.flags.writeable = False
-        angles = (model.q_start[i] + k for i in own if i not in leaders for k in model.joint[i].angles)
+        angles = (model.q_start[i] + k for i in own if i not in model.leaders for k in model.joint[i].angles)
         return cls(lower, upper, velocity, effort, tuple(angles), quaternions)
 
     def within(self, q: Array, tolerance: float, mimics: tuple[MimicRange, ...]) -> Array:
@@ -77,16 +76,20 @@ class Limits:
             good = good & m.holds(q[..., m.entry], tolerance)
         return np.asarray(good)
 
-    def clip(self, q: Array, mimics: tuple[MimicRange, ...]) -> Array:
-        """The nearest q inside the limits, with quaternions normalised."""
-        out: Array = np.clip(q, self.lower, self.upper)
+    def of_leaders(self, mimics: tuple[MimicRange, ...]) -> dict[int, list[Interval]]:
+        """The intervals of each leader's entry of q in which its mimic joints are inside their limits, too."""
         allowed: dict[int, list[Interval]] = {}
         for m in mimics:
             before = allowed.get(m.entry) or [(float(self.lower[m.entry]), float(self.upper[m.entry]))]
             both = [(max(a, c), min(b, d)) for a, b in before for c, d in _on_leader(m) if max(a, c) <= min(b, d)]
             if both:  # otherwise no q satisfies all, and the limits before it count
                 allowed[m.entry] = both
-        for k, intervals in allowed.items():
+        return allowed
+
+    def clip(self, q: Array, of_leaders: dict[int, list[Interval]]) -> Array:
+        """The nearest q inside the limits and the intervals of leaders, with quaternions normalised."""
+        out: Array = np.clip(q, self.lower, self.upper)
+        for k, intervals in of_leaders.items():
             ends = np.array([np.clip(q[..., k], low, high) for low, high in intervals])
             nearest = np.abs(ends - q[..., k]).argmin(axis=0)
             out[..., k] = np.take_along_axis(ends, nearest[None], axis=0)[0]
@@ -112,9 +115,9 @@ class Limits:
 
 def _half_turn(x: Array) -> Array:
     """x plus whole turns, in [−π, π)."""
-    y = x - TURN * np.floor((x + math.pi) / TURN)
-    y = np.where(y >= math.pi, y - TURN, y)  # by rounding
-    return np.where((x >= -math.pi) & (x < math.pi), x, np.maximum(y, -math.pi))
+    y = np.arctan2(np.sin(x), np.cos(x))  # with π to all digits, so that large angles keep their pose, too
+    y = np.where(x == math.pi, -math.pi, np.minimum(y, math.nextafter(math.pi, 0)))
+    return np.where((x >= -math.pi) & (x < math.pi), x, y)
 
 
 def _by_entry(rows: list[Row], label: str, size: str, none: float) -> Array:
@@ -145,9 +148,9 @@ def _on_leader(m: MimicRange) -> list[Interval]:
     ]
     found = []
     for low, high in itertools.pairwise(ends):
-        inside = _between(low, high)
+        inside = _inner_point(low, high)
         if m.holds(inside):
-            found.append((_moved_inside(m, low, inside), _moved_inside(m, high, inside)))
+            found.append((_move_inside(m, low, inside), _move_inside(m, high, inside)))
     return found
 
 
@@ -160,14 +163,14 @@ def _roots(coefficients: tuple[float, ...], y: float) -> list[float]:
     return [float(x.real) for x in found if abs(x.imag) <= 1e-9 * (1 + abs(x))]
 
 
-def _between(low: float, high: float) -> float:
+def _inner_point(low: float, high: float) -> float:
     """A point inside an interval."""
     if math.isinf(low):
         return 0.0 if math.isinf(high) else high - 1 - abs(high)
     return low + 1 + abs(low) if math.isinf(high) else low + (high - low) / 2
 
 
-def _moved_inside(m: MimicRange, end: float, inside: float) -> float:
+def _move_inside(m: MimicRange, end: float, inside: float) -> float:
     """The end of an interval, moved by rounding errors until the mimic joint is inside its limits there."""
     if math.isinf(end):
         return end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Description, Model, assemble, attachments, surgery
 from torsor.model.configuration_space import ConfigurationSpace
-from torsor.model.description import FLOATING_BASE
 from torsor.model.forces import Element
 from torsor.model.joint_surgery import with_joint_type, with_mimic
 from torsor.model.joints import JointType
@@ -24,7 +23,7 @@ from torsor.model.spanning import spanning_tree
 from torsor.model.topology import Topology
 from torsor.scalar import Scalar, Scalars
 from torsor.support.locks import cached_property
-from torsor.support.text import count, numbers, plain, short
+from torsor.support.text import as_float, count, numbers, short
 
 if TYPE_CHECKING:
     from torsor.model.actuators import ActuatorLaw
@@ -130,7 +129,7 @@ class Mechanism(ConfigurationSpace, Topology):
         ``below="link"``: that link and all after it in the tree; ``links=[...]``: these links; ``moving=True`` leaves out what
         is fixed to a fixed base.
         """
-        total: Scalar = plain(sum(inertia.m for inertia in part_of(self._model, below, moving, links).inertia))
+        total: Scalar = as_float(sum(inertia.m for inertia in part_of(self._model, below, moving, links).inertia))
         return total
 
     def joint(self, name: str) -> JointView:
@@ -159,20 +158,22 @@ class Mechanism(ConfigurationSpace, Topology):
 
     # -- surgery ---------------------------------------------------------------------------------------------
 
-    def _edited(self, description: Description) -> Self:
+    def _with_description(self, description: Description) -> Self:
         """The robot of another description, without the sensors that have lost their place."""
         return type(self)(attachments.without_lost_sensors(description))
 
     def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:
         """The robot with joints welded at a q [rad, m], ``{"elbow": 0.3}``, or at their neutral one, ``["elbow"]``."""
         if not isinstance(joints, Mapping):
+            if not isinstance(joints, Iterable):
+                raise ArgumentError(f'lock takes {{"elbow": 0.3}} or a list of joints, not {joints!r}')
             names = [joints] if isinstance(joints, str) else list(joints)
             joints = {n: self._model.joint[self.joint(n).index].neutral() for n in names}
-        return self._edited(surgery.lock(self._description, joints))
+        return self._with_description(surgery.lock(self._description, joints))
 
     def subtree(self, link: str) -> Self:
         """The subtree of a link as a separate robot with that link as its base."""
-        return self._edited(surgery.subtree(self._description, link))
+        return self._with_description(surgery.subtree(self._description, link))
 
     def without(self, link: str) -> Self:
         """The robot without a link and everything that it carries; ``report`` lists loops and couplings that go with it.
@@ -181,14 +182,14 @@ class Mechanism(ConfigurationSpace, Topology):
         >>> ts.robots.panda().without("panda_hand").nq
         7
         """
-        return self._edited(surgery.without(self._description, link))
+        return self._with_description(surgery.without(self._description, link))
 
     def rename(self, names: Mapping[str, str]) -> Self:
         """The robot with new names of links, joints, frames, loops and rotors: ``{"old": "new"}``, all at once.
 
         A name that both a link and a joint have is changed for both.
         """
-        return self._edited(rename(self._description, names))
+        return self._with_description(rename(self._description, names))
 
     def with_joint_type(
         self,
@@ -208,7 +209,7 @@ class Mechanism(ConfigurationSpace, Topology):
         >>> ts.robots.two_link().with_joint_type("joint2", "universal", second_axis=(1, 0, 0)).nq
         3
         """
-        return self._edited(with_joint_type(self._description, joint, type, axis, second_axis, pitch))
+        return self._with_description(with_joint_type(self._description, joint, type, axis, second_axis, pitch))
 
     def with_mimic(
         self,
@@ -228,7 +229,7 @@ class Mechanism(ConfigurationSpace, Topology):
         >>> ts.robots.two_link().with_mimic("joint2", "joint1", polynomial=(0, 0, 1)).nq
         1
         """
-        return self._edited(with_mimic(self._description, joint, leader, multiplier, offset, polynomial))
+        return self._with_description(with_mimic(self._description, joint, leader, multiplier, offset, polynomial))
 
     def attach(
         self,
@@ -246,7 +247,11 @@ class Mechanism(ConfigurationSpace, Topology):
         >>> ts.robots.ur5().attach(hand, at="tool0", prefix="hand_").nq
         7
         """
-        return self._edited(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
+        if not isinstance(other, Mechanism):
+            raise ArgumentError(f"attach: other must be a Robot, not {type(other).__name__}; ts.load(path) reads one")
+        if not isinstance(prefix, str):
+            raise ArgumentError(f"attach: prefix must be text, such as 'left_', not {prefix!r}")
+        return self._with_description(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
 
     def with_payload(
         self,
@@ -264,7 +269,7 @@ class Mechanism(ConfigurationSpace, Topology):
         >>> ts.robots.two_link().with_payload("tip", mass=2.0).gravity_force([0, 0]).round(2)
         array([68.67, 29.43])
         """
-        return self._edited(surgery.payload(self._description, at, mass, com, inertia))
+        return self._with_description(surgery.payload(self._description, at, mass, com, inertia))
 
     def with_rotors(self, rotors: Mapping[str, Any]) -> Self:
         """Geared motors' rotors by the joint they drive (MR §8.9.3): ``{"elbow": dict(mass=, inertia=, ratio=, ...)}``.
@@ -272,15 +277,15 @@ class Mechanism(ConfigurationSpace, Topology):
         The fields are those of :meth:`Builder.rotor <torsor.robot.builder.Builder.rotor>`; ``link``, the mount, is the joint's
         parent by default.  None removes a joint's rotor.
         """
-        return self._edited(attachments.with_rotors(self._description, rotors))
+        return self._with_description(attachments.with_rotors(self._description, rotors))
 
     def rotors_as_armature(self) -> Self:
         """The same robot with each rotor as its joint's armature G² J, its mass on its mount: no gyroscopic coupling."""
-        return self._edited(attachments.rotors_as_armature(self._description))
+        return self._with_description(attachments.rotors_as_armature(self._description))
 
     def rebase(self, link: str) -> Self:
         """The same mechanism with another link as its base; joints between the two are reversed."""
-        return self._edited(surgery.rebase(self._description, link))
+        return self._with_description(surgery.rebase(self._description, link))
 
     def with_base(self, base: str) -> Self:
         """The same robot with another base: ``"fixed"``, ``"floating"`` or ``"floating_rpy"``.
@@ -288,11 +293,11 @@ class Mechanism(ConfigurationSpace, Topology):
         A floating base has 7 more entries in q (position, quaternion) and 6 more in v (twist in the body); ``"floating_rpy"``
         has 6 in both, x, y, z, roll, pitch, yaw and their rates (:class:`torsor.joints.FloatingRPY`).
         """
-        return self._edited(surgery.with_base(self._description, base))
+        return self._with_description(surgery.with_base(self._description, base))
 
     def with_gravity(self, gravity: Scalars | np.ndarray) -> Self:
         """The same robot with another gravity vector in world axes [m/s²], such as (0, −9.81, 0) for a wall-mounted robot."""
-        return self._edited(surgery.with_gravity(self._description, gravity))
+        return self._with_description(surgery.with_gravity(self._description, gravity))
 
     def with_friction(self, laws: Mapping[str, Any] | str | None) -> Self:
         """The same robot with friction laws at its joints, ``{"elbow": Stribeck(...)}`` (MR §8.9.4).
@@ -308,7 +313,7 @@ class Mechanism(ConfigurationSpace, Topology):
             from torsor.model.friction.laws import of_joints
 
             laws = of_joints(laws, self._description.joints)
-        return self._edited(attachments.with_friction(self._description, laws))
+        return self._with_description(attachments.with_friction(self._description, laws))
 
     def with_configuration(self, name: str, q: ArrayLike | Mapping[str, ArrayLike] | None) -> Self:
         """The same robot with a named configuration [rad, m]: q ``(nq,)``, or joints by name, with the others neutral.
@@ -322,11 +327,11 @@ class Mechanism(ConfigurationSpace, Topology):
         if q is None and name not in self.configurations:
             raise UnknownName("configuration", name, self.configurations)
         if q is not None and not isinstance(q, Mapping):
-            one = self._checked(q)
+            one = self._as_configurations(q)
             if one.ndim != 1:
                 raise ArgumentError(f"q has shape {one.shape}, expected ({self.nq},): one configuration")
             q = {n: one[j.q_slice] for n in self.joints if (j := self.joint(n)).mimic is None}
-        return self._edited(attachments.with_configuration(self._description, name, q))
+        return self._with_description(attachments.with_configuration(self._description, name, q))
 
     def with_forces(self, forces: Mapping[str, Any] | None) -> Self:
         """The same robot with force elements at links or frames, ``{"hull": [Buoyancy(0.2), Drag(linear=30.0)]}``.
@@ -339,19 +344,19 @@ class Mechanism(ConfigurationSpace, Topology):
         >>> ts.robots.two_link().with_forces({"link2": ts.forces.GravityCompensation()}).gravity_force([0, 0]).round(2)
         array([9.81, 0.  ])
         """
-        return self._edited(attachments.with_forces(self._description, forces))
+        return self._with_description(attachments.with_forces(self._description, forces))
 
     def without_loops(self) -> Self:
         """The spanning tree alone, without its loops."""
-        return self._edited(surgery.without_loops(self._description))
+        return self._with_description(surgery.without_loops(self._description))
 
     def without_couplings(self) -> Self:
         """The same robot with independent joints in place of mimic joints, each with its own coordinate."""
-        return self._edited(surgery.without_couplings(self._description))
+        return self._with_description(surgery.without_couplings(self._description))
 
     def with_spanning_tree(self, cut: str | Sequence[str] = "auto") -> Self:
         """The same mechanism with other joints closing its loops: those named, or those with the most degrees of freedom."""
-        return self._edited(spanning_tree(self._description, cut))
+        return self._with_description(spanning_tree(self._description, cut))
 
     # -- being an object -------------------------------------------------------------------------------------
 
@@ -383,7 +388,7 @@ class Mechanism(ConfigurationSpace, Topology):
         return of_robot(self)
 
     def __repr__(self) -> str:
-        moving = sum(name != FLOATING_BASE for name in self.joints)
+        moving = len(self.joints) - self._description.floats
         parts = f"{count(moving, 'joint')}, {count(len(self.links), 'link')}{loop_count(self._description)}"
         parts += f", {self._description.base} base"
         return f"<Robot {self.name!r}: {parts}, nq={self.nq}, nv={self.nv}, {short(self.mass)} kg>"

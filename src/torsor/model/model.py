@@ -115,6 +115,11 @@ class Model:
         return near and not any(self.coupling)
 
     @cached_property
+    def leaders(self) -> frozenset[int]:
+        """The bodies whose joints other joints follow: a whole turn of such a joint may be another configuration."""
+        return frozenset(c.leader for c in self.coupling if c is not None)
+
+    @cached_property
     def joints_with_friction(self) -> tuple[str, ...]:
         """Names of the joints that have a friction law, in the order of the bodies."""
         rows = zip(self.joint_names, self.friction, strict=False)
@@ -156,7 +161,7 @@ class Model:
         names = [name for row in self.links.values() for name in (*row.frames, row.joint) if name]
         raise UnknownName("link, frame or joint", at, names)
 
-    def welded(self, link: str) -> dict[str, LinkRow]:
+    def welded_part(self, link: str) -> dict[str, LinkRow]:
         """A link and the links welded to it on the side away from the base."""
         body, found = self.frames[link].body, {link: self.links[link]}
         for name, row in self.links.items():

@@ -44,7 +44,7 @@ def make_configuration(name: str, values: Any) -> Configuration:
         raise ModelError(f'{what} must be a dict of joints, such as {{"elbow": 0.5}}, not {values!r}')
     rows = []
     for joint, given in values.items():
-        who, numbers = f"{what}: joint {joint!r}", read.plain(given)
+        who, numbers = f"{what}: joint {joint!r}", read.as_nested_lists(given)
         numbers = numbers if isinstance(numbers, (list, tuple)) else [numbers]
         if not all(map(read.is_number, numbers)):
             raise ModelError(f"{who}: give a number, or one per coordinate, not {given!r}")
@@ -129,15 +129,15 @@ def with_freed_joints(d: Description, freed: Collection[str]) -> tuple[Configura
         return d.configurations
     joints = {j.name: j for j in d.joints}
 
-    def followed(j: Joint, given: Mapping[str, tuple[float, ...]]) -> float:
+    def mimic_value(j: Joint, given: Mapping[str, tuple[float, ...]]) -> float:
         if j.mimic is None:
             return given.get(j.name, (0.0,))[0]
-        return float(j.mimic.at(followed(joints[j.mimic.joint], given)))
+        return float(j.mimic.at(mimic_value(joints[j.mimic.joint], given)))
 
     out = []
     for c in d.configurations:
         given = dict(c.values)
-        out.append(replace(c, values=(*c.values, *((name, (followed(joints[name], given),)) for name in freed))))
+        out.append(replace(c, values=(*c.values, *((name, (mimic_value(joints[name], given),)) for name in freed))))
     return tuple(out)
 
 

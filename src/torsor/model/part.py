@@ -29,7 +29,7 @@ def part_of(
     """
     if moving not in MOVING:
         raise UnknownName("moving=", moving, ("False", "True"))
-    chosen = _chosen(model, below, links)
+    chosen = _part_links(model, below, links)
     if chosen is not None:
         inertia = [Inertia.zero() for _ in model.parent]
         for name in chosen:
@@ -40,7 +40,7 @@ def part_of(
     return replace(model, inertia=(Inertia.zero(), *model.inertia[1:])) if moving else model
 
 
-def _chosen(model: Model, below: str | None, links: Sequence[str] | str | None) -> dict[str, None] | None:
+def _part_links(model: Model, below: str | None, links: Sequence[str] | str | None) -> dict[str, None] | None:
     """The links of a part in the order of the tree; None for all."""
     if below is not None and links is not None:
         raise ArgumentError("give either below= or links=, not both")

@@ -10,7 +10,7 @@ import numpy as np
 from torsor.model.description import FLOATING_BASE, Geometry, Mimic
 from torsor.scalar import Scalar
 from torsor.spatial import Transform
-from torsor.support.text import numbers, plain
+from torsor.support.text import as_float, numbers
 
 if TYPE_CHECKING:
     from torsor.model.mechanism import Mechanism
@@ -45,7 +45,7 @@ class JointView:
         kind, q, v = m.joint[i], m.q_start[i], m.v_start[i]
         slices = slice(q, q + kind.nq), slice(v, v + kind.nv)
         none = (np.inf,) * kind.nv
-        if name == FLOATING_BASE:
+        if name == FLOATING_BASE and d.floats:
             free = (np.inf,) * kind.nq
             zero = (0.0,) * kind.nv
             limits = tuple(-x for x in free), free, none, none
@@ -74,7 +74,7 @@ class LinkView:
         link = robot.description.link(name)
         G = link.inertia
         joint = next((j.name for j in robot.description.joints if j.child == name), None)
-        return cls(name, plain(G.m), numbers(G.com), numbers(G.about_com.rows), joint, link.geometry)
+        return cls(name, as_float(G.m), numbers(G.com), numbers(G.about_com.rows), joint, link.geometry)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torsor.spatial import Inertia
 from torsor.spatial.rigid.physical import inertia_problems
 
 
-def nonphysical(d: Description) -> dict[str, list[str]]:
+def links_with_impossible_inertia(d: Description) -> dict[str, list[str]]:
     """The links with an inertia that is physically impossible, and the reasons."""
     found = {link.name: inertia_problems(link.inertia) for link in d.links if link.inertia != Inertia.zero()}
     return {name: why for name, why in found.items() if why}
@@ -22,7 +22,7 @@ def nonphysical(d: Description) -> dict[str, list[str]]:
 
 def warn_or_refuse(d: Description, *, strict: bool = False) -> dict[str, list[str]]:
     """One ModelWarning that names every such link, or with ``strict`` a ModelError; returns them."""
-    found = nonphysical(d)
+    found = links_with_impossible_inertia(d)
     if found:
         named = "; ".join(f"link {name!r}: {', '.join(why)}" for name, why in found.items())
         message = f"robot {d.name!r} has a physically impossible inertia: {named}"

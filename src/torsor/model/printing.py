@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torsor.errors import printable
 from torsor.model import Description, Joint, Model
-from torsor.model.description import FLOATING_BASE
 from torsor.support.text import count, short
 
 
@@ -16,7 +15,7 @@ def tree(d: Description, model: Model) -> str:
     links = {link.name: link for link in d.links}
     mass = sum(inertia.m for inertia in d.bodies.values())
     number = {name: i for i, name in enumerate(model.joint_names)}
-    moving = sum(name not in ("", FLOATING_BASE) for name in model.joint_names)
+    moving = len(model.joint_names) - 1 - d.floats
     what = f"{count(len(d.links), 'link')}, {count(moving, 'moving joint')}{loop_count(d)}"
     counts = f"{what}, nq = {model.nq}, nv = {model.nv}"
     lines = [f"{printable(d.name)}: {counts}, {short(mass)} kg, {d.base} base"]

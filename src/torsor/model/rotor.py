@@ -41,7 +41,7 @@ class Rotor:
     axis: Vec = Vec(0, 0, 1)
 
     @property
-    def standing(self) -> Inertia:
+    def inertia_without_spin(self) -> Inertia:
         """The rotor's inertia about its link's frame, added to the link for a rotor without spin."""
         return self.origin.T @ self.inertia
 
@@ -72,7 +72,7 @@ class RotorRow(NamedTuple):
         return self.axis * (self.inertia * self.ratio)
 
     @property
-    def apparent(self) -> Scalar:
+    def apparent_inertia(self) -> Scalar:
         """G² J, the apparent inertia (MR §8.9.2)."""
         return self.inertia * (self.ratio * self.ratio)
 

@@ -35,7 +35,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sensor:
     """An instrument: ``Sensor("accelerometer", "imu_link")``, one of :data:`KINDS` at a frame, a cut or a joint.
 
@@ -57,8 +57,10 @@ class Sensor:
     step: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise UnknownName("kind of sensor", self.kind, KINDS)
+        if not isinstance(self.at, str):
+            raise ArgumentError(f"a sensor must be at the name of a frame, link or joint, not {self.at!r}")
         for name, value in (("delay", self.delay), ("step", self.step)):
             if not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf:
                 raise ArgumentError(f"{name} of a sensor must be a number from 0, not {value!r}")
@@ -72,6 +74,17 @@ class Sensor:
         object.__setattr__(self, "noise", noise if noise.ndim > 1 else tuple(noise.tolist()) if noise.ndim else float(noise))
         if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
             raise ArgumentError(f"seed of a sensor must be a whole number from 0, not {self.seed!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sensor) and self._plain == other._plain and np.array_equal(self.noise, other.noise)
+
+    def __hash__(self) -> int:
+        return hash(self._plain)
+
+    @property
+    def _plain(self) -> tuple[Any, ...]:
+        """All but the noise, which may be an array."""
+        return self.kind, self.at, self.delay, self.seed, self.step
 
     @property
     def reads(self) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from torsor.errors import ModelError, UnknownName
-from torsor.model.description import WORLD, Description, Joint, Link, Loop
+from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop
 from torsor.model.joints import Floating, JointType
 from torsor.model.reversal import ReversedJoint, reverse
 from torsor.model.seat import move_axis_to_frame
@@ -75,10 +75,28 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
     newly = [e.name for e in edges if e.joint is not None and e.name in chosen]
     notes.insert(0, f"spanning tree: {', '.join(newly)} cut, {', '.join(freed) or 'nothing'} in the tree instead")
     if d.configurations:  # a joint that comes into the tree has no value in them
-        names = _some([c.name for c in d.configurations])
+        names = _list_names([c.name for c in d.configurations])
         notes.append(f"named configurations dropped, as other joints have coordinates: {names}")
-    report = (*d.report, *notes)
-    return replace(d, links=tuple(links), joints=tuple(joints), loops=(*loops, *held), configurations=(), report=report)
+    crossed = crossed_sensors(d, joints)
+    notes += [f"sensors removed, as other joints carry their links now: {', '.join(crossed)}"] if crossed else []
+    return replace(
+        d,
+        links=tuple(links),
+        joints=tuple(joints),
+        loops=(*loops, *held),
+        configurations=(),
+        sensors=tuple((name, s) for name, s in d.sensors if name not in crossed),
+        report=(*d.report, *notes),
+    )
+
+
+def crossed_sensors(d: Description, joints: Sequence[Joint]) -> list[str]:
+    """Sensors of the wrench through a cut whose links are carried by others among the new joints, by name."""
+    before, after = ({j.child: j.name for j in row} for row in (d.joints, joints))
+    link = {FLOATING_BASE: d.root} | {j.name: j.child for j in d.joints}  # a link or frame of that name comes first
+    link |= {f.name: f.link for f in d.frames} | {x.name: x.name for x in d.links}
+    cuts = [(name, link.get(s.at, s.at)) for name, s in d.sensors if s.reads == "cut"]
+    return [name for name, at in cuts if before.get(at) != after.get(at)]
 
 
 def _graph(d: Description) -> tuple[list[Edge], tuple[Loop, ...]]:
@@ -187,11 +205,11 @@ def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
     lost = [link.name for link in d.links if link.name not in reached]
     if lost:
         raise ModelError(
-            f"robot {d.name!r} is disconnected: with these joints cut, no joint connects {_some(lost)} to the root {d.root!r}; "
-            "cut fewer, or others"
+            f"robot {d.name!r} is disconnected: with these joints cut, no joint connects {_list_names(lost)} to the root "
+            f"{d.root!r}; cut fewer, or others"
         )
     if len(inner) < len(kept):
-        raise ModelError(f"robot {d.name!r} still has a cycle: cut one of {_some(_cyclic(kept))} too")
+        raise ModelError(f"robot {d.name!r} still has a cycle: cut one of {_list_names(_cyclic(kept))} too")
     return inner
 
 
@@ -212,7 +230,7 @@ def _cyclic(kept: list[Edge]) -> list[str]:
     return [e.name for e in kept if e.name in left]
 
 
-def _some(names: Collection[str]) -> str:
+def _list_names(names: Collection[str]) -> str:
     shown = ", ".join(map(repr, list(names)[:8]))
     return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 

@@ -16,7 +16,7 @@ from torsor.model.named_configurations import keep_joints, merge, note_of_losses
 from torsor.model.renaming import names_of, rename
 from torsor.model.reversal import reverse
 from torsor.model.seat import move_axis_to_frame, snap_rounding
-from torsor.model.spanning import ground_loops, joint_fields, unused_name
+from torsor.model.spanning import crossed_sensors, ground_loops, joint_fields, unused_name
 from torsor.scalar import Scalar
 from torsor.spatial import Transform
 from torsor.spatial import arguments as read
@@ -38,6 +38,8 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
     for name, q in configuration.items():
         if any(loop.name == name for loop in d.loops):
             raise ModelError(f"joint {name!r} closes a loop and has no coordinate; use with_spanning_tree(...) to give it one")
+        if name == FLOATING_BASE and d.floats:
+            raise ModelError(f"lock: joint {name!r} carries the floating base; use with_base('fixed')")
         if name not in joints:
             raise UnknownName("joint", name, joints)
         j = joints[name]
@@ -87,8 +89,8 @@ def subtree(d: Description, link: str) -> Description:
     Loops within the subtree stay; a loop to the outside is an error.  So is a
     rotor that drives a joint of the branch from outside.
     """
-    _known_link(d, link)
-    kept = _below(d, link)
+    _require_link(d, link)
+    kept = _descendants(d, link)
     inside = kept | {WORLD} if link == d.root else kept
     for loop in d.loops:
         ends = sorted((loop.parent, loop.child), key=lambda end: end not in inside)
@@ -132,10 +134,10 @@ def without(d: Description, link: str) -> Description:
     >>> [x.name for x in without(robots.description("panda"), "panda_hand").links][-2:]
     ['panda_link7', 'panda_link8']
     """
-    _known_link(d, link)
+    _require_link(d, link)
     if link == d.root:
         raise ModelError(f"link {link!r} is the root: without it, nothing would be left")
-    gone = _below(d, link)
+    gone = _descendants(d, link)
     joints = [j for j in d.joints if j.child not in gone]
     names = {j.name for j in joints}
     freed = [j.name for j in joints if j.mimic is not None and j.mimic.joint not in names]
@@ -229,7 +231,7 @@ def rebase(d: Description, link: str) -> Description:
     q and v now start with this link's pose and twist; with a fixed base this link stands still, with axes along the
     world's.  Joints are numbered from the new root on: find them by name.
     """
-    _known_link(d, link)
+    _require_link(d, link)
     mover = {j.child: j for j in d.joints}
     path, at = {}, link
     while at in mover:
@@ -261,10 +263,9 @@ def rebase(d: Description, link: str) -> Description:
         joints += turned
     note = f"moved the base from {d.root!r} to {link!r}, reversing {', '.join(path)}"
     named = keep_joints(d.configurations, {j.name for j in joints})
-    if any(FLOATING_BASE in dict(c.values) for c in d.configurations):
+    if all(j.name != FLOATING_BASE for j in joints) and any(FLOATING_BASE in dict(c.values) for c in d.configurations):
         note += "; named configurations lose the pose of the base" + note_of_losses(d.configurations, named)
-    at_link = {f.name: f.link for f in d.frames} | {j.name: j.child for j in d.joints} | {FLOATING_BASE: d.root}
-    crossed = [name for name, s in d.sensors if s.reads == "cut" and at_link.get(s.at, s.at) in between]
+    crossed = crossed_sensors(d, joints)
     if crossed:
         note += f"; sensors removed, as other joints carry their links now: {', '.join(crossed)}"
     return d.with_note(
@@ -309,7 +310,7 @@ def without_couplings(d: Description) -> Description:
     )
 
 
-def _known_link(d: Description, name: str) -> Link:
+def _require_link(d: Description, name: str) -> Link:
     for link in d.links:
         if link.name == name:
             return link
@@ -331,7 +332,7 @@ def _places(d: Description) -> list[str]:
     return [*(link.name for link in d.links), *(f.name for f in d.frames)]
 
 
-def _below(d: Description, link: str) -> set[str]:
+def _descendants(d: Description, link: str) -> set[str]:
     """The link and its descendants."""
     children: dict[str, list[str]] = {}
     for j in d.joints:

@@ -27,7 +27,7 @@ class Topology:
         >>> ts.robots.two_link().parent("link2")
         'link1'
         """
-        joint = self._joint_to.get(self._known(link))
+        joint = self._joint_to.get(self._require_link(link))
         return None if joint is None else joint.parent
 
     def children(self, link: str) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ class Topology:
         >>> ts.robots.panda().children("panda_hand")
         ('panda_hand_tcp', 'panda_leftfinger', 'panda_rightfinger')
         """
-        return tuple(j.child for j in self._joints_from.get(self._known(link), ()))
+        return tuple(j.child for j in self._joints_from.get(self._require_link(link), ()))
 
     def path(self, start: str, end: str, of: str = "links") -> tuple[str, ...]:
         """The way from one link to another through the tree: its links, both ends included, or ``of="joints"`` its joints.
@@ -69,7 +69,7 @@ class Topology:
         """
         if not links:
             raise ArgumentError("common_ancestor needs at least one link")
-        top = self._known(links[0])
+        top = self._require_link(links[0])
         for link in links[1:]:
             top = self._meeting(list(self._to_root(top)), list(self._to_root(link)))
         return top
@@ -86,7 +86,8 @@ class Topology:
             fixed = any(j.name == joint for j in self._description.joints)
             raise UnknownName("moving joint (it is fixed)" if fixed else "moving joint", joint, names)
         moved = set[str]()
-        todo = [self._description.root] if joint == FLOATING_BASE else [j.child for j in self._turned_with(joint)]
+        of_base = joint == FLOATING_BASE and self._description.floats
+        todo = [self._description.root] if of_base else [j.child for j in self._joint_and_its_mimics(joint)]
         while todo:
             link = todo.pop()
             if link not in moved:
@@ -147,14 +148,14 @@ class Topology:
     def _link_names(self) -> frozenset[str]:
         return frozenset(link.name for link in self._description.links)
 
-    def _known(self, link: str) -> str:
+    def _require_link(self, link: str) -> str:
         if not isinstance(link, str) or link not in self._link_names:
             raise UnknownName("link", link, [x.name for x in self._description.links])
         return link
 
     def _to_root(self, link: str) -> Iterator[str]:
         """The link, its parent, ... the root."""
-        yield self._known(link)
+        yield self._require_link(link)
         while link in self._joint_to:
             link = self._joint_to[link].parent
             yield link
@@ -165,7 +166,7 @@ class Topology:
         shared = set(other)
         return next(link for link in one if link in shared)
 
-    def _turned_with(self, joint: str) -> list[Joint]:
+    def _joint_and_its_mimics(self, joint: str) -> list[Joint]:
         """A joint and the joints that mimic it, directly or through others."""
         turned = {joint}
         followers = [j for j in self._description.joints if j.mimic is not None]

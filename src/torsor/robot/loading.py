@@ -84,8 +84,9 @@ def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None, 
 
     URDF cannot express loops: they are written to ``robot.loops.yaml`` beside ``robot.urdf``, which
     ``load(path, loops=True)`` reads.  Named configurations are keyframes in MJCF, and left out of URDF: :func:`save_srdf`.
-    ``load(path, loops=True)`` reads.  Meshes that come with torsor are written to the folder ``robot_meshes`` beside it;
-    other meshes stay where they are.  ``meshes=False`` leaves out all of them.
+    Meshes that come with torsor are written to the folder ``robot_meshes`` beside it; other meshes stay where they are.
+    ``meshes=False`` leaves out all of them.  What the format cannot express, such as gravity, a floating base, force elements
+    and friction laws in URDF, is left out; comments at the top of the file list it.
 
     >>> import tempfile, torsor as ts
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -105,7 +106,7 @@ def save_files(robot: Robot, path: str | PathLike[str], format: str | None = Non
     chosen = writer(path, format)
     assert chosen.write is not None
     files = MeshFiles(path)
-    d = files.named_in(robot.description) if meshes else without_meshes(robot.description)
+    d = files.with_mesh_paths(robot.description) if meshes else without_meshes(robot.description)
     try:
         written = files.write()  # first: MuJoCo's names of meshes need their files
         chosen.write(d, path)
@@ -117,7 +118,7 @@ def save_files(robot: Robot, path: str | PathLike[str], format: str | None = Non
 
 
 def save_urdf(robot: Robot, path: str | PathLike[str]) -> None:
-    """Write the robot as a URDF that loads to the same dynamics [m, kg, rad]; :func:`save` with ``format="urdf"``."""
+    """Write the links and joints as a URDF [m, kg, rad]; :func:`save` with ``format="urdf"``, which has what is left out."""
     save(robot, path, format="urdf")
 
 

@@ -37,7 +37,7 @@ class MeshFiles:
         self.created: list[Path] = []  # by write(), without those replaced
         self._parts: dict[tuple[str, Color | None], list[tuple[str, Color]]] = {}
 
-    def named_in(self, d: Description) -> Description:
+    def with_mesh_paths(self, d: Description) -> Description:
         """The robot with the paths of these files, relative to the robot file, in place of bundled meshes."""
         return replace(d, links=tuple(self._link(link) for link in d.links))
 

@@ -59,7 +59,11 @@ class Bristles:
         if dt <= 0 or not len(self.q):
             return [self.z]
         mean = self.moved(self.q, q) / dt
-        return [np.array([r.law.step(z, float(r.k * mean[r.at]), dt, float(self.load[r.at])) for z, r in self._each()])]
+        return [
+            np.array(
+                [r.law.step(z, float(r.k * mean[r.at]), dt, float(self.load[r.at])) for z, r in self._deflection_and_row()]
+            )
+        ]
 
     def forces(self, t: float, q: Array, v: Array) -> Array:
         """σ₀ z + σ₁ ż + drag of the joints (nv,), as inverse dynamics adds them."""
@@ -74,7 +78,7 @@ class Bristles:
         named = [(name, laws) for name, laws in zip(model.joint_names, model.friction, strict=True)]
         return {"z": [name for name, laws in named for law in laws if getattr(law, "states", 0)]}
 
-    def _each(self) -> Any:
+    def _deflection_and_row(self) -> Any:
         return zip(self.z.tolist(), self.rows, strict=True)
 
 
@@ -92,7 +96,7 @@ def heat(model: Model, z: Array, v: Array, load: Array) -> Array:
     return total
 
 
-def steady(model: Model, v: Array, load: Array) -> Array:
+def steady_friction(model: Model, v: Array, load: Array) -> Array:
     """Steady-state force of the laws with an internal state at v (T, nv): their part of ``robot.friction_force``."""
     tau = np.zeros_like(v)
     for r in bristle_rows(model):

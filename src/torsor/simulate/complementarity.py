@@ -48,7 +48,7 @@ class Solution(NamedTuple):
     w: Array
 
     @property
-    def held(self) -> Array:
+    def held_coordinates(self) -> Array:
         """Which coordinates have w = 0, (n,) bool."""
         return self.w == 0
 

@@ -58,10 +58,10 @@ def pd_with_gravity(robot: Robot) -> Law:
     spring, gravity = pd(robot), gravity_compensation(robot)
 
     @record_once
-    def held(q: Any, v: Any, target: Any, kp: Any, kd: Any) -> list[Any]:
+    def pd_and_gravity(q: Any, v: Any, target: Any, kp: Any, kd: Any) -> list[Any]:
         return [s + g for s, g in zip(spring(q, v, target, kp, kd), gravity(q), strict=True)]
 
-    return held
+    return pd_and_gravity
 
 
 def computed_torque(robot: Robot) -> Law:
@@ -78,7 +78,7 @@ def computed_torque(robot: Robot) -> Law:
         q: Any, v: Any, target: Any, kp: Any, kd: Any, target_velocity: Any = 0, target_acceleration: Any = 0
     ) -> list[Any]:
         e = difference(tree, list(q), list(target))
-        vd, ad = _each(target_velocity, model.nv), _each(target_acceleration, model.nv)
+        vd, ad = _value_per_dof(target_velocity, model.nv), _value_per_dof(target_acceleration, model.nv)
         wanted = _spring_damper(e, [x - y for x, y in zip(v, vd, strict=True)], kp, kd)
         return rnea(model, list(q), list(v), [a + w for a, w in zip(ad, wanted, strict=True)])
 
@@ -87,9 +87,9 @@ def computed_torque(robot: Robot) -> Law:
 
 def _spring_damper(e: list[Any], v: Any, kp: Any, kd: Any) -> list[Any]:
     n = len(e)
-    return [p * x - d * y for p, x, d, y in zip(_each(kp, n), e, _each(kd, n), v, strict=True)]
+    return [p * x - d * y for p, x, d, y in zip(_value_per_dof(kp, n), e, _value_per_dof(kd, n), v, strict=True)]
 
 
-def _each(k: Any, n: int) -> list[Any]:
+def _value_per_dof(k: Any, n: int) -> list[Any]:
     """One gain for all degrees of freedom, or one per degree of freedom."""
     return list(k) if hasattr(k, "__len__") else [k] * n

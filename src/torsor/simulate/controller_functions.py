@@ -123,7 +123,7 @@ class Controller:
         return _name(self.function)
 
     @property
-    def unchanging(self) -> bool:
+    def is_recorded_once(self) -> bool:
         return getattr(self.function, "record_once", False)
 
     def __call__(self, given: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:

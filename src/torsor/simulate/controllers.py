@@ -69,21 +69,21 @@ Control = Law | HeldForces
 def control_of(robot: Robot, control: Any, duration: float) -> Control:
     """The ``control`` of a simulation, as users give it."""
     if control is None:
-        return _constant(np.zeros(robot.nv))
+        return _constant_forces(np.zeros(robot.nv))
     if isinstance(control, SampledController):
         if duration * control.rate > SAMPLES_AT_MOST:
             raise ArgumentError(
                 f"SampledController at {control.rate:g} Hz: {duration * control.rate:.0e} calls in {duration:g} s; at most "
                 f"{SAMPLES_AT_MOST:.0e} are allowed: give a lower rate [Hz], or a function of (t, q, v) without a rate"
             )
-        return HeldForces(_stateful(control, robot.nv, labels(robot.model)["tau"]), 1 / control.rate)
+        return HeldForces(_law_with_state(control, robot.nv, labels(robot.model)["tau"]), 1 / control.rate)
     if callable(control):
         return guarded_law(control, _name(control), robot.nv, FORCES, labels(robot.model)["tau"])
     table = as_array("control", control, labels(robot.model)["tau"], float, "real numbers or a function")
     if not np.isfinite(table).all():
         raise ArgumentError("control has numbers that are not finite")
     if table.shape == (robot.nv,):
-        return _constant(table)
+        return _constant_forces(table)
     if table.ndim == 2 and table.shape[1] == robot.nv and len(table):
         period = duration / len(table)
         return HeldForces(lambda t, q, v: table[min(int(t / period + 1e-6), len(table) - 1)], period, True)
@@ -93,11 +93,11 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
     )
 
 
-def _constant(tau: Array) -> HeldForces:
+def _constant_forces(tau: Array) -> HeldForces:
     return HeldForces(lambda t, q, v: tau, None)
 
 
-def _stateful(controller: SampledController, nv: int, labels: Sequence[str]) -> Law:
+def _law_with_state(controller: SampledController, nv: int, labels: Sequence[str]) -> Law:
     name = _name(controller.function)
     if controller.state is None:
         return guarded_law(controller.function, name, nv, FORCES, labels)
@@ -130,7 +130,7 @@ def _name(function: Callable[..., Any]) -> str:
     return "the controller" if name == "<lambda>" else f"the controller {name!r}"
 
 
-def actuated(robot: Robot, command: Control, actuators: Any, memory: Any, dt: float) -> HeldForces:
+def actuator_forces(robot: Robot, command: Control, actuators: Any, memory: Any, dt: float) -> HeldForces:
     """The joint forces of actuators under commands: their memory advances at ticks, dt apart, as in a rollout."""
     found = actuation(robot, actuators, dt)
     numbers, size = found.coefficients.tolist(), found.memory_size

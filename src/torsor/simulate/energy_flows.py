@@ -105,10 +105,10 @@ def interval_flows(result: Result, at: Intervals) -> tuple[Array, Array]:
     h = np.maximum(result.t[at.b] - result.t[at.a], 0.0)
     width = np.where(h > 0, h, 1.0)[:, None]
     v = _triple(result.v, robot.difference(result.q[at.a], result.q[at.b]), width, at)
-    tau = [result.tau[at.a]] * 3 if result.info.get("held", False) else _smooth(result.t, result.tau, at)
+    tau = [result.tau[at.a]] * 3 if result.info.get("held", False) else _interpolate_forces(result.t, result.tau, at)
     power = _power(tau, _at_motors(result, v, width, at))
-    if result.wrenches or _moving(result):
-        power = power + _power(_smooth(result.t, _external(result), at), v)
+    if result.wrenches or _constraints_depend_on_time(result):
+        power = power + _power(_interpolate_forces(result.t, _external(result), at), v)
     return power * h, _mean_loss(result, v, h, at) * h
 
 
@@ -123,7 +123,7 @@ def _power(forces: list[Array], v: list[Array]) -> Array:
     return (first + 4 * middle + last) / 6
 
 
-def _smooth(t: Array, f: Array, at: Intervals) -> list[Array]:
+def _interpolate_forces(t: Array, f: Array, at: Intervals) -> list[Array]:
     """Forces at the beginning, the middle and the end: through the four nearest steps without an impact between them."""
     middle, steps = (f[at.a] + f[at.b]) / 2, t[at.steps]
     impacts = np.flatnonzero(np.diff(steps) <= 0)
@@ -147,14 +147,14 @@ def _external(result: Result) -> Array:
     robot, total = result.require_robot(), np.zeros_like(result.v)
     for frame, F in result.wrenches.items():
         total = total + np.einsum("trn,tr->tn", robot.jacobian(result.q, frame, "body"), F)
-    if (held := result.held) is not None and _moving(result):
+    if (held := result.held) is not None and _constraints_depend_on_time(result):
         tau = result.tau - (robot.damping_force(result.v) if result.info.get("damping") else 0)
         _, force = held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, time=result.t, friction=False)
         total = total + np.einsum("tkn,tk->tn", held.jacobian(result.q, time=result.t), force)
     return total
 
 
-def _moving(result: Result) -> bool:
+def _constraints_depend_on_time(result: Result) -> bool:
     """Whether constraints depend on time, and so may do work."""
     return result.held is not None and bool(result.held.solver.equations.depends_on_time)
 
@@ -178,7 +178,7 @@ def _mean_loss(result: Result, v: list[Array], h: Array, at: Intervals) -> Array
     if result.info.get("friction"):
         loads = [result.tau[at.a], (result.tau[at.a] + result.tau[at.b]) / 2, result.tau[at.b]]
         pairs = [(np.ascontiguousarray(x), u) for x, u in zip(v, loads, strict=True)]
-        dry = [robot.friction_force(x, load=u) - bristles.steady(robot.model, x, u) for x, u in pairs]  # without bristles
+        dry = [robot.friction_force(x, load=u) - bristles.steady_friction(robot.model, x, u) for x, u in pairs]  # no bristles
         lost = lost + _power(dry, v)
         if "z" in result.states:
             lost = lost + _by_bristles(result, v, loads, h, at)

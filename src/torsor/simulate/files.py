@@ -67,11 +67,13 @@ def _groups(result: Result) -> dict[str, Array]:
     """All arrays of a result by name, (T,) or (T, n)."""
     motors = {k: x for k, x in (("theta", result.theta), ("omega", result.omega)) if x is not None}
     wrenches = {f"wrench:{f}": F for f, F in result.wrenches.items()}
-    beside = {f"state:{k}": x for k, x in result.states.items()} | {f"sensor:{k}": x for k, x in result.sensors.items()}
+    states_and_sensors = {f"state:{k}": x for k, x in result.states.items()} | {
+        f"sensor:{k}": x for k, x in result.sensors.items()
+    }
     residual = {"residual": result.residual} if result.residual.shape[1] else {}
     states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
     flows = result.flows if result.robot is None else result.summed_flows
-    return {**states, **motors, **wrenches, **beside, **result.energies, **residual, **flows}
+    return {**states, **motors, **wrenches, **states_and_sensors, **result.energies, **residual, **flows}
 
 
 def _meta(result: Result) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None)
         raise ArgumentError(f"the simulation is of robot {info.get('robot')!r}, which does not match {robot.name!r}")
     events = [Occurrence(e["name"], e["t"], np.array(e["q"]), np.array(e["v"])) for e in meta["events"]]
     wrenches = {k.removeprefix("wrench:"): x for k, x in groups.items() if k.startswith("wrench:")}
-    beside = {k.removeprefix("state:"): x for k, x in groups.items() if k.startswith("state:")}
+    internal_states = {k.removeprefix("state:"): x for k, x in groups.items() if k.startswith("state:")}
     sensors = {k.removeprefix("sensor:"): x for k, x in groups.items() if k.startswith("sensor:")}
     states = {k: groups[k] for k in ("t", "q", "v", "tau", "theta", "omega") if k in groups or k not in ("theta", "omega")}
     stored: dict[str, Array] = {
@@ -94,7 +96,7 @@ def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None)
     parts: dict[str, Any] = {
         **states,
         "wrenches": wrenches,
-        "states": beside,
+        "states": internal_states,
         "sensors": sensors,
         "events": events,
         "info": info,

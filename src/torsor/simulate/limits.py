@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
+from torsor.model.joints import JointType
+from torsor.model.joints.composite import JointSequence
+from torsor.model.reversal import ReversedJoint
 from torsor.simulate import complementarity
 from torsor.simulate.system import System
 
@@ -37,7 +40,7 @@ class Stop(NamedTuple):
         """The rate of the gap [rad/s, m/s]."""
         return self.side * float(v[self.v])
 
-    def short(self, v: Array, a: Array) -> bool:
+    def bounces_briefly(self, v: Array, a: Array) -> bool:
         """Whether a bounce that leaves at v and returns at a would last no longer than SHORTEST [s]."""
         away, back = self.side * float(v[self.v]), -self.side * float(a[self.v])
         return away >= 0 and back >= 0 and 2 * away <= SHORTEST * back  # a joint at rest has both 0
@@ -48,26 +51,46 @@ class Stop(NamedTuple):
 
 
 def stops_of(system: System, limits: Any) -> list[Stop]:
-    """``limits`` as users give them: restitution of all joints that have limits, or {joint: restitution}."""
+    """``limits`` as users give them: restitution of all joints that have limits, or {joint: restitution}.
+
+    Each coordinate of a joint has its stops; joints with a quaternion and mimic joints have none.
+    """
     if limits is None or limits is False:
         return []
     robot = system.robot
     model = robot.model
-    single = [model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None and model.joint[i].nq == 1]
+    plain = [model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None and has_rates(model.joint[i])]
     if not isinstance(limits, Mapping):
-        limits = dict.fromkeys(single, 0.0 if limits is True else limits)
+        _check_restitution("limits", limits)
+        limits = dict.fromkeys(plain, 0.0 if limits is True else limits)
     stops = []
     for name, e in limits.items():
-        if name not in single:
-            raise UnknownName("joint with one degree of freedom", name, single)
-        if not (isinstance(e, (int, float)) and 0 <= e <= 1):
-            raise ArgumentError(f"restitution of joint {name!r} must be between 0 and 1, not {e!r}")
+        if name not in plain:
+            raise UnknownName("joint with stops (without a quaternion, not a mimic joint)", name, plain)
+        _check_restitution(f"limits: joint {name!r}", e)
         joint = robot.joint(name)
-        for side, bound in ((1, joint.lower), (-1, joint.upper)):
-            value = float(np.ravel(bound)[0])
-            if np.isfinite(value):
-                stops.append(Stop(name, joint.q_slice.start, joint.v_slice.start, side, value, float(e)))
+        several = joint.q_slice.stop - joint.q_slice.start > 1
+        for k, bounds in enumerate(zip(joint.lower, joint.upper, strict=True)):
+            called = f"{name}[{k}]" if several else name
+            for side, bound in zip((1, -1), bounds, strict=True):
+                if np.isfinite(bound):
+                    at = joint.q_slice.start + k, joint.v_slice.start + k
+                    stops.append(Stop(called, *at, side, float(bound), float(e)))
     return stops
+
+
+def _check_restitution(what: str, e: Any) -> None:
+    if not (isinstance(e, (int, float)) and 0 <= e <= 1):
+        raise ArgumentError(f"{what}: the restitution must be a number between 0 and 1, not {e!r}")
+
+
+def has_rates(kind: JointType) -> bool:
+    """Whether the rates of a joint's coordinates are its velocities, q̇ = v, so that each coordinate can have a stop."""
+    if isinstance(kind, JointSequence):
+        return all(map(has_rates, kind.sequence()))
+    if isinstance(kind, ReversedJoint):
+        return has_rates(kind.kind)
+    return kind.nq == 1 or type(kind).integrate is JointType.integrate
 
 
 def snap_to_stops(stops: list[Stop], q: Array) -> Array:

@@ -49,7 +49,7 @@ def decide(system: System, stops: list[Stop], t: float, q: Array, v: Array, tau:
     hold, slide = (_part(levels, rows) for levels in _bounds(system, mode, v, tau))
     found, _ = solve_with_break_away(W[np.ix_(rows, rows)], b[rows], hold, slide, ~dry[rows])
     mode.side[rows] = np.where(dry[rows], np.sign(found.w), 0.0)
-    return mode._replace(held=tuple(rows[found.held].tolist()))
+    return mode._replace(held=tuple(rows[found.held_coordinates].tolist()))
 
 
 def margin(system: System, mode: Mode, t: float, q: Array, v: Array, tau: Array, F: Sequence[Array]) -> float:

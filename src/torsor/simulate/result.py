@@ -239,11 +239,11 @@ def names_of(robot: Robot) -> dict[str, Any]:
 
 
 def records_from_columns(
-    columns: Sequence[Array], frames: Sequence[str], beside: Sequence[str], nq: int, nv: int
+    columns: Sequence[Array], frames: Sequence[str], state_names: Sequence[str], nq: int, nv: int
 ) -> Mapping[str, Any]:
-    """The columns of a Result; motors follow the robot's own coordinates, ``beside`` names the internal states at the end."""
+    """The columns of a Result; motors follow the robot's own coordinates, ``state_names``: the internal states at the end."""
     t, q, v, tau, *rest = columns
-    F, others = rest[: len(frames)], dict(zip(beside, rest[len(frames) :], strict=True))
+    F, others = rest[: len(frames)], dict(zip(state_names, rest[len(frames) :], strict=True))
     motors = {"theta": q[:, nq:].copy(), "omega": v[:, nv:].copy()} if q.shape[1] > nq else {}
     states = {"t": t, "q": q[:, :nq].copy(), "v": v[:, :nv].copy(), "tau": tau}
     return {**states, "wrenches": dict(zip(frames, F, strict=True)), "states": others, **motors}

@@ -23,7 +23,7 @@ from torsor.kernels.quantities import labels
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.rollout_gradient import CONSTANT, Adjoint, Segment, run_in_segments
-from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records
+from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records, memory_rows
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, StepProgram, wrench_argument
 from torsor.support.user_arrays import as_array, float_type
 
@@ -49,9 +49,7 @@ class Rollout(RolloutOutput):
     q: np.ndarray  #: (..., T, nq)
     v: np.ndarray  #: (..., T, nv)
     sensors: dict[str, np.ndarray] = field(default_factory=dict)  #: readings, (..., T, n) by name
-    memory: np.ndarray | None = None  #: (..., T, n) of the controller, if it has a memory
-    actuator_memory: np.ndarray | None = None  #: (..., T, m) of the actuators, if they have a memory
-    inputs: RolloutInputs | None = None  #: for tau
+    inputs: RolloutInputs | None = None  #: for tau and the memory
     adjoint: Adjoint | None = None  #: for the gradient, if ``differentiable=True``
 
 
@@ -134,12 +132,14 @@ def rollout(
     step_named(integrator)
     fed = tuple((f.argument, f.stepped) for f in feeds)
     check_axes(expressed_in)
-    own, size = m.shape[-1], m.shape[-1] + more.shape[-1]
+    size = m.shape[-1] + more.shape[-1]
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
     state = [q, v, *([_side_by_side(m, more)] if size else [])]
-    plan, check = _recorded(robot, plan)
+    plan, check = _record_controller(robot, plan)
     scan, step, every = _scan_of_plan(robot, plan, check, kind.name), StepProgram(robot, plan, feeds), _every(record, T)
     backward = _adjoint_scan(robot, plan, check, kind.name) if differentiable else None
+    if size and (differentiable or asked):
+        scan = scan.with_all_rows  # the memory is needed at each record
     segments: list[Segment] = []
     try:
         if backward is None:
@@ -149,16 +149,16 @@ def rollout(
             (qs, vs, *after), segments = run_in_segments(scan, state, feeds, T, every)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
-    kept = [x if x.shape[-1] else None for x in (after[0][..., :own], after[0][..., own:])] if after else [None, None]
     t = np.arange(every, T + 1, every) * float(dt)
     read = asked(plan, feeds, every, t, state, (qs, vs, *after)) if asked else {}
-    given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, after)
+    rows = memory_rows(scan, state, feeds, T, every, *after) if size else None
+    given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, rows)
     adjoint = None
     if backward is not None:
         starts = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
         batches = {name: x.shape[:-1] for name, x in starts.items()}
         adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, segments, every)
-    return Rollout(t, qs, vs, read, kept[0], kept[1], given, adjoint)
+    return Rollout(t, qs, vs, read, given, adjoint)
 
 
 def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:
@@ -325,20 +325,24 @@ def _every(record: Any, T: int) -> int:
     return int(every)
 
 
-def _recorded(robot: Robot, plan: Plan) -> tuple[Plan, Callable[[], Any] | None]:
+def _record_controller(robot: Robot, plan: Plan) -> tuple[Plan, Callable[[], Any] | None]:
     """The plan with its controller recorded, and a check to be made before a kernel of it is made.
 
     A controller marked by ``record_once`` is recorded when its kernel is made; any other controller at each rollout.
     """
-    if plan.controller is not None and plan.controller.unchanging:
+    if plan.controller is not None and plan.controller.is_recorded_once:
         return plan, partial(plan.with_recording, robot.model)
     return plan.with_recording(robot.model), None
 
 
 def _scan_of_plan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str) -> Scan:
-    """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan."""
+    """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan.
+
+    Of the memory only the last is kept: storing it at each step could take longer than the dynamics.
+    """
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
-    return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),), dtype=dtype), plan.carry, fixed, check)
+    last = ("memory",) if plan.memory else ()
+    return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),), dtype=dtype), plan.carry, fixed, check, last)
 
 
 def _adjoint_scan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str) -> Scan:

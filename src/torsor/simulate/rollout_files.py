@@ -55,7 +55,7 @@ def _rollout(groups: dict[str, np.ndarray], meta: dict[str, Any]) -> Rollout:
     T = q.shape[-2] if q.ndim == len(batch) + 2 else len(q) // max(1, math.prod(batch))
     arrays = {k: x.reshape(*batch, T, x.shape[-1]).astype(kind, copy=False) for k, x in groups.items() if x.ndim > 1}
     sensors = {k.removeprefix("sensor:"): x for k, x in arrays.items() if k.startswith("sensor:")}
-    memories = arrays.get("memory"), arrays.get("actuator_memory")
-    made = Rollout(groups["t"][:T].astype(float), arrays["q"], arrays["v"], sensors, *memories)
-    made.__dict__.update(tau=arrays["tau"], info=meta["info"])
+    memories = {name: arrays.get(name) for name in ("memory", "actuator_memory")}
+    made = Rollout(groups["t"][:T].astype(float), arrays["q"], arrays["v"], sensors)
+    made.__dict__.update(tau=arrays["tau"], info=meta["info"], **memories)
     return made

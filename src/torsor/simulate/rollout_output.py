@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from torsor.simulate.step_program import Plan, StepInput, at_records
 from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
+    from torsor.compile import Scan
     from torsor.robot import Robot
     from torsor.simulate.rollout_gradient import Adjoint, RolloutGradient
 
@@ -31,19 +32,39 @@ class RolloutInputs(NamedTuple):
     steps: int
     plan: Plan | None  #: None if the joint forces are the controls
     values: Sequence[np.ndarray] = ()  #: the inputs of the plan, or the controls if there are any
-    memory: Sequence[np.ndarray] = ()  #: carried states after q and v
+    memory: Callable[[], np.ndarray] | None = None  #: (..., T, n + m) of the controller, then of the actuators
+
+
+def memory_rows(
+    scan: Scan, state: Sequence[np.ndarray], feeds: Sequence[StepInput], steps: int, every: int, found: np.ndarray
+) -> Callable[[], np.ndarray]:
+    """The memory at the records, (..., T, m), as a function: if only the last was kept, it runs the rollout again.
+
+    ``feeds`` are arrays of our own; ``state`` may be the caller's, so it is copied.
+    """
+    if scan.with_all_rows is scan:
+        return lambda: found
+    if every == steps:
+        return lambda: found[..., None, :]
+    start = [np.array(x) for x in state]
+
+    def again() -> np.ndarray:
+        *_, memory = scan.with_all_rows(*start, *(f.values for f in feeds), steps=steps, every=every)
+        return np.asarray(memory)
+
+    return again
 
 
 def inputs_at_records(
     robot: Robot, plan: Plan, feeds: Sequence[StepInput], dt: float, steps: int, every: int, t: np.ndarray,
-    memory: Sequence[np.ndarray],
+    memory: Callable[[], np.ndarray] | None,
 ) -> RolloutInputs:  # fmt: skip
     """Copies of the inputs at the records, so that the arrays of the caller may change."""
     computed = plan.controller is not None or bool(plan.actuators)
     kept = feeds if computed else [f for f in feeds if f.argument.name == "controls"]
     values = [at_records(f, every, t) for f in kept]
     copies = [x if f.stepped else x.copy() for f, x in zip(kept, values, strict=True)]
-    return RolloutInputs(robot, plan.integrator, dt, steps, plan if computed else None, copies, memory if computed else ())
+    return RolloutInputs(robot, plan.integrator, dt, steps, plan if computed else None, copies, memory)
 
 
 class RolloutOutput:
@@ -56,13 +77,27 @@ class RolloutOutput:
     adjoint: Adjoint | None
 
     @cached_property
+    def memory(self) -> np.ndarray | None:
+        """Memory of the controller at the recorded states, ``(..., T, n)``; None if it has none.
+
+        A rollout that is neither differentiable nor read by sensors keeps the last memory only: with several records, the
+        first access runs it again, with the same bits.
+        """
+        return self._part_of_memory(slice(0, self._controller_memory))
+
+    @cached_property
+    def actuator_memory(self) -> np.ndarray | None:
+        """Memory of the actuators at the recorded states, ``(..., T, m)``, computed as :attr:`memory`, or None."""
+        return self._part_of_memory(slice(self._controller_memory, None))
+
+    @cached_property
     def tau(self) -> np.ndarray:
         """Joint forces at the recorded states, ``(..., T, nv)`` [N·m; N for prismatic joints], computed at the first access.
 
         They are those of the controls, the controller and the actuators in the step that follows the record, after the last
         step those of the last; without losses.
         """
-        given = self._given("tau")
+        given = self._require_inputs("tau")
         if given.plan is None:
             tau = given.values[0] if given.values else np.zeros(())
             return np.array(np.broadcast_to(tau, self.v.shape), self.v.dtype)
@@ -70,14 +105,15 @@ class RolloutOutput:
         from torsor.simulate.quantities import QUANTITIES
 
         spec = Spec((("joint forces", given.plan),), dtype=self.v.dtype.name)
-        return np.asarray(given.robot.kernels.of(QUANTITIES).kernel(spec)(self.q, self.v, *given.memory, *given.values))
+        memory = () if self._memory is None else (self._memory,)
+        return np.asarray(given.robot.kernels.of(QUANTITIES).kernel(spec)(self.q, self.v, *memory, *given.values))
 
     @cached_property
     def info(self) -> dict[str, Any]:
         """Names and units of the columns, and the integrator, dt [s] and number of steps."""
         from torsor.simulate.result import names_of
 
-        given = self._given("info")
+        given = self._require_inputs("info")
         return {**names_of(given.robot), "integrator": given.integrator, "dt": given.dt, "steps": given.steps}
 
     @property
@@ -153,9 +189,23 @@ class RolloutOutput:
         """The arrays alone: controllers may be functions that cannot be pickled, so their forces are computed now."""
         if self.inputs is None:
             return {**self.__dict__, "adjoint": None}
-        return {**self.__dict__, "tau": self.tau, "info": self.info, "inputs": None, "adjoint": None}
+        computed = {name: getattr(self, name) for name in ("tau", "info", "memory", "actuator_memory")}
+        return {**self.__dict__, **computed, "inputs": None, "adjoint": None}
 
-    def _given(self, name: str) -> RolloutInputs:
+    @cached_property
+    def _memory(self) -> np.ndarray | None:
+        """The memory at the records, of the controller and then of the actuators."""
+        return None if self.inputs is None or self.inputs.memory is None else self.inputs.memory()
+
+    @property
+    def _controller_memory(self) -> int:
+        return self.inputs.plan.controller_memory if self.inputs and self.inputs.plan else 0
+
+    def _part_of_memory(self, part: slice) -> np.ndarray | None:
+        rows = None if self._memory is None else self._memory[..., part]
+        return rows if rows is not None and rows.shape[-1] else None
+
+    def _require_inputs(self, name: str) -> RolloutInputs:
         if self.inputs is None:
             raise ArgumentError(f"this Rollout has no {name}: it was not made by robot.rollout or load_rollout")
         return self.inputs

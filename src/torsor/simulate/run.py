@@ -20,7 +20,7 @@ from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS
 from torsor.simulate.bristles import bristle_rows
 from torsor.simulate.compiled_run import constant_force_step, run_compiled
-from torsor.simulate.controllers import Control, HeldForces, Law, actuated, control_of, limit_by_drives, wrench_laws
+from torsor.simulate.controllers import Control, HeldForces, Law, actuator_forces, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.events import events_of
 from torsor.simulate.record import EachStep, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
@@ -112,7 +112,7 @@ def simulate(
     steady = control_of(robot, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
     if actuators is not None and actuators != {}:
-        steady = actuated(robot, steady, actuators, actuator_memory, dt)
+        steady = actuator_forces(robot, steady, actuators, actuator_memory, dt)
     elif actuator_memory is not None:
         raise ArgumentError("actuator_memory is given, but no actuators; give actuators={joint: ...}, or omit it")
     forces, internal_states = _forces(system, steady, drives or {}, command, list(laws.values()))

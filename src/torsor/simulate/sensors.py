@@ -103,11 +103,11 @@ def rollout_readings(
     first row it is.
     """
     t = np.concatenate([[0.0], t])
-    q, v, *beside = (_with_first(x, y) for x, y in zip(start, recorded, strict=True))
+    q, v, *internal_states = (_with_first(x, y) for x, y in zip(start, recorded, strict=True))
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
         kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),), dtype=q.dtype.name)
-        values = kernels.kernel(spec)(q, v, *beside, *(at_records(f, every, t, start=True) for f in feeds))
+        values = kernels.kernel(spec)(q, v, *internal_states, *(at_records(f, every, t, start=True) for f in feeds))
         sizes = [robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3 for name, *_ in asked]
         return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
 
@@ -143,12 +143,20 @@ def reading(name: str, sensor: Sensor, t: Array, y: Array, first: int = 0) -> Ar
 
     From row ``first`` on: the rows before it count for delays alone.
     """
-    read = _delayed(t, y, sensor.delay)[..., first:, :] + _noise(name, sensor, y.shape, first)
-    read = np.floor(read / sensor.step + 0.5) * sensor.step if sensor.step else read
-    return read.astype(y.dtype, copy=False)
+    read = _apply_delay(t, y, sensor.delay)[..., first:, :] + _noise(name, sensor, y.shape, first)
+    return _round_to_steps(read, sensor.step).astype(y.dtype, copy=False)
 
 
-def _delayed(t: Array, y: Array, delay: float) -> Array:
+def _round_to_steps(x: Array, step: float) -> Array:
+    """x to the nearest step; a number that is a multiple of steps finer than its last digit stays."""
+    if not step:
+        return x
+    with np.errstate(over="ignore"):
+        n = x / step
+    return np.where(np.abs(n) < 2.0**52, np.floor(n + 0.5) * step, x)
+
+
+def _apply_delay(t: Array, y: Array, delay: float) -> Array:
     """y(t − delay), linear between the rows; the first value before them."""
     if not delay:
         return y

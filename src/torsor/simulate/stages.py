@@ -23,7 +23,7 @@ Advance = Callable[[Array, Array, float, float, Array], tuple[Array, Array]]
 
 #: largest number of guesses of the mean velocity in a step; relative change at which it is converged; growth of the change,
 #: relative to the smallest one, at which it diverges
-MOST, SAME, APART = 100, 4e-16, 1e6
+MOST, SAME, DIVERGED = 100, 4e-16, 1e6
 
 
 class StepNotConverged(TorsorError, ArithmeticError):
@@ -74,7 +74,7 @@ def _midpoint(kernels: Sequence[Callable[..., Any]], name: str, acceleration: Ac
             # rounding keeps changing the last digits: the smallest change counts as converged
             if change <= SAME * size or (change >= least and change < 1e-10 * (1 + size)):
                 return end(q, v, dt, w, a)
-            if change > APART * (least + 1):
+            if change > DIVERGED * (least + 1):
                 break
             least = min(least, change)
         raise StepNotConverged(

@@ -123,7 +123,7 @@ class Plan(NamedTuple):
                 "numbers, a clock or a counter, whose first value would count for all robots and steps; draw the noise "
                 "beforehand, one row per robot and step, and give it as parameters={'noise': per_robot_and_step(values)}"
             )
-        if self.controller.unchanging:
+        if self.controller.is_recorded_once:
             return self
         return self._replace(controller=replace(self.controller, program=(first.code, first.results)))
 
@@ -225,11 +225,11 @@ class StepProgram:
         values = [_of_robot(f.values, at, len(f.argument.shape) + f.stepped) for f in self.feeds]
         if k:
             before = (x[:k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True))
-            state = [x[-1] for x in scan(*state, *before, steps=k, every=k)]
+            state = [np.ravel(x) for x in scan(*state, *before, steps=k, every=k)]
         else:
             check_configuration(self.robot.model, f"q0[{', '.join(map(str, at))}]" if at else "q0", state[0].tolist())
         fed = [x[k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True)]
-        self._singular(state, fed)
+        self._raise_singular_error(state, fed)
         with np.errstate(all="ignore"):
             _, after, *memory = interpret(scan.program, [*state, *fed])
         robot = f"robot {at[0] if len(at) == 1 else at} of {scan.name}" if at else scan.name
@@ -254,7 +254,7 @@ class StepProgram:
         fastest = max(speed, key=speed.__getitem__)
         return m.joint_names[fastest], speed[fastest]
 
-    def _singular(self, state: Sequence[np.ndarray], fed: list[np.ndarray]) -> None:
+    def _raise_singular_error(self, state: Sequence[np.ndarray], fed: list[np.ndarray]) -> None:
         """Repeat the step over floats, which raises an error that names the joint of a zero pivot."""
         values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (*state, *fed))
         try:

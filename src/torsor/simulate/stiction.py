@@ -119,13 +119,13 @@ def solve(M: np.ndarray, f: np.ndarray, lower: np.ndarray, upper: np.ndarray) ->
     Sliding(x=array([2., 0.]), friction=array([ 1. , -0.5]), stuck=array([False,  True]))
     """
     W = _inverse(M)
-    return _sliding(complementarity.solve(W, W @ f, -upper, -lower), lower, upper)
+    return _sliding_of_solution(complementarity.solve(W, W @ f, -upper, -lower), lower, upper)
 
 
 def _solve_with_break_away(M: np.ndarray, f: np.ndarray, levels: Levels, slide: Levels, broken: np.ndarray) -> Sliding:
     W = _inverse(M)
     found, (lower, upper) = solve_with_break_away(W, W @ f, (-levels[1], -levels[0]), (-slide[1], -slide[0]), broken)
-    return _sliding(found, -upper, -lower)
+    return _sliding_of_solution(found, -upper, -lower)
 
 
 def solve_with_break_away(
@@ -139,16 +139,16 @@ def solve_with_break_away(
     lower, upper = hold
     while True:
         found = complementarity.solve(A, b, lower, upper)
-        fresh = ~(found.held | broken)
+        fresh = ~(found.held_coordinates | broken)
         if not fresh.any():
             return found, (lower, upper)
         broken = broken | fresh
         lower, upper = np.where(fresh, slide[0], lower), np.where(fresh, slide[1], upper)
 
 
-def _sliding(found: complementarity.Solution, lower: np.ndarray, upper: np.ndarray) -> Sliding:
+def _sliding_of_solution(found: complementarity.Solution, lower: np.ndarray, upper: np.ndarray) -> Sliding:
     """As friction φ = −x; coordinates with lower = upper slide for any x."""
-    return Sliding(found.w, -found.x, found.held & (lower < upper))
+    return Sliding(found.w, -found.x, found.held_coordinates & (lower < upper))
 
 
 def _inverse(M: np.ndarray) -> np.ndarray:

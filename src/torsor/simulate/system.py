@@ -46,7 +46,7 @@ class System:
     """M(q) a + h(q, v) = τ + Jᵀf + ...: a robot's equations of motion on its manifold; this base class has no constraints.
 
     A subclass implements ``acceleration`` and ``inverse_mass``.  The rest is for systems whose coordinates are not those of the
-    robot's tree (``inertias``, ``own``, ``start``) or not independent (``project``, ``closure_error``).
+    robot's tree (``inertias``, ``robot_coordinates``, ``start``) or not independent (``project``, ``closure_error``).
     """
 
     inertias: tuple[float, ...] = ()  #: of the coordinates after those of the model
@@ -114,7 +114,7 @@ class System:
 
         return accelerate
 
-    def own(self, q: Array, v: Array) -> tuple[Array, Array]:
+    def robot_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The coordinates of the robot, without those of its motors."""
         return q, v
 
@@ -309,11 +309,11 @@ class ElasticTree(System):
         out[range(k, len(out)), range(k, len(out))] = 1 / B
         return out
 
-    def own(self, q: Array, v: Array) -> tuple[Array, Array]:
+    def robot_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
         return q[: self.robot.nq], v[: self.robot.nv]
 
     def of_full_state(self, law: Law) -> Law:
-        return lambda t, q, v: law(t, *self.own(q, v))
+        return lambda t, q, v: law(t, *self.robot_coordinates(q, v))
 
     def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
         """(q, θ), (v, ω): the motors start with their joints unless ``motors`` is given."""

@@ -112,14 +112,14 @@ class Run:
     def keep_state(self, q: Array, v: Array, row: Row) -> None:
         """Add a state, its forces and the internal states to the record."""
         t = row.t
-        own = self.system.own(q, v)
+        own = self.system.robot_coordinates(q, v)
         tau, wrenches = self._forces(t, q, v)
         self.record.add(t, q, v, tau, *wrenches, *(x for m in self.internal_states for x in m.states(t, *own)), **row.flags)
 
     def begin_internal_states(self) -> None:
         """End or begin a step of the internal states."""
         if self.internal_states:
-            own = self.system.own(self.q, self.v)
+            own = self.system.robot_coordinates(self.q, self.v)
             tau = self.forces.law(self.t, self.q, self.v)
             for state in self.internal_states:
                 state.begin(self.t, *own, tau)
@@ -263,4 +263,4 @@ def likely_failed_row(run: Run, dt: float) -> int:
             bad = np.flatnonzero(~np.isfinite(run.forces.law(run.t + ahead * dt, run.q, run.v)))
             if len(bad):
                 return int(bad[0])
-    return int(np.argmax(np.abs(run.system.own(run.q, run.v)[1])))
+    return int(np.argmax(np.abs(run.system.robot_coordinates(run.q, run.v)[1])))

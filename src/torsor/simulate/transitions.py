@@ -46,11 +46,11 @@ def guards_of(run: Run) -> list[Guard]:
     """All guards of the next segment."""
     system, mode = run.system, run.mode
 
-    def owned(event: Event) -> Signal:
-        return lambda t, q, v: event.function(t, *system.own(q, v))
+    def signal_of_event(event: Event) -> Signal:
+        return lambda t, q, v: event.function(t, *system.robot_coordinates(q, v))
 
     return [
-        *(Guard(e, owned(e), e.direction, list_events, e.terminal) for e in run.events),
+        *(Guard(e, signal_of_event(e), e.direction, list_events, e.terminal) for e in run.events),
         *(Guard(s, s.gap, -1, apply_impacts, slope=s.rate) for s in run.stops if s.v not in mode.held),
         *(Guard(k, partial(_speed, row=k, side=mode.side[k]), -1, bring_to_rest) for k in system.dry_rows if mode.side[k]),
         *([Guard(mode, run.margin, -1, release)] if mode.held else []),
@@ -155,7 +155,7 @@ def _apply_impact(run: Run, into: list[limits.Stop]) -> None:
     run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v, run.t)
     run.decide_mode()
     a = run.acceleration(run.t, run.q, run.v)
-    short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.short(run.v, a)}
+    short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.bounces_briefly(run.v, a)}
     short |= {s.v for s in recent}
     if short:
         run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short), run.t)
@@ -175,4 +175,4 @@ def _hit_recently(run: Run, stop: limits.Stop) -> bool:
 
 
 def _occurrence(run: Run, name: str) -> Occurrence:
-    return Occurrence(name, run.t, *(x.copy() for x in run.system.own(run.q, run.v)))
+    return Occurrence(name, run.t, *(x.copy() for x in run.system.robot_coordinates(run.q, run.v)))

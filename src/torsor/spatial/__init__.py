@@ -6,7 +6,7 @@ May import support and scalar; outside ``rigid`` no NumPy.
 from torsor.spatial.acceleration import Acceleration
 from torsor.spatial.articulated import ArticulatedInertia
 from torsor.spatial.inertia import Inertia
-from torsor.spatial.linear import factor, plus_diagonal, solve, symmetric
+from torsor.spatial.linear import factor, plus_diagonal, solve, symmetrize
 from torsor.spatial.motion import Force, Forces, Motion, Subspace
 from torsor.spatial.rotation import Quaternion, about, from_rpy, to_rpy
 from torsor.spatial.transform import Transform
@@ -30,6 +30,6 @@ __all__ = [
     "from_rpy",
     "plus_diagonal",
     "solve",
-    "symmetric",
+    "symmetrize",
     "to_rpy",
 ]

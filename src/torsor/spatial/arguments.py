@@ -42,14 +42,14 @@ def scalar(x: Any, what: str, snap: float = 0.0) -> Any:
     return x
 
 
-def plain(x: Any) -> Any:
+def as_nested_lists(x: Any) -> Any:
     """NumPy arrays and SymPy matrices as nested lists; other values unchanged."""
     return x.tolist() if hasattr(x, "tolist") else x
 
 
 def as_list(x: Any, n: int, what: str) -> list[Scalar]:
     """x as a list of n entries."""
-    x = plain(x)
+    x = as_nested_lists(x)
     if isinstance(x, (str, bytes)) or not hasattr(x, "__iter__"):
         raise ModelError(f"{what} must be {n} numbers, not {x!r}")
     items = list(x)
@@ -89,11 +89,11 @@ def rotational_inertia(I: Any, what: str) -> Sym:
     """A rotational inertia [kg·m²] from a 3×3 matrix, from (ixx, ixy, ixz, iyy, iyz, izz) or from its diagonal."""
     if I is None:
         return Sym.zero()
-    I = plain(I)
+    I = as_nested_lists(I)
     shapes = "a 3×3 matrix, six numbers (ixx, ixy, ixz, iyy, iyz, izz) or three (the diagonal)"
     if not hasattr(I, "__iter__") or isinstance(I, (str, bytes)) or len(list(I)) not in (3, 6):
         raise ModelError(f"{what} must be {shapes}, not {I!r}")
-    items = [plain(row) for row in I]
+    items = [as_nested_lists(row) for row in I]
     if not any(isinstance(row, (list, tuple)) for row in items):
         six = items if len(items) == 6 else [items[0], 0, 0, items[1], 0, items[2]]
         return Sym(*(scalar(x, what) for x in six))
@@ -122,7 +122,7 @@ def per_coordinate(x: Any, n: int, what: str, number: bool = True) -> tuple[Scal
     """A number, or one per coordinate; or None.  Infinity is allowed (no limit), NaN is not."""
     if x is None:
         return ()
-    x = plain(x)
+    x = as_nested_lists(x)
     items = list(x) if isinstance(x, (list, tuple)) else [x]
     if len(items) != n:
         raise ModelError(f"{what} needs {n} number{'s' if n != 1 else ''}, {len(items)} given: {x!r}")

@@ -19,7 +19,7 @@ Factors = tuple[list[list[Scalar]], list[Scalar]]
 ROUNDING = 16 * 2.0**-52
 
 
-def symmetric(A: Sequence[Scalars]) -> list[list[Scalar]]:
+def symmetrize(A: Sequence[Scalars]) -> list[list[Scalar]]:
     """A with its lower triangle taken from its upper: symmetric bit for bit, where rounding would differ."""
     return [[A[min(i, j)][max(i, j)] for j in range(len(A))] for i in range(len(A))]
 

@@ -43,7 +43,7 @@ def singular_values(rows: Sequence[Scalars]) -> list[Scalar]:
         turned = [list(flat[i * width : (i + 1) * width]) for i in range(k)]
         for i in range(k):
             for j in range(i + 1, k):
-                turned[i], turned[j] = _orthogonal(turned[i], turned[j])
+                turned[i], turned[j] = _orthogonalize(turned[i], turned[j])
         return [x for row in turned for x in row]
 
     once, flat = repeatable(sweep), [x for row in rows for x in row]
@@ -52,7 +52,7 @@ def singular_values(rows: Sequence[Scalars]) -> list[Scalar]:
     return [sqrt(dot(row, row)) for row in (flat[i * width : (i + 1) * width] for i in range(k))]
 
 
-def _orthogonal(a: Scalars, b: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+def _orthogonalize(a: Scalars, b: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """Two rows, rotated into each other so that they are orthogonal: tan 2θ = 2 a·b / (b·b − a·a), |θ| ≤ π/4."""
     twice = 2 * dot(a, b)
     if is_zero(twice):

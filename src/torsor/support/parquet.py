@@ -57,8 +57,8 @@ def read_parquet(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[
     try:
         size, footer = _size_and_footer(stream)
         reader = parquet.ParquetFile(stream)
-        names, beside = reader.schema_arrow.names, reader.metadata.metadata or {}
-        digest, meta = beside.get(MARK.encode()), parse_metadata(beside.get(KEY, b"{}"))
+        names, metadata = reader.schema_arrow.names, reader.metadata.metadata or {}
+        digest, meta = metadata.get(MARK.encode()), parse_metadata(metadata.get(KEY, b"{}"))
         if digest is None and MARK.encode() in footer:  # one damaged byte of the footer can hide all key-value metadata
             raise damaged_error("parquet", file)
         own, other = [name for name in names if wanted(name)], tuple(name for name in names if not wanted(name))

@@ -277,8 +277,8 @@ def _is_number(cell: str) -> bool:
 def npz_bytes(arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> bytes:
     """Arrays of any shape by name; ``meta``, the JSON, and the digest are among them as strings."""
     stream = io.BytesIO()
-    beside = {"meta": np.array(json.dumps(meta)), MARK: np.array(digest_of_arrays(arrays, meta))}
-    np.savez_compressed(stream, **arrays, **beside)  # type: ignore[arg-type]
+    metadata = {"meta": np.array(json.dumps(meta)), MARK: np.array(digest_of_arrays(arrays, meta))}
+    np.savez_compressed(stream, **arrays, **metadata)  # type: ignore[arg-type]
     return stream.getvalue()
 
 

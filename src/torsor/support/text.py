@@ -19,7 +19,7 @@ def short(x: Any) -> str:
     return f"{x:.4g}" if isinstance(x, (int, float)) else str(x)
 
 
-def plain(x: Any) -> Any:
+def as_float(x: Any) -> Any:
     """A number as a float, a symbol unchanged."""
     return float(x) if isinstance(x, (int, float)) else x
 

@@ -41,7 +41,7 @@ def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
 
 
 def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
-    return _KINDS.get(kind, _unknown)(data, at, depth)
+    return _KINDS.get(kind, _refuse_type)(data, at, depth)
 
 
 def _list(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
@@ -76,7 +76,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     return value | (data[at] & 127) << shift, at + 1
 
 
-def _unknown(data: bytes, at: int, depth: int) -> NoReturn:
+def _refuse_type(data: bytes, at: int, depth: int) -> NoReturn:
     raise ValueError("a field is of a type that Parquet does not use")
 
 

@@ -46,7 +46,7 @@ class _Angles:
                 c, s = sp.expand(c * C - s * S), sp.expand(s * C + c * S)
         return c, s
 
-    def back(self) -> dict[Any, Any]:
+    def functions_of_symbols(self) -> dict[Any, Any]:
         """The base angles' sines and cosines, as functions again."""
         sp = sympy_library()
         table: dict[Any, Any] = {}
@@ -62,7 +62,7 @@ def _reduce(p: Any, pairs: list[tuple[Any, Any]]) -> Any:
     return sympy_library().Poly.from_dict(dict(terms), *p.gens, domain=p.domain)
 
 
-def _normal(expression: Any) -> tuple[Any, _Angles]:
+def _normal_form(expression: Any) -> tuple[Any, _Angles]:
     """The normal form as a Poly in the sines and cosines of the base angles; raises PolynomialError if there is none."""
     sp = sympy_library()
     angles = _Angles(expression)
@@ -94,7 +94,7 @@ def is_identical(a: Any, b: Any) -> bool:
             continue
         numerator = sp.fraction(sp.together(difference))[0]
         try:
-            zero = all(sp.cancel(c) == 0 for c in _normal(numerator)[0].coeffs())
+            zero = all(sp.cancel(c) == 0 for c in _normal_form(numerator)[0].coeffs())
         except sp.PolynomialError:
             zero = sp.simplify(difference) == 0
         if not zero:
@@ -117,10 +117,10 @@ def simplify_trigonometry(expression: Any) -> Any:
     if not expression.atoms(sp.sin, sp.cos):
         return _factor(expression)
     try:
-        p, angles = _normal(expression)
+        p, angles = _normal_form(expression)
     except sp.PolynomialError:
         return sp.simplify(expression)
-    table = angles.back()
+    table = angles.functions_of_symbols()
     groups: dict[Any, dict[Any, Any]] = {}  # a factor without angles → its trigonometric coefficient
     for powers, coefficient in zip(p.monoms(), p.coeffs(), strict=True):
         monomial = sp.Mul(*(g**k for g, k in zip(p.gens, powers, strict=True) if k))
@@ -129,13 +129,13 @@ def simplify_trigonometry(expression: Any) -> Any:
             group[monomial] = group.get(monomial, 0) + k
     collected: dict[Any, Any] = {}  # a short trigonometric factor → its coefficient
     for term, group in groups.items():
-        for k, factor in _short(group, angles, table):
+        for k, factor in _shortest_form(group, angles, table):
             collected[factor] = collected.get(factor, 0) + k * term
     made = shorter(sp.Add(*(_factor(k) * f for f, k in collected.items())))
     return made if made.count_ops() <= expression.count_ops() else expression
 
 
-def _short(group: dict[Any, Any], angles: _Angles, table: dict[Any, Any]) -> list[tuple[Any, Any]]:
+def _shortest_form(group: dict[Any, Any], angles: _Angles, table: dict[Any, Any]) -> list[tuple[Any, Any]]:
     """[(number, factor)]: a trigonometric polynomial with the fewest operations among its usual forms."""
     from sympy.simplify.fu import TR8
 

@@ -229,11 +229,11 @@ def _is_zero(x: Any) -> bool:
 
 
 def _exact(x: Any, scale: float = 0.0) -> Any:
-    """A number as it was written (:func:`as_written`); an expression with symbols simplified."""
+    """A number as it was written (:func:`simplest_fraction`); an expression with symbols simplified."""
     if isinstance(x, Fraction):
         return x
     if isinstance(x, (int, float)):
-        return as_written(x, scale)
+        return simplest_fraction(x, scale)
     if not type(x).__module__.startswith("sympy"):
         raise ArgumentError(f"a closed form needs numbers or SymPy symbols in the model, not {type(x).__name__}")
     sympy = sympy_library()
@@ -241,10 +241,10 @@ def _exact(x: Any, scale: float = 0.0) -> Any:
     return Fraction(int(x.p), int(x.q)) if x.is_Rational else x
 
 
-def as_written(x: float, scale: float = 0.0) -> Fraction:
+def simplest_fraction(x: float, scale: float = 0.0) -> Fraction:
     """The shortest decimal or simple fraction within rounding of x; ``scale`` is the size of the numbers x is a difference of.
 
-    >>> as_written(0.1), as_written(0.4**2 * 5 / 12), as_written(1e-17, scale=1.0)
+    >>> simplest_fraction(0.1), simplest_fraction(0.4**2 * 5 / 12), simplest_fraction(1e-17, scale=1.0)
     (Fraction(1, 10), Fraction(1, 15), Fraction(0, 1))
     """
     near = 1e-15 * max(abs(x), scale)

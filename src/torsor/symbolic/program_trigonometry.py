@@ -17,7 +17,7 @@ from torsor.compile.program import Program, evaluate
 from torsor.model import Model
 from torsor.model.joints import Prismatic, Revolute
 from torsor.symbolic.library import sympy_library
-from torsor.symbolic.parameters import as_written
+from torsor.symbolic.parameters import simplest_fraction
 from torsor.symbolic.trig_reduction import reduce_squares
 
 #: limits beyond which a program is not multiplied out: terms of one polynomial, and products of terms in all
@@ -121,7 +121,7 @@ class Polynomials:
 
     def _lift(self, x: Any) -> Any:
         if isinstance(x, (int, float)):
-            x = as_written(x)
+            x = simplest_fraction(x)
         if isinstance(x, Fraction):
             return self.ring(self.ring.domain(x.numerator, x.denominator))
         return x
@@ -207,7 +207,7 @@ def _difference(terms: Terms) -> bool:
                 if terms.get(other) != (p if cosine else -p):
                     continue
                 del terms[m], terms[other]
-                angle, sign = _positive(_minus(a.angle, b.angle) if a.kind == "s" else _minus(b.angle, a.angle))
+                angle, sign = _with_positive_sign(_minus(a.angle, b.angle) if a.kind == "s" else _minus(b.angle, a.angle))
                 _gather(terms, _times(rest, {Atom("c" if cosine else "s", angle): 1}), p if cosine else p * sign)
                 return True
     return False
@@ -255,7 +255,7 @@ def _minus(a: Angle, b: Angle) -> Angle:
     return tuple(sorted((k, n) for k, n in out.items() if n))
 
 
-def _positive(a: Angle) -> tuple[Angle, int]:
+def _with_positive_sign(a: Angle) -> tuple[Angle, int]:
     """±a with a positive first coefficient, and the sign."""
     sign = 1 if a[0][1] > 0 else -1
     return tuple((k, n * sign) for k, n in a), sign
@@ -279,7 +279,7 @@ class Letters:
         if function.free_symbols or function.is_algebraic:
             return function
         turns = value / sympy.pi
-        return function if turns.is_Rational and turns.q <= SIMPLE else sympy.Rational(str(as_written(float(function))))
+        return function if turns.is_Rational and turns.q <= SIMPLE else sympy.Rational(str(simplest_fraction(float(function))))
 
     def _angle(self, angle: Angle) -> Any:
         if angle[0][0] >= 0:

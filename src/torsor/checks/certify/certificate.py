@@ -135,6 +135,9 @@ class Certificate:
         )
         return f"{self.robot}: {'verified' if self.passed else 'NOT VERIFIED'}, {counted} in {self.seconds:.1f} s"
 
+    def __repr__(self) -> str:
+        return f"<Certificate of {printable(self.summary)}; print() shows its rows>"
+
     def __str__(self) -> str:
         lines = [self.summary, ""]
         lines.append(_line([head for head, _, _ in COLUMNS]))

@@ -80,10 +80,10 @@ def _spins(model: Model, path: Sequence[Any], poses: Sequence[tuple[Mat, Vec]]) 
     if not model.rotors:
         return 0
     v = [rate(x) for x in alg.difference(model, [Dual(value(x)) for x in path], path)]  # ẋ as a joint velocity
-    return rotors.kinetic_energy(model, [Motion(_turning(R), ZERO) for R, _ in poses], v)
+    return rotors.kinetic_energy(model, [Motion(_angular_velocity(R), ZERO) for R, _ in poses], v)
 
 
-def _turning(R: Mat) -> Vec:
+def _angular_velocity(R: Mat) -> Vec:
     """ω in the body, of [ω] = RᵀṘ."""
     W = _values(R).T @ _rates(R)
     return Vec(W.z.y, W.x.z, W.y.x)

@@ -72,7 +72,7 @@ class LoopSamples:
 
 def jacobian(s: Samples) -> Comparison:
     """A u = dφ/dt along a motion u that opens the loops, by differences (see :mod:`torsor.checks.certify.differences`)."""
-    c, keep = s.closed, s.closed.system.holonomic
+    c, keep = s.loop_samples, s.loop_samples.system.holonomic
     u = np.random.default_rng(s.seed).normal(size=c.v.shape)
     u /= np.abs(u).sum(axis=1, keepdims=True)
     slope = differences.derivative_along(s, c.system.residual, c.q, u)
@@ -83,7 +83,7 @@ def jacobian(s: Samples) -> Comparison:
 
 def drift(s: Samples) -> Comparison:
     """Ȧv by the kernel against differences of A v along the motion."""
-    c = s.closed
+    c = s.loop_samples
     speed = np.abs(c.v).sum(axis=1, keepdims=True)
     slope = (
         differences.derivative_along(s, lambda q: np.einsum("skn,sn->sk", c.system.jacobian(q), c.v), c.q, c.v / speed) * speed
@@ -93,7 +93,7 @@ def drift(s: Samples) -> Comparison:
 
 def loops_stay_closed(s: Samples) -> Comparison:
     """A a + Ȧv = 0: the acceleration keeps the loops.  Redundant rows follow from the others as far as the loops are closed."""
-    c = s.closed
+    c = s.loop_samples
     drifted = c.system.drift(c.q, c.v)
     gap = np.einsum("skn,sn->sk", c.A, c.a) + drifted
     size = per_sample(np.einsum("skn,sn->sk", np.abs(c.A), np.abs(c.a)) + np.abs(drifted))
@@ -103,7 +103,7 @@ def loops_stay_closed(s: Samples) -> Comparison:
 
 def balance(s: Samples) -> Comparison:
     """M a + h = τ + Aᵀλ (F&O 19): the residual of the equation of motion."""
-    c = s.closed
+    c = s.loop_samples
     force = np.einsum("skn,sk->sn", c.A, c.multipliers)
     size = per_sample(np.einsum("sij,sj->si", np.abs(c.M), np.abs(c.a)) + np.abs(c.h) + np.abs(c.tau) + np.abs(force))
     left = np.einsum("sij,sj->si", c.M, c.a) + c.h
@@ -112,7 +112,7 @@ def balance(s: Samples) -> Comparison:
 
 def no_constraint_power(s: Samples) -> Comparison:
     """λᵀA v = 0: the loops do no work."""
-    c = s.closed
+    c = s.loop_samples
     terms = c.multipliers * np.einsum("skn,sn->sk", c.A, c.v)
     size = np.einsum("sk,skn,sn->s", np.abs(c.multipliers), np.abs(c.A), np.abs(c.v))
     return compare(terms.sum(axis=1), np.zeros(len(size)), (c.accuracy + CLOSED) * size, size=size)
@@ -122,7 +122,7 @@ def power(s: Samples) -> Comparison:
     """τᵀv = dK/dt + dP/dt of the motion under loops: no equation of constraints on either side."""
     from torsor.checks.certify.relations import energy_rate
 
-    c = s.closed
+    c = s.loop_samples
     Ma = np.einsum("sij,sj->si", np.abs(c.M), np.abs(c.a))
     size = (np.abs(c.v) * (Ma + np.abs(c.h) + np.abs(c.tau))).sum(axis=1)
     return compare((c.tau * c.v).sum(axis=1), energy_rate(s, c.q, c.v, c.a), (c.accuracy + CLOSED) * size, size=size)
@@ -130,7 +130,7 @@ def power(s: Samples) -> Comparison:
 
 def methods(s: Samples) -> Comparison:
     """a by F&O's three methods (eqs. 20, 21, 22) = a by the one in use; twice, since both sides are off."""
-    c = s.closed
+    c = s.loop_samples
     others = np.stack([c.system.forward_dynamics(c.q, c.v, c.tau, method=way).a for way in METHODS], axis=1)
     sigma = 2 * (c.accuracy + CLOSED) * per_sample(c.a)
     return compare(others, np.broadcast_to(c.a[:, None], others.shape), sigma[:, None, None], METHODS)

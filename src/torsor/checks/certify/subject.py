@@ -128,7 +128,7 @@ class Samples:
     # -- under loops, and in other libraries ------------------------------------------------------------------
 
     @cached_property
-    def closed(self) -> LoopSamples:
+    def loop_samples(self) -> LoopSamples:
         """States that keep the loops."""
         from torsor.checks.certify.loops import LoopSamples
 

@@ -94,7 +94,7 @@ def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body:
     assert link.mass is not None
     given = fit(link.second_moment, link.mass, own)
     trusted = not is_misplaced(
-        body.outside(link.com), own
+        body.distance_outside(link.com), own
     )  # where the centre is not in the shape, one of them is in other axes
     beyond = excess(link.second_moment, link, body) if trusted else _excess_anywhere(link, body)
     found = [h for h in hypotheses(link, given) if trusted or h.code == "inertia-units"]

@@ -24,7 +24,7 @@ from torsor.checks.doctor.finding import SEVERITIES, Finding
 from torsor.checks.doctor.reading import Source, subject_of
 from torsor.checks.doctor.records import Record
 from torsor.checks.doctor.subject import Examination
-from torsor.errors import ArgumentError, FileError
+from torsor.errors import ArgumentError, FileError, printable
 
 Check = Callable[[Examination], Iterable[Finding]]
 
@@ -76,10 +76,15 @@ class Checkup:
             "skipped": list(self.skipped),
         }
 
-    def __str__(self) -> str:
-        from torsor.checks.doctor.text import plain
+    def __repr__(self) -> str:
+        from torsor.checks.doctor.text import headline
 
-        return plain(self)
+        return f"<Checkup of {printable(headline(self))}{'; print() shows them' if self.findings else ''}>"
+
+    def __str__(self) -> str:
+        from torsor.checks.doctor.text import report_text
+
+        return report_text(self)
 
     def _repr_html_(self) -> str:
         from torsor.checks.doctor.text import html

@@ -32,7 +32,7 @@ def missing_mass_repairs(subject: Examination, density: float) -> Iterator[Findi
     for joint, links in massless_joints(subject).items():
         for link in (link for link in links if link.geometry):
             try:
-                G = fill_shapes(link.geometry, subject.shapes, density, upright=subject.upright)
+                G = fill_shapes(link.geometry, subject.shapes, density, upright=subject.turns_meshes_upright)
             except (ArgumentError, FileError, MissingExtra) as error:
                 warnings.warn(f"{REPAIR}: link {link.name!r} stays without mass: {error}", ModelWarning, stacklevel=4)
                 continue
@@ -70,5 +70,5 @@ def _part(g: Geometry, shapes: Shapes, density: float, upright: bool) -> Inertia
     """G of one shape about the link's origin: Xᵀ G X of a solid, the sum over the surfaces of a mesh."""
     if g.shape != "mesh":
         return g.origin.T @ SOLIDS[g.shape](*g.size).inertia(density=density)
-    surfaces = triangles(shapes.turned_upright(g, upright), shapes.places)
+    surfaces = triangles(shapes.turn_if_y_up(g, upright), shapes.places)
     return sum_inertias([mesh(*merge_corners(s.vertices, s.faces)).inertia(density=density) for s in surfaces if len(s.faces)])

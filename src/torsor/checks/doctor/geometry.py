@@ -52,7 +52,7 @@ def _reason(text: str) -> str:
 
 def meshes_with_y_up(subject: Examination) -> Iterable[Finding]:
     """mesh-up-axis: COLLADA meshes with y up, that fit only for a reader that turns them."""
-    if not subject.upright:
+    if not subject.turns_meshes_upright:
         return
     links = [link for link in subject.massive if any(subject.shapes.has_y_up(g) for g in link.geometry)]
     yield subject.finding(
@@ -104,8 +104,8 @@ def turns_y_up(subject: Examination, link: LinkRecord) -> bool:
     away = {}
     for upright in (True, False):
         shape = subject.shapes.of(link.geometry, upright=upright)
-        away[upright] = 0.0 if shape is None else shape.outside(link.com)
-    usual = subject.upright
+        away[upright] = 0.0 if shape is None else shape.distance_outside(link.com)
+    usual = subject.turns_meshes_upright
     return not usual if away[not usual] < 0.5 * away[usual] else usual
 
 
@@ -116,7 +116,7 @@ def is_noticeable(subject: Examination, link: LinkRecord) -> bool:
         return True
     if not dynamics.moves(link.name):
         return (link.mass or 0) > 0.1
-    return dynamics.change(link.name, link.spatial).share > NEGLIGIBLE
+    return dynamics.change(link.name, link.spatial_inertia).share > NEGLIGIBLE
 
 
 def density(subject: Examination) -> Iterable[Finding]:
@@ -146,18 +146,18 @@ def density(subject: Examination) -> Iterable[Finding]:
 def _share(subject: Examination, link: LinkRecord) -> str:
     if subject.dynamics is None or not subject.dynamics.moves(link.name):
         return _BASE
-    share, joint = subject.dynamics.change(link.name, link.spatial)
+    share, joint = subject.dynamics.change(link.name, link.spatial_inertia)
     return f"it is {amount(min(share, 1.0))} of M_jj of joint {joint!r}, and its weight is wrong too"
 
 
 def centres_of_mass(subject: Examination) -> Iterable[Finding]:
     """com-outside-geometry, com-units: positive mass has its centre inside the convex hull of its shape."""
     for link, own, body in links_with_shape(subject):
-        away = body.outside(link.com)
+        away = body.distance_outside(link.com)
         if not is_misplaced(away, own):
             continue
         where = f"({', '.join(f'{x:.3g}' for x in link.com)}) m"
-        if body.outside(link.com / 1e3) == 0 and away > 10 * own.size:
+        if body.distance_outside(link.com / 1e3) == 0 and away > 10 * own.size:
             proposal = rewrite_inertia(
                 "millimetres-to-metres", "the centre of mass interpreted as millimetres", link, com=link.com / 1e3
             )

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
-from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial
+from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial_inertia
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.symmetry import stem
 from torsor.checks.doctor.thresholds import DENSEST, MATTERS, ROUNDED
@@ -41,7 +41,7 @@ def impossible_inertias(subject: Examination) -> Iterable[Finding]:
             continue
         share, proposal = broken / size, nearest_possible(link)
         moments = f"{a:.4g}, {b:.4g}, {c:.4g} kg·m²"
-        change = None if proposal is None else subject.change(link, proposal.inertias_after[link.name] - link.spatial)
+        change = None if proposal is None else subject.change(link, proposal.inertias_after[link.name] - link.spatial_inertia)
         law = "one is negative" if code == "inertia-not-positive" else "the largest exceeds the sum of the other two"
         yield subject.finding(
             code, link, f"principal moments {moments}: {law}, by {amount(share)} of the largest",
@@ -52,7 +52,7 @@ def impossible_inertias(subject: Examination) -> Iterable[Finding]:
 
 
 def _massless(subject: Examination, link: LinkRecord, size: float) -> Finding:
-    change = subject.change(link, link.spatial)
+    change = subject.change(link, link.spatial_inertia)
     unfelt = change is not None and change.share < MATTERS
     return subject.finding(
         "moment-without-mass", link, f"it has an inertia of up to {size:.3g} kg·m² and no mass",
@@ -74,7 +74,7 @@ def smallest_eigenvalue(M: Array) -> float:
 def nearest_possible(link: LinkRecord) -> ProposedRepair | None:
     """The nearest inertia that a body can have: same mass, same centre, Σ_c made positive."""
     try:
-        found = nearest_consistent(spatial(link.mass or 0.0, np.zeros(3), link.inertia))
+        found = nearest_consistent(spatial_inertia(link.mass or 0.0, np.zeros(3), link.inertia))
     except ModelError:
         return None
     about_com = np.array(found.inertia.about_com.rows, float)
@@ -96,7 +96,7 @@ def rewrite_inertia(
         written = np.where(np.abs(written) < 1e-15 * np.abs(written).max(), 0.0, written)
         edits += [Edit("link", link.name, ("inertial", "inertia"), e, number(written[i, j])) for e, i, j in _ENTRIES]
     m, c = link.mass if mass is None else mass, link.com if com is None else com
-    new = spatial(m or 0.0, c, link.inertia if inertia is None else inertia)
+    new = spatial_inertia(m or 0.0, c, link.inertia if inertia is None else inertia)
     return ProposedRepair(name, says, tuple(edits), {link.name: new})
 
 

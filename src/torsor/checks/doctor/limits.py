@@ -58,18 +58,24 @@ def bounds(subject: Examination) -> Iterable[Finding]:
         if lower == upper:
             locked.append(j)
         elif lower > upper:
-            yield _reversed(subject, j, lower, upper)
+            yield _reversed_limits(subject, j, lower, upper)
         else:
             yield from _units(subject, j, lower, upper)
     yield from _group(
         subject, "limits-locked", locked, "{n} with lower = upper (the default of URDF is 0)",
         "a locked joint still has a coordinate, a row of M and a torque", ("limit",),
     )  # fmt: skip
-    apart = [j for j in joints if (j.lower is not None and j.lower > 0) or (j.upper is not None and j.upper < 0)]
+    apart = [j for j in joints if _excludes_zero(j.lower, j.upper)]
     yield from _group(
         subject, "limits-exclude-zero", apart, "zero is outside the limits of {n}",
         "robot.neutral() is outside the joint limits", ("limit",),
     )  # fmt: skip
+
+
+def _excludes_zero(lower: float | None, upper: float | None) -> bool:
+    if lower is not None and upper is not None and lower > upper:
+        lower, upper = upper, lower  # as a reader does (limits-reversed)
+    return (lower is not None and lower > 0) or (upper is not None and upper < 0)
 
 
 def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> Iterable[Finding]:
@@ -78,7 +84,7 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
     if largest >= SENTINEL:
         yield subject.finding(
             "limits-huge", j, f"it moves {span}",
-            "the joint is effectively unlimited; random configurations use the whole range",
+            "the joint is effectively unlimited",
             path=("limit",),
         )  # fmt: skip
     elif j.type in _TURNING and largest > TWO_TURNS and all(math.isclose(x % 5, 0, abs_tol=1e-9) for x in (lower, upper)):
@@ -102,7 +108,7 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
         )  # fmt: skip
 
 
-def _reversed(subject: Examination, j: JointRecord, lower: float, upper: float) -> Finding:
+def _reversed_limits(subject: Examination, j: JointRecord, lower: float, upper: float) -> Finding:
     edits = (_edit(j, ("limit",), "lower", number(upper)), _edit(j, ("limit",), "upper", number(lower)))
     return subject.finding(
         "limits-reversed", j, f"its lower limit {lower:g} is above its upper limit {upper:g}",

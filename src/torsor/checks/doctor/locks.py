@@ -106,10 +106,10 @@ def is_singular(dynamics: Dynamics, lock: Lock) -> bool:
     return _condition(dynamics, lock, 0.0) > ILL_CONDITIONED > 1e4 * _condition(dynamics, lock, 0.5)
 
 
-def _condition(dynamics: Dynamics, lock: Lock, beside: float) -> float:
+def _condition(dynamics: Dynamics, lock: Lock, offset: float) -> float:
     """Condition number of the block of M of the three joints, scaled to a unit diagonal."""
     model, q = dynamics.model, dynamics.q[0].tolist()
-    q[model.q_start[lock.bodies[1]]] = lock.angle + beside
+    q[model.q_start[lock.bodies[1]]] = lock.angle + offset
     rows = [model.v_start[i] for i in lock.bodies]
     M = np.array(crba(model, q), dtype=float)[np.ix_(rows, rows)]
     root = np.sqrt(np.abs(np.diagonal(M)))

@@ -70,5 +70,5 @@ def _unusual_mimics(subject: Examination, j: JointRecord, leader: JointRecord) -
         yield subject.finding(
             "mimic-limits", j,
             f"the limits of its leader give {low:.4g} to {high:.4g}, its own limits are {j.lower:g} to {j.upper:g}",
-            "the limits of a mimic joint are not enforced", path=("limit",),
+            "simulations do not stop a mimic joint at its own limits", path=("limit",),
         )  # fmt: skip

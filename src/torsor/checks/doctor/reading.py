@@ -47,7 +47,7 @@ def subject_of(
     if xacro_args is None and _format(source) == "urdf":
         data, file = contents(source)
         try:
-            written = written_subject(data, file, roots, meshes, base)
+            written = urdf_subject(data, file, roots, meshes, base)
         except FileError as error:
             return Examination("", file, (), (), None, Shapes(Places(), False), refusals=[error])
         if written is not None:
@@ -90,7 +90,7 @@ def _describe(d: Description, roots: Sequence[Any], meshes: bool, file: str = ""
 # -- a file --------------------------------------------------------------------------------------------------------------
 
 
-def written_subject(
+def urdf_subject(
     data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, shapes: Shapes | None = None
 ) -> Examination | None:
     """The subject of a URDF file; None for other XML.  FileError if it is not XML."""

@@ -50,9 +50,9 @@ class LinkRecord:
         return second_moment(self.inertia)
 
     @property
-    def spatial(self) -> Inertia:
+    def spatial_inertia(self) -> Inertia:
         """G about the link's origin."""
-        return spatial(self.mass or 0.0, self.com, self.inertia)
+        return spatial_inertia(self.mass or 0.0, self.com, self.inertia)
 
 
 def second_moment(inertia: Array) -> Array:
@@ -60,14 +60,14 @@ def second_moment(inertia: Array) -> Array:
     return np.trace(inertia) / 2 * np.eye(3) - inertia
 
 
-def spatial(mass: float, com: Array, inertia: Array) -> Inertia:
+def spatial_inertia(mass: float, com: Array, inertia: Array) -> Inertia:
     """G about the link's origin, of the inertia about the centre of mass."""
     return Inertia.of(float(mass), Vec(*map(float, com)), Sym.of(inertia.tolist()))
 
 
 def inertia_without_mass(inertia: Array) -> Inertia:
     """G of an inertia without mass: the difference of two inertias about the same centre."""
-    return spatial(0.0, np.zeros(3), inertia)
+    return spatial_inertia(0.0, np.zeros(3), inertia)
 
 
 @dataclass(frozen=True)

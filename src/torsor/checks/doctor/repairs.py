@@ -12,7 +12,7 @@ from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.filling import REPAIR as FILLING
 from torsor.checks.doctor.filling import missing_mass_repairs
 from torsor.checks.doctor.finding import Edit, Finding
-from torsor.checks.doctor.reading import contents, written_subject
+from torsor.checks.doctor.reading import contents, urdf_subject
 from torsor.checks.doctor.subject import Examination, local_name
 from torsor.errors import ArgumentError, FileError, UnknownName, printable
 from torsor.io.shared.start_tags import element_ends, with_attribute
@@ -108,7 +108,7 @@ def repair(
     subject = _subject(data, file, roots, meshes, base, None)
     for _ in range(ROUNDS):
         found = examine(subject) + ([] if density is None else list(missing_mass_repairs(subject, density)))
-        chosen = _chosen(found, only, done)
+        chosen = _findings_to_repair(found, only, done)
         if not chosen:
             break
         done |= {(f.repair or "", f.element) for f in chosen}
@@ -130,13 +130,13 @@ def _check_density(density: float | None, only: Collection[str]) -> None:
 def _subject(
     data: bytes, file: str, roots: Sequence[Any], meshes: bool, base: str | None, before: Examination | None
 ) -> Examination:
-    subject = written_subject(data, file, roots, meshes, base, None if before is None else before.shapes)
+    subject = urdf_subject(data, file, roots, meshes, base, None if before is None else before.shapes)
     if subject is None:
         raise FileError("is not a URDF: only URDF can be repaired", file=file)
     return subject
 
 
-def _chosen(findings: list[Finding], only: Collection[str] | None, done: set[tuple[str, str]]) -> list[Finding]:
+def _findings_to_repair(findings: list[Finding], only: Collection[str] | None, done: set[tuple[str, str]]) -> list[Finding]:
     """Findings to repair in one round: one repair per element, since the next may depend on it."""
     order = list(REPAIRS)
     out: dict[str, Finding] = {}

@@ -10,7 +10,7 @@ import numpy as np
 from torsor.checks.doctor.records import second_moment
 from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.shared.places import Places
-from torsor.look.scene.hull import outside
+from torsor.look.scene.hull import distance_outside
 from torsor.look.scene.shapes import triangles
 from torsor.look.scene.upright import has_y_up, turn_upright, visible_shapes
 from torsor.model.description import Geometry
@@ -68,9 +68,9 @@ class Shape:
     def _inside(self) -> tuple[float, Uniform | None]:
         return _solid(self._surfaces)
 
-    def outside(self, x: Array) -> float:
+    def distance_outside(self, x: Array) -> float:
         """Lower bound of the distance of a point from the convex hull [m]; 0 inside."""
-        return outside(self.points, x)
+        return distance_outside(self.points, x)
 
     def spread(self, com: Array, u: Array, slack: float = 0.0) -> float:
         """(b − c)(c − a) along u [m²]: no mass inside the shape with that centre varies more (Bhatia and Davis).
@@ -96,12 +96,12 @@ class Shapes:
 
         ``upright`` turns COLLADA meshes whose y is up, as some readers do and others do not.
         """
-        parts = tuple(self.turned_upright(g, upright) for g in visible_shapes(tuple(geometry)))
+        parts = tuple(self.turn_if_y_up(g, upright) for g in visible_shapes(tuple(geometry)))
         if parts not in self._of:
             self._of[parts] = self._read(parts)
         return self._of[parts]
 
-    def turned_upright(self, g: Geometry, upright: bool) -> Geometry:
+    def turn_if_y_up(self, g: Geometry, upright: bool) -> Geometry:
         """A shape; with ``upright``, a mesh with y up is turned."""
         return turn_upright(g) if upright and self.has_y_up(g) else g
 

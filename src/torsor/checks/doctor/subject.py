@@ -14,7 +14,7 @@ from torsor.checks.doctor.records import JointRecord, LinkRecord, Record
 from torsor.checks.doctor.shape import Shape, Shapes
 from torsor.errors import FileError
 from torsor.io.shared.start_tags import Tag
-from torsor.look.scene.upright import upright
+from torsor.look.scene.upright import turns_meshes_upright
 from torsor.model.description import Description, Geometry
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia
@@ -83,15 +83,15 @@ class Examination:
         return max(far.values())
 
     @cached_property
-    def upright(self) -> bool:
+    def turns_meshes_upright(self) -> bool:
         """Whether to turn COLLADA meshes with y up: masses and joints fit them better so (:mod:`torsor.look.scene.upright`)."""
         if self.description is None or not self.shapes.meshes:
             return False
-        return upright(self.description, self.shapes.places)
+        return turns_meshes_upright(self.description, self.shapes.places)
 
     def shape(self, geometry: Sequence[Geometry]) -> Shape | None:
         """The shape of these geometries, or None if it cannot be read."""
-        return self.shapes.of(geometry, upright=self.upright) if geometry else None
+        return self.shapes.of(geometry, upright=self.turns_meshes_upright) if geometry else None
 
     # -- where things are -------------------------------------------------------------------------------------------
 

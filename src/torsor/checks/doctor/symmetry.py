@@ -11,7 +11,7 @@ import numpy as np
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial
+from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial_inertia
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import CLEARLY_OUTSIDE, DIFFERENT, DISTINGUISHING, NEGLIGIBLE, SAME
 from torsor.spatial import Inertia
@@ -117,7 +117,7 @@ def _report(subject: Examination, link: LinkRecord, other: LinkRecord, share: fl
 def _mirror_difference(a: LinkRecord, b: LinkRecord) -> Inertia:
     """The difference in mass and in mean moment, which is independent of the frames."""
     mean = (np.trace(a.inertia) - np.trace(b.inertia)) / 3 * np.eye(3)
-    return spatial((a.mass or 0) - (b.mass or 0), b.com, mean)
+    return spatial_inertia((a.mass or 0) - (b.mass or 0), b.com, mean)
 
 
 def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:
@@ -136,13 +136,13 @@ def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:
         ),
         (
             float(np.abs(moments[0] - moments[1]).max()) / size if size > 0 else 0.0,
-            f"principal moments ({_short(moments[0], size)} and {_short(moments[1], size)} kg·m²)",
+            f"principal moments ({_text(moments[0], size)} and {_text(moments[1], size)} kg·m²)",
         ),
     ]
     return max(found, key=lambda item: item[0])
 
 
-def _short(values: Array, size: float) -> str:
+def _text(values: Array, size: float) -> str:
     """Moments as text; rounding errors of zero are shown as zero."""
     return ", ".join(f"{x if abs(x) > 1e-9 * size else 0:.3g}" for x in values)
 
@@ -158,7 +158,7 @@ def _compare_sides(subject: Examination, a: LinkRecord, b: LinkRecord, D: Array)
     axis = "xyz"[int(np.argmax(np.abs(D @ a.com - b.com)))]
     yield subject.finding(
         "left-right-unmirrored", b,
-        f"its centre of mass is that of {subject.names_of(a, 'inertial', 'origin')}, ({_short(b.com, size)}) m, though the "
+        f"its centre of mass is that of {subject.names_of(a, 'inertial', 'origin')}, ({_text(b.com, size)}) m, though the "
         f"frames are mirror images: {axis} should change its sign",
         f"the centre of mass is {off:.3g} m off on one side", path=("inertial", "origin"),
     )  # fmt: skip

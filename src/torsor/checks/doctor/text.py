@@ -22,7 +22,7 @@ WIDTH = 100
 SHOWN = 6
 
 
-def plain(checkup: Checkup) -> str:
+def report_text(checkup: Checkup) -> str:
     """Grouped by severity; ``file:line`` first, so that editors jump; at most 100 columns except for long paths."""
     lines = [headline(checkup)]
     for severity in SEVERITIES:

@@ -63,8 +63,8 @@ class BlockedEmitter(Emitter):
     def output_groups(self) -> list[list[tuple[int, int]]]:
         return [group for group in super().output_groups() if group[0][0] not in self.blocked]
 
-    def filled(self) -> dict[tuple[int, int], tuple[int, float]]:
-        return {place: run for place, run in super().filled().items() if place[0] not in self.blocked}
+    def runs_to_fill(self) -> dict[tuple[int, int], tuple[int, float]]:
+        return {place: run for place, run in super().runs_to_fill().items() if place[0] not in self.blocked}
 
     def define(self, v: int, name: str) -> None:
         super().define(v, name)

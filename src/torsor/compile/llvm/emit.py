@@ -69,7 +69,7 @@ class Emitter:
         self.in_sizes = [a.size for a in program.inputs]
         self.out_sizes = [o.size for o in program.outputs]
         starts = [sum(self.out_sizes[:a]) for a in range(len(self.out_sizes))]
-        self.fills = self.filled()
+        self.fills = self.runs_to_fill()
         inside = {(a, k) for (a, first), (count, _) in self.fills.items() for k in range(first, first + count)}
         self.out_groups = [group for group in self.output_groups() if not inside.issuperset(group)]
         flat = [[starts[a] + k for a, k in group] for group in self.out_groups]
@@ -101,7 +101,7 @@ class Emitter:
         """The columns that are stored together."""
         return groups(self.out_sizes, self.b.width, self.b.one)
 
-    def filled(self) -> dict[tuple[int, int], tuple[int, float]]:
+    def runs_to_fill(self) -> dict[tuple[int, int], tuple[int, float]]:
         """Runs of a constant, written by a loop: a store of each would take longer to compile than the rest."""
         return constant_runs(self.program)
 
@@ -335,7 +335,7 @@ class FunctionEmitter(Emitter):
     def output_groups(self) -> list[list[tuple[int, int]]]:
         return groups(self.out_sizes, 1, True)
 
-    def filled(self) -> dict[tuple[int, int], tuple[int, float]]:
+    def runs_to_fill(self) -> dict[tuple[int, int], tuple[int, float]]:
         return {}
 
     def slot(self, v: int) -> str:

@@ -97,7 +97,7 @@ define internal {E} @rows(ptr %H, ptr %X) nounwind noinline {{
         """
         b, E, A = self.b, self.b.E, self.item
         one, zero = self.scalar.const(1.0), self.scalar.const(0.0)
-        near = "\n".join(self.near(m, "%dafter" if m == TOGETHER else f"%out{m + 1}") for m in range(TOGETHER, 0, -1))
+        near = "\n".join(self.ancestor_loop(m, "%dafter" if m == TOGETHER else f"%out{m + 1}") for m in range(TOGETHER, 0, -1))
         return f"""entry:
   br label %factor
 factor:
@@ -170,7 +170,7 @@ done:
   %gstart{mark} = load i64, ptr %gp{mark}
   %g{mark} = getelementptr {E}, ptr %H, i64 %gstart{mark}"""
 
-    def near(self, m: int, start: str) -> str:
+    def ancestor_loop(self, m: int, start: str) -> str:
         """The ancestors whose rows are m vectors long, from the one before depth ``start`` on: row h stays in registers."""
         b, E, A, least = self.b, self.b.E, self.item, (m - 1) * self.b.width
         loads, updates = [], []

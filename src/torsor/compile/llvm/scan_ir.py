@@ -35,7 +35,7 @@ class ScanEmitter(Emitter):
         self.arguments = len(self.in_sizes) + len(self.out_sizes) + len(self.sums)
         self.count = 1 if b.one else b.width  # of lanes with rows of their own
 
-    def filled(self) -> dict[tuple[int, int], tuple[int, float]]:
+    def runs_to_fill(self) -> dict[tuple[int, int], tuple[int, float]]:
         return {}  # an output may be wanted in an area or added to a row, not only stored
 
     def input_groups(self) -> list[Group]:
@@ -182,7 +182,7 @@ class ScanLoop:
                 if a in self.moving and self.w.reverse:
                     row = self.put(f"getelementptr i8, ptr {row}, i64 {self.put(f'mul i64 {self.final}, {step_stride}')}")
                 self.keep(row, "%lanes", a * count + lane)
-        for k, (a, source) in enumerate(self.indexed()):
+        for k, (a, source) in enumerate(self.index_pairs()):
             for lane in range(count):
                 self.keep(base[source, lane], "%bases", (2 * k) * count + lane)
                 self.keep("%dump" if a >= self.n else base[a, lane], "%bases", (2 * k + 1) * count + lane)
@@ -191,7 +191,7 @@ class ScanLoop:
         self.keep("%area1", "%lanes", slot + 1)
         return self.take()
 
-    def indexed(self) -> list[tuple[int, int]]:
+    def index_pairs(self) -> list[tuple[int, int]]:
         """(argument whose row the index names, argument whose rows those are): gathered inputs, then scattered ones."""
         gathered = [(a, self.inputs + o) for a, o in self.w.gather.items()]
         return gathered + [(self.n + k, a) for k, a in enumerate(self.w.scatter)]
@@ -203,7 +203,7 @@ class ScanLoop:
         count = self.e.count
         row = self.put(f"load i64, ptr {self.put('getelementptr i64, ptr %index, i64 %t')}")
         none = self.put(f"icmp slt i64 {row}, 0")
-        for k, (a, source) in enumerate(self.indexed()):
+        for k, (a, source) in enumerate(self.index_pairs()):
             offset = self.put(f"mul i64 {row}, {self.table[source][2]}")
             for lane in range(count):
                 base = self.put(f"load ptr, ptr {self.at('%bases', (2 * k) * count + lane)}")
@@ -253,7 +253,7 @@ class ScanLoop:
         e, b, item = self.e, self.b, 4 if self.b.single else 8
         arrays = Arrays()
         arrays.add("%lanes", "ptr", e.arguments * e.count + 2, 8)
-        arrays.add("%bases", "ptr", 2 * len(self.indexed()) * e.count, 8)
+        arrays.add("%bases", "ptr", 2 * len(self.index_pairs()) * e.count, 8)
         arrays.add("%scratch", b.T, e.slots + 1, item * b.width)
         arrays.add("%area0", b.T, e.area_size, item * b.width)
         arrays.add("%area1", b.T, e.area_size, item * b.width)

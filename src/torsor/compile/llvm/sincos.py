@@ -80,15 +80,15 @@ def sincos(b: IRWriter, fma: bool) -> str:
     low = op(f"and {I} {quadrant}, {ints(1)}")
     odd = op(f"icmp eq {I} {low}, {ints(1)}")
 
-    def signed(value: str, q: str) -> str:
+    def apply_sign(value: str, q: str) -> str:
         minus_bit = op(f"and {I} {q}, {ints(2)}")
         minus_sign = op(f"shl {I} {minus_bit}, {ints(62)}")
         bits = op(f"bitcast {T} {value} to {I}")
         flipped = op(f"xor {I} {bits}, {minus_sign}")
         return op(f"bitcast {I} {flipped} to {T}")
 
-    sine_out = signed(op(f"select {b.B} {odd}, {T} {cosine}, {T} {s}"), quadrant)
-    cosine_out = signed(op(f"select {b.B} {odd}, {T} {s}, {T} {cosine}"), op(f"add {I} {quadrant}, {ints(1)}"))
+    sine_out = apply_sign(op(f"select {b.B} {odd}, {T} {cosine}, {T} {s}"), quadrant)
+    cosine_out = apply_sign(op(f"select {b.B} {odd}, {T} {s}, {T} {cosine}"), op(f"add {I} {quadrant}, {ints(1)}"))
 
     size = op(f"call {T} @llvm.fabs.{b.suffix}({T} %x)")
     beyond = op(f"fcmp ogt {T} {size}, {c(LIMIT)}")

@@ -49,7 +49,7 @@ class TapeEmitter:
         runs = [self.run(k, kind) for k, kind in enumerate(self.kinds)]
         sines = trigonometry(self.b, self.fma) if SINCOS in self.kinds else ""
         fill = loop(FILL, self.b) if self.fills else ""
-        return "\n".join((sines, fill, self.tables(), self.beginning(), *runs, self.function()))
+        return "\n".join((sines, fill, self.tables(), self.begin_function(), *runs, self.function()))
 
     # -- tables ----------------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ done:
 }}
 """
 
-    def beginning(self) -> str:
+    def begin_function(self) -> str:
         """``void @begin(ptr lanes, ptr scratch)``: constants and inputs into their slots, zeros into sparse outputs."""
         b, parts = self.b, []
         start = FLAGS

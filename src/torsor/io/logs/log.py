@@ -113,13 +113,14 @@ class Log:
         if names is None:
             if x.shape[1] != len(wanted):
                 raise FileError(
-                    f"{k} has {x.shape[1]} columns without names, and the robot {len(wanted)} coordinates: {_some(wanted)}",
+                    f"{k} has {x.shape[1]} columns without names, and the robot {len(wanted)} coordinates: "
+                    f"{_list_names(wanted)}",
                     file=self.source,
                 )
         else:
             missing = [name for name in wanted if name not in names]
             if missing:
-                raise FileError(f"has no {k} of {_some(missing)}; it has {_some(names)}", file=self.source)
+                raise FileError(f"has no {k} of {_list_names(missing)}; it has {_list_names(names)}", file=self.source)
             place = {name: n for n, name in enumerate(names)}
             x = x[:, [place[name] for name in wanted]]
         if not np.isfinite(x).all():
@@ -165,5 +166,5 @@ def concatenate(logs: Sequence[Log]) -> Log:
     return Log(**columns, names=first.names, start=first.start, row=first.row, ignored=first.ignored, source=first.source)
 
 
-def _some(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     return short_list([repr(name) for name in names], 12)

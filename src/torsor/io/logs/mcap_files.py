@@ -27,7 +27,7 @@ def read_mcap(
     reader, topics = _open(stream, file)
     messages = (
         _decode(channel, message, file)
-        for _, channel, message in reader.iter_messages(topics=[_chosen(topics, topic, file)], log_time_order=True)
+        for _, channel, message in reader.iter_messages(topics=[_choose_topic(topics, topic, file)], log_time_order=True)
     )
     if joints is not None:
         messages = (m for m in messages if set(joints) <= set(m.names))
@@ -64,7 +64,7 @@ def _open(stream: IO[bytes], file: str) -> tuple[Any, dict[str, str]]:
     return reader, topics
 
 
-def _chosen(topics: dict[str, str], topic: str | None, file: str) -> str:
+def _choose_topic(topics: dict[str, str], topic: str | None, file: str) -> str:
     if topic is None and len(topics) > 1:
         raise FileError(f"has joint states on several topics; choose with topic=: {', '.join(sorted(topics))}", file=file)
     topic = next(iter(topics)) if topic is None else topic

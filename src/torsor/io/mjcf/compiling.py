@@ -40,7 +40,7 @@ class CompiledModel(NamedTuple):
     warnings: tuple[str, ...]
     file: str
     mesh_frames: dict[str, tuple[Any, Any]]
-    tiny: tuple[str, ...] = ()  # notes on numbers that a double cannot hold
+    notes_on_tiny_numbers: tuple[str, ...] = ()  # notes on numbers that a double cannot hold
 
 
 def mujoco(purpose: str = "reading MJCF") -> Any:

@@ -37,9 +37,9 @@ def inertial(link: str, G: Inertia) -> Element:
             "(ts.check explains it, ts.repair corrects files)"
         )
     m = number(who, G.m)
-    c = Vec(*(plain(number(who, x) / m, max(map(abs, G.h)) / m) for x in G.h)) if m else ZERO
+    c = Vec(*(short_decimal(number(who, x) / m, max(map(abs, G.h)) / m) for x in G.h)) if m else ZERO
     size = max(abs(number(who, x)) for x in G.I)
-    about = Sym(*(plain(x, size) for x in G.I - Inertia.of(m, c, Sym.zero()).I))  # as the reader will add it again
+    about = Sym(*(short_decimal(x, size) for x in G.I - Inertia.of(m, c, Sym.zero()).I))  # as the reader will add it again
     out = etree.Element("inertial", pos=numbers(who, c), mass=numbers(who, (max(m, SMALLEST),)))
     moments, axes = np.linalg.eigh(np.array([[number(who, x) for x in row] for row in about.rows]))
     a, b, c_ = (float(x) for x in moments)
@@ -67,10 +67,10 @@ def _satisfy_triangle(a: float, b: float, c: float) -> tuple[float, float, float
     return a, b, c
 
 
-def plain(x: Any, scale: Any) -> Any:
+def short_decimal(x: Any, scale: Any) -> Any:
     """The number with twelve digits, where that changes it by no more than the rounding it has from numbers of that scale.
 
-    >>> plain(0.020000000000000004, 1.0), plain(1 / 3, 1.0)
+    >>> short_decimal(0.020000000000000004, 1.0), short_decimal(1 / 3, 1.0)
     (0.02, 0.3333333333333333)
     """
     short = float(f"{x:.12g}")

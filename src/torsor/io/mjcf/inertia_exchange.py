@@ -92,10 +92,10 @@ def _exchanged_inertia(G: Inertia, j: Joint) -> Inertia | None:
 def _exchangeable(j: Joint, stoutest: Vec) -> list[Sym]:
     """Inertias that the two sides of a joint may exchange; for a slider first the one that keeps the largest moment."""
     if isinstance(j.kind, Prismatic):
-        return [_across(stoutest), Sym.of(IDENTITY)]
-    return [_across(j.kind.axis)] if isinstance(j.kind, Revolute) else []
+        return [_projector_across(stoutest), Sym.of(IDENTITY)]
+    return [_projector_across(j.kind.axis)] if isinstance(j.kind, Revolute) else []
 
 
-def _across(u: Vec) -> Sym:
+def _projector_across(u: Vec) -> Sym:
     """1 − u uᵀ."""
     return Sym.of([[(row == k) - u[row] * u[k] for k in range(3)] for row in range(3)])

@@ -20,7 +20,7 @@ from torsor.spatial.recovery import quaternion_of
 #: MuJoCo's mjtObj of a keyframe
 KEY = 24
 #: a mimic joint's number in a keyframe that differs by more from its leader's gives a note [rad, m]
-APART = 1e-6
+MIMIC_TOLERANCE = 1e-6
 #: numbers of a keyframe that are not a configuration
 _OTHERS = ("qvel", "act", "ctrl")
 
@@ -44,7 +44,7 @@ def read_keyframes(chosen: Selection, mimics: Mapping[int, Mimic]) -> tuple[Conf
         values = dict(_joint_values(chosen, m.key_qpos[key]))
         for k, mimic in mimics.items():
             mine, leader = values.pop(chosen.joints[k]), _qpos(chosen, key, mimic.joint)
-            if abs(mine[0] - mimic.at(leader)) > APART:
+            if abs(mine[0] - mimic.at(leader)) > MIMIC_TOLERANCE:
                 chosen.notes.note(f"keyframe {name!r} has mimic joints elsewhere than their leaders put them", chosen.joints[k])
         out.append(Configuration(name, tuple(values.items())))
     return tuple(out)
@@ -56,19 +56,19 @@ def _joint_values(chosen: Selection, qpos: Any) -> Iterable[tuple[str, tuple[flo
         at, kind = int(m.jnt_qposadr[k]), int(m.jnt_type[k])
         x = tuple(float(a) for a in qpos[at : at + {FREE: 7, BALL: 4}.get(kind, 1)])
         if kind == BALL:
-            yield name, _last(x)
+            yield name, _w_last(x)
         elif kind != FREE:
             yield name, x
         elif chosen.floating is not None and m.jnt_bodyid[k] == chosen.floating:
-            yield FLOATING_BASE, (*x[:3], *_last(x[3:]))
+            yield FLOATING_BASE, (*x[:3], *_w_last(x[3:]))
         elif has_world_losses(m, k):  # three sliders and a ball
             yield from ((slider, (a,)) for slider, a in zip(chosen.sliders[k], x, strict=False))
-            yield name, _last(x[3:])
+            yield name, _w_last(x[3:])
         else:
-            yield name, (*x[:3], *_last(x[3:]))
+            yield name, (*x[:3], *_w_last(x[3:]))
 
 
-def _last(wxyz: tuple[float, ...]) -> tuple[float, ...]:
+def _w_last(wxyz: tuple[float, ...]) -> tuple[float, ...]:
     """(w, x, y, z) as (x, y, z, w)."""
     return *wxyz[1:], wxyz[0]
 
@@ -91,14 +91,14 @@ def keyframes(d: Description, bodies: list[Body]) -> Element:
         who, qpos = f"configuration {c.name!r}", list[float]()
         if d.floats:
             base = Floating()
-            qpos += _first(base_coordinates(base, given.get(FLOATING_BASE, tuple(base.neutral()))), 3)
+            qpos += _w_first(base_coordinates(base, given.get(FLOATING_BASE, tuple(base.neutral()))), 3)
         for body in bodies:
             for step in body.steps:
                 q = _coordinates(step.joint, joints, given)
                 if step.piece.type == "free":
-                    qpos += _first(_in_world(step.joint, q), 3)
+                    qpos += _w_first(_in_world(step.joint, q), 3)
                 elif step.piece.type == "ball":
-                    qpos += _first(q[-4:], 0)
+                    qpos += _w_first(q[-4:], 0)
                 elif step.joint.kind.name == "floating":
                     qpos.append(q[step.piece.freedoms[0] - 3])  # v has the rotation first, q the position
                 elif step.piece.freedoms[0] >= step.joint.kind.nq:
@@ -125,6 +125,6 @@ def _in_world(j: Joint, q: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(float(x) for x in (*p, *quaternion_of(R)))
 
 
-def _first(q: tuple[float, ...], at: int) -> list[float]:
+def _w_first(q: tuple[float, ...], at: int) -> list[float]:
     """q with the quaternion (x, y, z, w) at its end as (w, x, y, z)."""
     return [*q[:at], q[-1], *q[at:-1]]

@@ -81,7 +81,7 @@ def read_model_files(source: Source, roots: Sequence[str | os.PathLike[str]] = (
     document = parse(source, deep=True)
     _check_root(document)
     gathering = _FileCollector(Places(document.file, roots))
-    text, places = gathering.written(document)
+    text, places = gathering.collect_text(document)
     return ModelFiles(text, places, gathering.models, gathering.assets)
 
 
@@ -106,7 +106,7 @@ class _FileCollector:
     meshdir: str = ""
     bare: bool = False  # the compiler's strippath
 
-    def written(self, document: Document) -> tuple[str, tuple[Place, ...]]:
+    def collect_text(self, document: Document) -> tuple[str, tuple[Place, ...]]:
         """The text, and where its elements are from."""
         tags = list(self._with_includes(document))
         self.meshdir, self.bare = _folders(t for t in tags if t is not None)
@@ -202,7 +202,7 @@ class _FileCollector:
         inner = _FileCollector(Places(path, self.folders.roots), self.models, self.assets, self.bounds, (*self.above, path))
         name = f"model{len(self.models)}.xml"
         self.models[name] = b""  # taken
-        self.models[name] = inner.written(document)[0].encode()
+        self.models[name] = inner.collect_text(document)[0].encode()
         return name
 
 

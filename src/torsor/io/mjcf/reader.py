@@ -82,7 +82,7 @@ def read_mjcf(
         raise
     except ModelError as error:
         raise FileError(str(error), file=found.file) from error
-    for note in found.tiny:
+    for note in found.notes_on_tiny_numbers:
         d = d.with_note(note)
     return d
 

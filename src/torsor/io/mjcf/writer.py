@@ -70,7 +70,7 @@ def write_mjcf(
     d, moved = exchange_inertias(rotors_as_armature(description))
     page = _DocumentWriter(Tree(with_sensor_sites(split_composites(d))), Assets(d.source, path, roots), meshes, motors, moved)
     try:
-        root = page.written(description)
+        root = page.make_document(description)
     except ModelError:
         raise
     except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is not text
@@ -98,7 +98,7 @@ class _DocumentWriter:
     joints: set[str] = field(default_factory=set)
     renamed: list[str] = field(default_factory=list)
 
-    def written(self, described: Description) -> Element:
+    def make_document(self, described: Description) -> Element:
         d = self.tree.d
         world = etree.Element("worldbody")
         self._links(world)
@@ -115,12 +115,12 @@ class _DocumentWriter:
         etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
         driven = self.bodies if self.motors else []
         ties, keys = equalities(d, ends), keyframes(d, self.bodies)
-        parts = (_defaults(self.geoms_written), self.assets.element, world, ties, motors(driven), sensor_elements(d), keys)
+        parts = (_defaults(self.has_geoms), self.assets.element, world, ties, motors(driven), sensor_elements(d), keys)
         out.extend(part for part in parts if len(part) or part is world)
         return out
 
     @property
-    def geoms_written(self) -> bool:
+    def has_geoms(self) -> bool:
         return any(element.find("geom") is not None for element in self.places.values())
 
     def _links(self, world: Element) -> None:

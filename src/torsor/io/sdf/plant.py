@@ -39,7 +39,7 @@ class _PlantReader:
         self.base = self._floating_base()
 
     def description(self, name: str) -> Description:
-        links = [Link(self.names[b.index()], _inertia(b)) for b in self.bodies if not self._left_out(b)]
+        links = [Link(self.names[b.index()], _inertia(b)) for b in self.bodies if not self._is_left_out(b)]
         joints: list[Joint] = []
         for joint in self.joints:
             if joint is not self.base:
@@ -60,7 +60,7 @@ class _PlantReader:
         first = [j for j in self.joints if j.parent_body().index() == self.plant.world_body().index()]
         return first[0] if len(first) == 1 and first[0].type_name() == "quaternion_floating" else None
 
-    def _left_out(self, body: Any) -> bool:
+    def _is_left_out(self, body: Any) -> bool:
         return self.base is not None and body.index() == self.plant.world_body().index()
 
     def _joint(self, joint: Any) -> tuple[list[Link], list[Joint]]:
@@ -121,7 +121,7 @@ class _PlantReader:
         for i in range(self.plant.num_frames()):
             frame = self.plant.get_frame(FrameIndex(i))
             name, body = frame.name(), frame.body()
-            if not name or name in taken or self._left_out(body) or name.startswith("_"):
+            if not name or name in taken or self._is_left_out(body) or name.startswith("_"):
                 continue
             taken.add(name)
             out.append(NamedFrame(name, self.names[body.index()], _pose(frame)))

@@ -65,7 +65,7 @@ class Document:
         return [tag.line for tag in start_tags(self._text.encode("utf-8"), "utf-8")]
 
     @property
-    def tiny(self) -> tuple[str, ...]:
+    def notes_on_tiny_numbers(self) -> tuple[str, ...]:
         """Notes on numbers that a double holds as 0 or with fewer digits."""
         return notes_on_tiny_numbers(self._text)
 
@@ -99,7 +99,7 @@ class Document:
             self.notes.note_ignored("passage", f"it is text inside <{tag}>, which is read by its attributes and elements")
         return found
 
-    def single(self, element: Element, name: str) -> Element | None:
+    def only_child(self, element: Element, name: str) -> Element | None:
         """The only child of that name, or None; two of them are an error."""
         found = [child for child in element if self.tag(child) == name]
         if len(found) > 1:
@@ -217,7 +217,7 @@ def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
         undeclared = undeclared_prefixes(data) if tolerant else ()
         if 0 < len(undeclared) <= _TOLERATED:
             return _parse(_declare(undeclared, data).decode("utf-8"), file, deep, False)
-        wrong = _ill_formed(error, file)
+        wrong = _syntax_error(error, file)
     if wrong is not None:  # outside, or it would take lxml's error along as its context, which no process can send to another
         raise wrong
     if root.getroottree().docinfo.internalDTD is not None:
@@ -239,7 +239,7 @@ def _declare(prefixes: Sequence[str], data: bytes) -> bytes:
     return data[: name.end()] + added.encode() + data[name.end() :]
 
 
-def _ill_formed(error: etree.XMLSyntaxError, file: str) -> FileError:
+def _syntax_error(error: etree.XMLSyntaxError, file: str) -> FileError:
     problem = re.sub(r", line \d+, column \d+( \(.*\))?$", "", error.msg or "no XML")
     problem = problem.removesuffix(", use XML_PARSE_HUGE option")  # an option that torsor does not offer
     return FileError(

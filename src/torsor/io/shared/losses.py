@@ -66,11 +66,11 @@ def kinds(*types: type) -> Callable[[Description], list[str]]:
     return joints(lambda j: type(j.kind) in types)
 
 
-def _plain(d: Description) -> list[str]:
+def _robot_name(d: Description) -> list[str]:
     return [d.name]
 
 
-def _based(base: str) -> Callable[[Description], list[str]]:
+def _root_with_base(base: str) -> Callable[[Description], list[str]]:
     return lambda d: [d.root] * (d.base == base)
 
 
@@ -104,7 +104,7 @@ def _is_bounded(j: Joint) -> bool:
     return any(map(math.isfinite, (*j.lower, *j.upper)))
 
 
-def _half_open(j: Joint) -> bool:
+def _has_one_limit(j: Joint) -> bool:
     ends = zip(j.lower or (-math.inf,) * j.kind.nq, j.upper or (math.inf,) * j.kind.nq, strict=True)
     return not _has_quaternion(j) and any(math.isfinite(low) != math.isfinite(high) for low, high in ends)
 
@@ -166,9 +166,9 @@ _PARTS = "written as their parts in a row, with massless links between, name_1, 
 _ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
 #: in the order in which they are reported
 FEATURES = (
-    Feature("names of robot, links and joints", _plain, {"mr": LEFT_OUT}),
-    Feature("free base", _based("floating"), {"urdf": 'not in the file, load with base="floating"'}),
-    Feature("free base", _based("floating_rpy"), {
+    Feature("names of robot, links and joints", _robot_name, {"mr": LEFT_OUT}),
+    Feature("free base", _root_with_base("floating"), {"urdf": 'not in the file, load with base="floating"'}),
+    Feature("free base", _root_with_base("floating_rpy"), {
         "urdf": 'not in the file, load with base="floating_rpy"',
         "mjcf": 'written as a free joint, load with base="floating_rpy"',
     }),
@@ -199,7 +199,7 @@ FEATURES = (
     Feature("friction", joints(lambda j: any(j.friction)), {"mr": LEFT_OUT}),
     Feature("limits", joints(_is_bounded), {"mr": LEFT_OUT}),
     Feature("limits of balls and free bodies", joints(lambda j: _has_quaternion(j) and _is_bounded(j)), {"mjcf": LEFT_OUT}),
-    Feature("limits with one open end", joints(_half_open), {"mjcf": "closed at 1e10"}),
+    Feature("limits with one open end", joints(_has_one_limit), {"mjcf": "closed at 1e10"}),
     Feature("limits with lower = upper", joints(_is_locked), {"mjcf": LEFT_OUT}),
     Feature(
         "named configurations", lambda d: [c.name for c in d.configurations],

@@ -26,12 +26,12 @@ class Notes:
         self._sentences.setdefault(sentence, []).append(name)
 
     def lines(self) -> tuple[str, ...]:
-        notes = [f"{sentence}: {short_list(_counted(names))}" for sentence, names in self._sentences.items()]
+        notes = [f"{sentence}: {short_list(_names_with_counts(names))}" for sentence, names in self._sentences.items()]
         notes += [f"{n} {what}{'' if n == 1 else 's'} ignored: {why}" for (what, why), n in self._ignored.items()]
         return tuple(notes)
 
 
-def _counted(names: Sequence[str]) -> list[str]:
+def _names_with_counts(names: Sequence[str]) -> list[str]:
     """Each name once, with its number if it occurs several times."""
     return [name if n == 1 else f"{name} ({n} times)" for name, n in Counter(names).items()]
 

@@ -60,9 +60,9 @@ class Places:
     def _find(self, uri: str) -> Path:
         parts = urlsplit(uri) if "://" in uri else None
         if parts is None:
-            return self._below(uri, uri.replace("\\", "/"))
+            return self._find_below_roots(uri, uri.replace("\\", "/"))
         if parts.scheme == "file":
-            return self._below(uri, unquote(parts.path))
+            return self._find_below_roots(uri, unquote(parts.path))
         if parts.scheme in _NAMED:
             package, _, path = unquote(parts.netloc + parts.path).lstrip("/").partition("/")  # some write package:///name/...
             return self._find_in_package(uri, package, path.lstrip("/"))
@@ -78,7 +78,7 @@ class Places:
                 return above
         return self.folder.parent if _may_be_searched(self.folder.parent) else self.folder
 
-    def _below(self, uri: str, path: str) -> Path:
+    def _find_below_roots(self, uri: str, path: str) -> Path:
         """A plain path: relative to the description or to a root, and after resolution below one of them."""
         allowed = [*((self.home,) if self.home else ()), *self.roots]
         starts = [*((self.folder,) if self.folder else ()), *self.roots]

@@ -78,7 +78,7 @@ def read_joint(doc: Document, element: Element, follow: bool) -> Joint:
 
 
 def _end(doc: Document, element: Element, which: str) -> str:
-    end = doc.single(element, which)
+    end = doc.only_child(element, which)
     if end is None:
         raise doc.fail(element, f'has no <{which} link="...">')
     doc.look(end, {"link"}, ())
@@ -90,7 +90,7 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
     cls = TYPES.get(word)
     if cls is None:
         raise doc.fail(element, f"type {word!r} is unknown; the types are {', '.join(TYPES)}")
-    axis = doc.single(element, "axis")
+    axis = doc.only_child(element, "axis")
     if cls in _AXISLESS:
         if axis is not None:
             doc.notes.note_ignored("<axis> element", f"a {word} joint has no axis")
@@ -104,7 +104,7 @@ def _kind(doc: Document, element: Element, name: str) -> JointType:
             raise doc.fail(element, 'is helical and has no <axis xyz="..." pitch="...">, pitch in m/rad')
         return Helical(_unit(doc, axis, name), doc.number(axis, "pitch"))
     if cls is Universal:
-        second = doc.single(element, "axis2")
+        second = doc.only_child(element, "axis2")
         if second is None:
             raise doc.fail(element, 'is universal and has no <axis2 xyz="...">, its second axis')
         doc.look(second, {"xyz"}, ())
@@ -140,7 +140,7 @@ def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
 
 
 def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict[str, Any]:
-    limit = _own(doc, element, "limit", kind)
+    limit = _limit_or_dynamics(doc, element, "limit", kind)
     free = isinstance(kind, Continuous)
     bounded = isinstance(kind, _BOUNDED) and not free
     if limit is None:
@@ -151,13 +151,16 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
         doc.notes.note_ignored("<limit> element", _WELDED)
         return {}
     doc.look(limit, {"lower", "upper", "effort", "velocity"}, ())
-    effort, velocity = _each(doc, limit, "effort", kind.nv), _each(doc, limit, "velocity", kind.nv)
+    effort, velocity = (
+        _number_per_coordinate(doc, limit, "effort", kind.nv),
+        _number_per_coordinate(doc, limit, "velocity", kind.nv),
+    )
     for label, values in (("effort", effort), ("velocity", velocity)):
         if any(x < 0 for x in values):
             raise doc.fail(limit, f"{label} limit {min(values)} is negative")
         if not values and bounded:
             doc.notes.note(f"<limit> without {label}, so {label} is unlimited", f"joint {name!r}")
-    lower, upper = _each(doc, limit, "lower", kind.nq), _each(doc, limit, "upper", kind.nq)
+    lower, upper = _number_per_coordinate(doc, limit, "lower", kind.nq), _number_per_coordinate(doc, limit, "upper", kind.nq)
     if free and (lower or upper):
         doc.notes.note("lower and upper ignored, since a continuous joint has none", f"joint {name!r}")
         lower = upper = ()
@@ -178,13 +181,13 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
     }
 
 
-def _own(doc: Document, element: Element, name: str, kind: JointType) -> Element | None:
+def _limit_or_dynamics(doc: Document, element: Element, name: str, kind: JointType) -> Element | None:
     """The <limit> or <dynamics> of a joint: torsor's own element if there is one."""
-    own = doc.single(element, element_name(name, kind))
-    return doc.single(element, name) if own is None else own
+    own = doc.only_child(element, element_name(name, kind))
+    return doc.only_child(element, name) if own is None else own
 
 
-def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[float, ...]:
+def _number_per_coordinate(doc: Document, element: Element, attribute: str, count: int) -> tuple[float, ...]:
     """One number for every coordinate or degree of freedom, or ``()``; the largest double is infinity."""
     if element.get(attribute) is None:
         return ()
@@ -200,7 +203,7 @@ def _each(doc: Document, element: Element, attribute: str, count: int) -> tuple[
 
 def _dynamics(doc: Document, element: Element, kind: JointType) -> dict[str, Any]:
     """Damping and friction, and torsor's armature: the inertia of a rotor, reflected to the joint."""
-    dynamics = _own(doc, element, "dynamics", kind)
+    dynamics = _limit_or_dynamics(doc, element, "dynamics", kind)
     if dynamics is None:
         return {}
     if isinstance(kind, Fixed):
@@ -208,7 +211,7 @@ def _dynamics(doc: Document, element: Element, kind: JointType) -> dict[str, Any
         return {}
     labels = ("damping", "friction", "armature")
     doc.look(dynamics, labels, ())
-    found = {label: _each(doc, dynamics, label, kind.nv) for label in labels}
+    found = {label: _number_per_coordinate(doc, dynamics, label, kind.nv) for label in labels}
     for label, values in found.items():
         if any(not 0 <= x < INF for x in values):
             raise doc.fail(dynamics, f"{label} must be finite and not negative, not {dynamics.get(label)!r}")
@@ -216,7 +219,7 @@ def _dynamics(doc: Document, element: Element, kind: JointType) -> dict[str, Any
 
 
 def _mimic(doc: Document, element: Element, name: str, kind: JointType, follow: bool) -> Mimic | None:
-    mimic = doc.single(element, "mimic")
+    mimic = doc.only_child(element, "mimic")
     if mimic is None:
         return None
     doc.look(mimic, {"joint", "multiplier", "offset", "polynomial"}, ())

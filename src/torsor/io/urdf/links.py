@@ -26,7 +26,7 @@ _SHAPES = {
 def read_link(doc: Document, element: Element, palette: Palette) -> Link:
     name = doc.text(element, "name")
     parts = doc.look(element, {"name"}, {"inertial", "visual", "collision"}, _IGNORED)
-    inertial = doc.single(element, "inertial")
+    inertial = doc.only_child(element, "inertial")
     return Link(
         name,
         Inertia.zero() if inertial is None else _inertia(doc, inertial),
@@ -36,7 +36,7 @@ def read_link(doc: Document, element: Element, palette: Palette) -> Link:
 
 def read_pose(doc: Document, element: Element) -> tuple[Mat, Vec]:
     """(R, p) of an element's <origin>: xyz [m], then rpy [rad] or, as of URDF 1.2, quat_xyzw."""
-    origin = doc.single(element, "origin")
+    origin = doc.only_child(element, "origin")
     if origin is None:
         return IDENTITY, ZERO
     doc.look(origin, {"xyz", "rpy", "quat_xyzw"}, ())
@@ -55,7 +55,7 @@ def read_pose(doc: Document, element: Element) -> tuple[Mat, Vec]:
 def _inertia(doc: Document, element: Element) -> Inertia:
     """Mass, centre of mass and the inertia about it in the axes of <origin>, transformed to the link's frame."""
     doc.look(element, (), {"origin", "mass", "inertia"})
-    mass, matrix = doc.single(element, "mass"), doc.single(element, "inertia")
+    mass, matrix = doc.only_child(element, "mass"), doc.only_child(element, "inertia")
     if mass is None or matrix is None:
         lacking = "<mass>" if mass is None else "<inertia>"
         raise doc.fail(element, f"has no {lacking}; a massless link has no <inertial> at all")
@@ -78,7 +78,7 @@ _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 def _geometry(doc: Document, element: Element, palette: Palette) -> list[Geometry]:
     """A <visual> or <collision>: one shape, or none if torsor does not support its kind (noted)."""
     doc.look(element, {"name"}, {"origin", "geometry", "material"}, _IGNORED)
-    holder = doc.single(element, "geometry")
+    holder = doc.only_child(element, "geometry")
     if holder is None or not len(holder):
         raise doc.fail(element, "has no shape; a <geometry> holds a mesh, box, cylinder, sphere or capsule")
     shapes = doc.look(holder, (), {*_SHAPES, "mesh"})

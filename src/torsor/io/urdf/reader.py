@@ -75,7 +75,7 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         name = "robot"
         doc.notes.note("<robot> has no name, so it is called", repr(name))
     try:
-        report = (*doc.defects.lines(), *doc.notes.lines(), *doc.tiny)
+        report = (*doc.defects.lines(), *doc.notes.lines(), *doc.notes_on_tiny_numbers)
         d = Description(name, links, joints, base=base, report=report, source=_path(source, doc))
         odd = warn_or_refuse(d, strict=strict)
     except ModelError as error:

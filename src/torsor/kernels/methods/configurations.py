@@ -23,7 +23,10 @@ class Configurations(CompiledMechanism):
 
     @kernel_method
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
-        """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1."""
+        """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1.
+
+        Continuous joints go the short way round, unless another joint follows them.
+        """
         return self._run("difference", (q0, q1), out=out)
 
     @kernel_method
@@ -38,7 +41,8 @@ class Configurations(CompiledMechanism):
     def distance(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """|q1 ⊖ q0| = √Σ (q1 ⊖ q0)²: the length of the shortest way from q0 to q1 [rad, m], both units counted alike.
 
-        Continuous joints and quaternions go the short way round; a revolute joint's turns count.
+        Continuous joints and quaternions go the short way round; the turns of a revolute joint count, and those of a joint
+        that another joint follows.
         """
         return self._run("distance", (q0, q1), out=out)
 

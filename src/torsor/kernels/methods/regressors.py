@@ -53,3 +53,29 @@ class Regressors(CompiledMechanism):
     def potential_energy_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """y(q), ``(10 N,)``, with P = y·π [J] for the parameters π of :attr:`inertial_parameters`, without force elements."""
         return self._run("potential_energy_regressor", (q,), out=out)
+
+    @kernel_method
+    def center_of_mass_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Y(q), ``(3, 10 N)``, with Σ m_i c_i = Y π [kg·m] for the parameters π of :attr:`inertial_parameters`.
+
+        The sum is over what moves, in world axes: m c of :meth:`center_of_mass` with ``moving=True``.  The columns of the
+        moments of inertia are zero (Pinocchio's static regressor is without them).
+        """
+        return self._run("center_of_mass_regressor", (q,), out=out)
+
+    @kernel_method
+    def body_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
+        """Y(q, v, a), ``(6, 10)``, with F = Y π [N·m, N]: the wrench on a body that moves with a frame, weight included.
+
+        π are the ten parameters of that body in the frame's axes, about its origin, in the order of
+        :attr:`inertial_parameters`; F is in the same axes, at the same origin: what a wrist sensor reads of a payload.
+
+        >>> import numpy as np, torsor as ts
+        >>> robot = ts.robots.ur5()
+        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 6))
+        >>> load = robot.with_payload("tool0", mass=2.0, com=(0, 0, 0.1))
+        >>> change = load.force_torque(q, v, a, "tool0") - robot.force_torque(q, v, a, "tool0")
+        >>> np.allclose(robot.body_regressor(q, v, a, "tool0") @ [2, 0, 0, 0.2, 0.02, 0, 0.02, 0, 0, 0], change)
+        True
+        """
+        return self._at_frame(("body_regressor", frame), (q, v, a), out)

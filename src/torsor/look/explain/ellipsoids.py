@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 SINGULAR = 1e-9
 #: and below this a configuration is near one: 10⁶ times the mass
 NEAR = 1e-3
-#: what the inverse of an ellipsoid is one of
+#: units of angular and of linear entries
+UNITS = {
+    "torque": ("N·m", "N"), "force": ("N·m", "N"), "velocity": ("rad/s", "m/s"), "acceleration": ("rad/s²", "m/s²"),
+}  # fmt: skip
+#: quantity of the inverse of an ellipsoid
 INVERSES = {"torque": "acceleration", "mass": "acceleration", "velocity": "force", "force": "velocity"}
 
 
@@ -91,7 +95,8 @@ class Ellipsoid:
         """The outline (two rows) or surface (three), about ``center``; returns matplotlib's axes.  Needs the extra ``plot``."""
         k = len(self.rows)
         points = self.points(100 if k == 2 else 25) + (np.zeros(k) if center is None else np.asarray(center, float))
-        with drawing(ax, subplot_kw={"projection": "3d"} if k == 3 else {}) as ax:
+        given, spatial = ax is not None, {"figsize": (5.6, 4.8), "subplot_kw": {"projection": "3d"}}
+        with drawing(ax, **(spatial if k == 3 else {})) as ax:
             if k == 3:
                 ax.plot_wireframe(*np.moveaxis(points, -1, 0), **{"linewidth": 0.5, "label": self.what, **style})
                 ax.set_zlabel(self._label(2))
@@ -100,11 +105,17 @@ class Ellipsoid:
             ax.set_aspect("equal")
             ax.set_xlabel(self._label(0))
             ax.set_ylabel(self._label(1))
+            if k == 3 and not given:  # matplotlib's own size cuts the labels of the axes
+                ax.locator_params(nbins=5)
+                ax.set_box_aspect([np.ptp(ends) for ends in (ax.get_xlim(), ax.get_ylim(), ax.get_zlim())], zoom=0.8)
         return ax
 
     def _label(self, k: int) -> str:
-        """Label of axis k: a mass ellipsoid shows the forces of unit accelerations."""
-        return f"{'force' if self.what == 'mass' else self.what}, {self.rows[k]}"
+        """Label of axis k with its unit; a mass ellipsoid shows the forces of unit accelerations."""
+        what, row = "force" if self.what == "mass" else self.what, self.rows[k]
+        units = UNITS.get(what, ("", ""))
+        unit = units[row.startswith("v")] if row in TWIST else ", ".join(units)
+        return f"{what}, {row} [{unit}]" if unit else f"{what}, {row}"
 
     def table(self) -> str:
         """Lengths and directions as text."""

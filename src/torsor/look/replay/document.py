@@ -45,7 +45,7 @@ class Assets(NamedTuple):
 def page(replay: ReplayData) -> str:
     """The document."""
     a, data = assets(), Bytes()
-    described = _safe(json.dumps(_describe(replay, data), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    described = _escape_script(json.dumps(_describe(replay, data), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     packed = b64encode(gzip.compress(data.concatenate(), 6, mtime=0)).decode()
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -79,7 +79,7 @@ def _hash(code: bytes) -> str:
     return f"'sha256-{b64encode(sha256(code).digest()).decode()}'"
 
 
-def _safe(text: str) -> str:
+def _escape_script(text: str) -> str:
     """JSON that cannot start or end a script element."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

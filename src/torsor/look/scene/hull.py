@@ -10,13 +10,13 @@ Array = np.ndarray
 TURNS = 100
 
 
-def outside(points: Array, x: Array) -> float:
+def distance_outside(points: Array, x: Array) -> float:
     """Lower bound of the distance of x from the convex hull of the points [m]; 0 inside.
 
     Frank and Wolfe walk towards the nearest point p of the hull.  At each turn u = (x − p)/|x − p| proves a distance,
     u·x − max u·v, without ever building the hull.
 
-    >>> outside(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.array([0.0, 0.0, 0.5]))
+    >>> distance_outside(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.array([0.0, 0.0, 0.5]))
     0.5
     """
     x = np.asarray(x, float)

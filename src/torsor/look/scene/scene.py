@@ -17,7 +17,7 @@ from torsor.io.shared.places import Places
 from torsor.look.scene import loops, skeleton
 from torsor.look.scene.shapes import pose, triangles
 from torsor.look.scene.triangles import Triangles
-from torsor.look.scene.upright import has_y_up, turn_upright, upright
+from torsor.look.scene.upright import has_y_up, turn_upright, turns_meshes_upright
 from torsor.spatial import Mat, Vec
 from torsor.spatial.recovery import quaternion_of
 
@@ -120,7 +120,7 @@ def _visuals(robot: Robot, places: Places) -> tuple[list[Surface], list[str]]:
     """The visual shapes; if a robot has none, the collision shapes."""
     links = robot.description.links
     role = "visual" if any(g.role == "visual" for link in links for g in link.geometry) else "collision"
-    turn = upright(robot.description, places)
+    turn = turns_meshes_upright(robot.description, places)
     parts: list[Surface] = []
     notes: dict[str, None] = {}
     for link in links:

@@ -64,12 +64,12 @@ def bone(start: Array, end: Array, radius: float) -> Triangles:
     start, end = np.asarray(start, float), np.asarray(end, float)
     length = float(np.linalg.norm(end - start))
     spindle = _surface_of_revolution([(0, 0), (radius, 0.2 * length), (0.35 * radius, 0.97 * length), (0, length)])
-    return spindle.transform(_towards((end - start) / length), start)
+    return spindle.transform(_rotation_from_z((end - start) / length), start)
 
 
 def along(shape: Triangles, axis: Array) -> Triangles:
     """A shape made along z, laid along another axis."""
-    return shape.transform(_towards(np.asarray(axis, float)))
+    return shape.transform(_rotation_from_z(np.asarray(axis, float)))
 
 
 #: the solids of a description, with their numbers of sizes
@@ -101,7 +101,7 @@ def _surface(points: Array | Sequence, faces: Sequence[tuple[int, int, int]]) ->
     return Triangles(np.array(points, np.float32), np.array(faces, np.uint32))
 
 
-def _towards(axis: Array) -> Array:
+def _rotation_from_z(axis: Array) -> Array:
     """A rotation that takes ẑ to a unit vector."""
     z = axis / np.linalg.norm(axis)
     x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (1.0, 0.0, 0.0), z)

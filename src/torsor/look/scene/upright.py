@@ -17,7 +17,7 @@ import numpy as np
 
 from torsor.errors import FileError, MissingExtra
 from torsor.io.shared.places import Places
-from torsor.look.scene.hull import outside
+from torsor.look.scene.hull import distance_outside
 from torsor.look.scene.shapes import triangles
 from torsor.model.description import Description, Geometry, Link
 from torsor.spatial import Mat, Transform, Vec
@@ -58,7 +58,7 @@ def turn_upright(g: Geometry) -> Geometry:
     return replace(g, origin=Transform.of_pose(R @ C, p), scale=(x, z, y))
 
 
-def upright(description: Description, places: Places) -> bool:
+def turns_meshes_upright(description: Description, places: Places) -> bool:
     """Whether to turn all meshes with y up of a robot: yes if the links' points are nearer to the turned meshes."""
     away = {True: 0.0, False: 0.0}
     for link in description.links:
@@ -69,7 +69,7 @@ def upright(description: Description, places: Places) -> bool:
             with suppress(FileError, MissingExtra):  # meshes that cannot be read are ignored
                 surfaces = [s.vertices for g in lying for s in triangles(turn_upright(g) if up else g, places)]
                 corners = np.concatenate([v[:: 1 + len(v) // CORNERS] for v in surfaces]).astype(float)
-                away[up] += sum(outside(corners, x) for x in points_near_link(description, link))
+                away[up] += sum(distance_outside(corners, x) for x in points_near_link(description, link))
     return away[True] < NEARER * away[False]
 
 

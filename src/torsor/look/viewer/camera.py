@@ -43,7 +43,7 @@ def corners(scene: Scene, poses: Array) -> Array:
 
 def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
     """A view of the whole robot for some images of it, (links, 7) each: from the front where it is flat, else from above."""
-    up = _up(gravity)
+    up = _up_direction(gravity)
     points = np.concatenate([corners(scene, poses) for poses in pictures])
     low, high = points.min(axis=0), points.max(axis=0)
     target, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 0.05)
@@ -62,7 +62,7 @@ def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
     return View(up, floor, target + 3.5 * radius * towards / np.linalg.norm(towards), target, radius)
 
 
-def _up(gravity: Array) -> Array:
+def _up_direction(gravity: Array) -> Array:
     """The direction against gravity; ẑ without gravity."""
     size = float(np.linalg.norm(gravity))
     return -np.asarray(gravity, float) / size if size > 0 else np.array([0.0, 0.0, 1.0])

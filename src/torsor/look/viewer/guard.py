@@ -119,7 +119,7 @@ def guard_new_servers(token: str) -> Iterator[None]:
     with _start_lock:
         serve, count = server.serve, 0
 
-        def wrapped(*args: Any, process_request: Any = None, **options: Any) -> Any:
+        def serve_guarded(*args: Any, process_request: Any = None, **options: Any) -> Any:
             nonlocal count
             if process_request is not None and process_request.__module__.startswith("viser."):
                 count += 1
@@ -127,7 +127,7 @@ def guard_new_servers(token: str) -> Iterator[None]:
                 options |= {"max_size": LARGEST, "logger": _SILENT, "create_connection": _get_only()}
             return serve(*args, process_request=process_request, **options)
 
-        server.serve = wrapped  # type: ignore[misc, assignment]
+        server.serve = serve_guarded  # type: ignore[misc, assignment]
         try:
             yield
         finally:

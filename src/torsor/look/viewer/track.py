@@ -53,8 +53,8 @@ class Track:
         a = _acceleration(replace(result, robot=robot), t)
         energies = {name: np.interp(t, result.t, values) for name, values in result.energies.items()}
         energies["total"] = np.sum(list(energies.values()), axis=0)
-        wrenches = {frame: _between(t, result.t, F) for frame, F in result.wrenches.items()}
-        return cls(t, q, v, a, _between(t, result.t, result.tau), energies, wrenches)
+        wrenches = {frame: _interpolate_columns(t, result.t, F) for frame, F in result.wrenches.items()}
+        return cls(t, q, v, a, _interpolate_columns(t, result.t, result.tau), energies, wrenches)
 
     @classmethod
     def bending(cls, motion: FlexibleResult) -> Track:
@@ -65,8 +65,8 @@ class Track:
         slowest = float(flexible.frequencies(motion.q[0], joints="locked")[0]) / (2 * np.pi)
         count = int(np.clip(np.ceil((records[-1] - records[0]) * max(RATE, IMAGES_PER_PERIOD * slowest)), 1, MOST)) + 1
         t = np.linspace(records[0], records[-1], count)
-        q, (v, tau) = motion.at(t), (_between(t, records, x) for x in (motion.v, motion.tau))
-        wrenches = {frame: _between(t, records, F) for frame, F in motion.wrenches.items()}
+        q, (v, tau) = motion.at(t), (_interpolate_columns(t, records, x) for x in (motion.v, motion.tau))
+        wrenches = {frame: _interpolate_columns(t, records, F) for frame, F in motion.wrenches.items()}
         energies = {name: np.interp(t, records, values) for name, values in motion.energies.items()}
         energies["total"] = np.sum(list(energies.values()), axis=0)
         return cls(t, q, v, flexible.forward_dynamics(q, v, tau, wrenches), tau, energies, wrenches)
@@ -81,7 +81,7 @@ class Track:
         return int(np.clip(round(time / max(self.duration, 1e-12) * (len(self.t) - 1)), 0, len(self.t) - 1))
 
 
-def _between(t: Array, records: Array, columns: Array) -> Array:
+def _interpolate_columns(t: Array, records: Array, columns: Array) -> Array:
     return np.stack([np.interp(t, records, column) for column in columns.T], axis=-1) if columns.size else np.zeros((len(t), 0))
 
 

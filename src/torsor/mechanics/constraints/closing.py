@@ -71,7 +71,7 @@ def assemble(
     return best.q
 
 
-def movable(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:
+def movable_mask(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:
     """Mask of the velocities that may change, (nv,) bool, from the joints named."""
     robot = system.robot
     for names in (fixed, free or ()):

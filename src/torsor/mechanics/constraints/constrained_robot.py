@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.dask_blocks import FLOAT64
-from torsor.errors import ArgumentError, ClosureError, UnknownName
+from torsor.errors import ArgumentError, ClosureError, UnknownName, printable
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
@@ -28,6 +28,7 @@ from torsor.mechanics.constraints.null_space import in_mass_metric
 from torsor.mechanics.constraints.solving import Inputs, Solver
 from torsor.mechanics.constraints.switching import Active, solve_active
 from torsor.support.locks import cached_property
+from torsor.support.text import count
 
 if TYPE_CHECKING:
     from torsor.kernels.compiled_mechanism import Wrenches
@@ -64,6 +65,10 @@ class ConstrainedRobot(Differentiation):
         )
         self._labels = labels(robot.model)
         self.parts: dict[tuple[bool, ...], ConstrainedRobot] = {}  #: under some of its constraints, made when needed
+
+    def __repr__(self) -> str:
+        names = ", ".join(c.name for c in self.constraints) or "none"
+        return printable(f"<ConstrainedRobot of {self.robot.name!r}: {count(len(self.rows), 'row')}; constraints: {names}>")
 
     # -- properties ------------------------------------------------------------------------------------------
 
@@ -301,13 +306,13 @@ class ConstrainedRobot(Differentiation):
         ``fixed`` joints keep their coordinates, or only ``free`` joints move.  If the loops do not close, closure
         is repeated from ``attempts`` random configurations of the free joints; then ClosureError names the open loop.
         """
-        q0 = self.robot.neutral() if q_guess is None else self._one("q_guess", q_guess, self.robot.nq)
-        return closing.assemble(self, q0, closing.movable(self, fixed, free), time, attempts, np.random.default_rng(rng))
+        q0 = self.robot.neutral() if q_guess is None else self._one_vector("q_guess", q_guess, self.robot.nq)
+        return closing.assemble(self, q0, closing.movable_mask(self, fixed, free), time, attempts, np.random.default_rng(rng))
 
     def project(self, q: ArrayLike, v: ArrayLike | None = None, *, time: float | None = None) -> Any:
         """q, or (q, v), projected onto the constraints to rounding: the nearest q, and v by the least change of momentum."""
         every = np.ones(self.robot.nv, bool)
-        moved = closing.close_loops(self, self._one("q", q, self.robot.nq), every, time)
+        moved = closing.close_loops(self, self._one_vector("q", q, self.robot.nq), every, time)
         if not moved.closed:
             raise ClosureError(closing.open_loop_message(self, moved, every))
         return moved.q if v is None else (moved.q, self.project_velocity(moved.q, v, time=time))
@@ -326,12 +331,12 @@ class ConstrainedRobot(Differentiation):
         if active is not None:
             held = self.with_active(active)
             return held.mobility(q, time=time if held.solver.clock else None)
-        q = self.assemble(time=time) if q is None else self._one("q", q, self.robot.nq)
+        q = self.assemble(time=time) if q is None else self._one_vector("q", q, self.robot.nq)
         return mobility_at(self, q, time)
 
     def with_active(self, active: Active) -> ConstrainedRobot:
         """The robot under its active constraints alone, with rows and kernels of its own: a flag each, or ``{name: flag}``."""
-        return switching.only(self, switching.read_pattern(self, active))
+        return switching.select_constraints(self, switching.read_pattern(self, active))
 
     # -- how -----------------------------------------------------------------------------------------------------
 
@@ -386,7 +391,7 @@ class ConstrainedRobot(Differentiation):
         check_finite([argument], [array])
         return array
 
-    def _one(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
+    def _one_vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
         array = self._vector(label, value, n)
         if array.ndim > 1:
             raise ArgumentError(f"{label} has shape {array.shape}, expected ({n},): one configuration at a time")

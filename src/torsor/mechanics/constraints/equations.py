@@ -191,7 +191,7 @@ def _terms(
     return crba(held.lean, q), held.matrix(A), f, g
 
 
-def _switched(held: ConstrainedModel, system: System, active: Any) -> tuple[System, list[Any]]:
+def _switch_rows(held: ConstrainedModel, system: System, active: Any) -> tuple[System, list[Any]]:
     """The system with the rows of inactive constraints zero; 1 for each of these rows, 0 for the others."""
     A, f, g = system
     if active is None:
@@ -225,7 +225,7 @@ def _solution(
     The selected rows are solved; the others are checked.  ``active`` has a flag s for each constraint, 1 or 0: its rows are
     s A x = s g, and A M⁻¹Aᵀ gets 1 − s on its diagonal, so that λ = 0 where s = 0 and the others do not notice.
     """
-    found, off = _switched(held, system(held, q, *rest, **_wrench_options(wrenches), **options), active)
+    found, off = _switch_rows(held, system(held, q, *rest, **_wrench_options(wrenches), **options), active)
     A, _, g = found
     solved = _saddle(held, q, found, off, rows, route)
     lam: list[Any] = [0] * len(A)
@@ -260,7 +260,7 @@ def _residual(
 ) -> list[Any]:
     """R = (M x − Aᵀλ − f, A x − g), the equation whose solution is (x, λ), its last inputs; λ = 0 of redundant rows."""
     *state, x, lam = rest
-    found, off = _switched(held, system(held, q, *state, x=x, **_wrench_options(wrenches), **options), active)
+    found, off = _switch_rows(held, system(held, q, *state, x=x, **_wrench_options(wrenches), **options), active)
     A, f, g = found
     held_by = [sum((A[k][i] * lam[k] for k in rows), 0) for i in range(len(x))]
     forces = [-(y + z) for y, z in zip(f, held_by, strict=True)]
@@ -270,7 +270,7 @@ def _residual(
 def _factors(held: ConstrainedModel, q: Any, rows: Sequence[int], route: str, t: Any = 0, active: Any = None) -> Saddle:
     """The factors of the selected rows with M, for any right-hand side."""
     A = held.rows(q, t=t).A
-    found, off = _switched(held, (A, [0] * held.model.nv, [0] * len(A)), active)
+    found, off = _switch_rows(held, (A, [0] * held.model.nv, [0] * len(A)), active)
     return _saddle(held, q, found, off, rows, route)
 
 

@@ -41,7 +41,7 @@ class BetweenFrames(Constraint):
 
     def rows(self, state: ConstraintState) -> ConstraintRows:
         p, s = self.frames(state.model)
-        seen = relative(state, p, s)
+        seen = relative_motion(state, p, s)
         T = self.forces(_with_rate(seen.X, seen.V))  # each wrench with its rate
         now = [_parts(F, value) for F in T]
         drift = [seen.rate.dot(F) + seen.V.dot(_parts(dF, rate)) for F, dF in zip(now, T, strict=True)]
@@ -50,7 +50,7 @@ class BetweenFrames(Constraint):
 
     def wrenches(self, state: ConstraintState, multipliers: Sequence[Any]) -> dict[int, Force]:
         p, s = self.frames(state.model)
-        X = relative(state, p, s).X
+        X = relative_motion(state, p, s).X
         F = sum((f * k for f, k in zip(self.forces(X), multipliers, strict=True)), start=Force.zero())
         on = {s.body: s.X.T @ F}
         on[p.body] = on.get(p.body, Force.zero()) - p.X.T @ (X.T @ F)
@@ -67,7 +67,7 @@ def common_ancestor(model: Model, i: int, j: int) -> int:
     return i
 
 
-def relative(state: ConstraintState, p: Frame, s: Frame) -> Relative:
+def relative_motion(state: ConstraintState, p: Frame, s: Frame) -> Relative:
     """Pose and motion of the successor's frame relative to the predecessor's.
 
     V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: its motion cancels.

@@ -53,8 +53,8 @@ def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expe
     """The rank at and near q; nearby configurations are not evaluated if the rank is the ``expected`` one."""
     robot, clock, every = system.robot, system.clock(time), np.ones(system.robot.nv, bool)
     end = closing.close_loops(system, q, every, time)
-    beside = end.closed and np.abs(robot.difference(q, end.q)).max(initial=0.0) <= SLIGHTLY_OPEN
-    q = end.q if beside else q
+    is_nearly_closed = end.closed and np.abs(robot.difference(q, end.q)).max(initial=0.0) <= SLIGHTLY_OPEN
+    q = end.q if is_nearly_closed else q
     A, M = system.solver.rows_and_mass(q, clock)
     rows = in_mass_metric(M, A, robot.model)
     here = int(rows.rank())
@@ -62,9 +62,11 @@ def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expe
     if here == expected:
         return found
     K = found.motions
-    steps = STEP * K @ np.random.default_rng(0).normal(size=(K.shape[1], STEPS)) if beside else _random_steps(robot.nv)
+    steps = (
+        STEP * K @ np.random.default_rng(0).normal(size=(K.shape[1], STEPS)) if is_nearly_closed else _random_steps(robot.nv)
+    )
     near = robot.integrate(q, steps.T, 1.0)
-    if beside:
+    if is_nearly_closed:
         near = np.array([closing.close_loops(system, x, every, time).q for x in near])
     A, M = system.solver.rows_and_mass(near, clock)
     return found._replace(near=int(in_mass_metric(M, A, robot.model).rank().max(initial=here)))
@@ -84,7 +86,7 @@ def ranks(system: ConstrainedRobot, rows: Whitened, q: ArrayLike, time: ArrayLik
     for at in map(tuple, np.argwhere(~clear)):
         local = local_rank(system, Q[at], None if T is None else float(T[at]), usual)
         if local.here < local.near:
-            raise SingularError(_singular(system, local))
+            raise SingularError(_singular_message(system, local))
         out[at] = local.here
     return out
 
@@ -107,7 +109,7 @@ def solve_by_local_rank(
     w = in_mass_metric(M, A, system.robot.model, zero=np.isinf(local.rows.length))
     x, lam = (part[0] for part in solve_with_rank(w.at(None), f[None], g[None], np.array([local.here])))
     if local.here < local.near and not _is_solved_by_zero(w, what, f, g, x, state["v"]):
-        raise SingularError(_singular(system, local))
+        raise SingularError(_singular_message(system, local))
     if violated_rows(A, x, g).any() and (rows := _contradictory(system, local, what, state["v"], time)):
         raise SingularError(rows)
     return x, lam, local.here
@@ -125,7 +127,7 @@ def _is_solved_by_zero(w: Whitened, what: str, f: np.ndarray, g: np.ndarray, x: 
     return float(np.linalg.norm(w.C.T @ x) + np.linalg.norm(g / w.length)) <= 1e-9 * float(scale)
 
 
-def _singular(system: ConstrainedRobot, local: LocalRank) -> str:
+def _singular_message(system: ConstrainedRobot, local: LocalRank) -> str:
     here = independent_rows(local.rows.unit[None], local.here)
     lost = [name for k, name in enumerate(system.rows) if k in system.independent_rows and k not in here]
     names, size = coordinate_names(system.robot.model), np.abs(local.motions).max(axis=1, initial=0.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.mechanics.constraints.base import ConstraintState
-from torsor.mechanics.constraints.frames import BetweenFrames, relative
+from torsor.mechanics.constraints.frames import BetweenFrames, relative_motion
 from torsor.model.description import Loop
 from torsor.model.joints import JointType
 from torsor.model.model import Frame, Model
@@ -62,18 +62,18 @@ class JointConstraint(BetweenFrames):
 
     def coordinates(self, state: ConstraintState) -> list[Any]:
         """q_J, the joint's configuration."""
-        return self.kind.coordinates(relative(state, *self.frames(state.model)).X)
+        return self.kind.coordinates(relative_motion(state, *self.frames(state.model)).X)
 
     def velocity(self, state: ConstraintState) -> list[Any]:
         """v_J with S v_J = V, the joint's own velocity: (SᵀS)⁻¹ SᵀV."""
-        seen = relative(state, *self.frames(state.model))
+        seen = relative_motion(state, *self.frames(state.model))
         S = self.kind.subspace(self.kind.coordinates(seen.X))
         return _along(S, seen.V)
 
     def actuation_wrenches(self, state: ConstraintState, tau: Scalars) -> dict[int, Force]:
         """The wrenches on the two bodies when the joint applies τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so that SᵀF = τ."""
         p, s = self.frames(state.model)
-        X = relative(state, p, s).X
+        X = relative_motion(state, p, s).X
         S = self.kind.subspace(self.kind.coordinates(X))
         weights = solve(_gram(S), tau)
         F = sum((Force(c.w, c.v) * k for c, k in zip(S, weights, strict=True)), start=Force.zero())

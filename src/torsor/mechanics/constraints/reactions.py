@@ -8,7 +8,7 @@ from typing import Any
 from torsor.algorithms.reactions import reaction_wrenches
 from torsor.errors import ArgumentError
 from torsor.mechanics.constraints.base import Constraint, ConstraintState
-from torsor.mechanics.constraints.frames import BetweenFrames, relative
+from torsor.mechanics.constraints.frames import BetweenFrames, relative_motion
 from torsor.model.model import Model
 from torsor.scalar import Scalars
 from torsor.spatial import Force
@@ -51,6 +51,6 @@ def _at_successor(c: Constraint, state: ConstraintState, multipliers: Scalars) -
     """T λ, in the successor's frame."""
     while not isinstance(c, BetweenFrames):
         c = c.constraint  # type: ignore[attr-defined]  # a driven constraint wraps another one
-    X = relative(state, *c.frames(state.model)).X
+    X = relative_motion(state, *c.frames(state.model)).X
     F = sum((f * k for f, k in zip(c.forces(X), multipliers, strict=True)), start=Force.zero())
     return [*F.m, *F.f]

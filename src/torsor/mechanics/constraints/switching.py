@@ -68,7 +68,7 @@ def read_pattern(system: ConstrainedRobot, active: Active) -> tuple[bool, ...]:
     return tuple((flags > 0).tolist())
 
 
-def only(system: ConstrainedRobot, pattern: tuple[bool, ...]) -> ConstrainedRobot:
+def select_constraints(system: ConstrainedRobot, pattern: tuple[bool, ...]) -> ConstrainedRobot:
     """The robot under some of its constraints, one flag for each; made once."""
     if pattern not in system.parts:
         held = [c for c, on in zip(system.constraints, pattern, strict=True) if on]
@@ -94,7 +94,7 @@ def acceleration_projector(system: ConstrainedRobot, q: ArrayLike, time: ArrayLi
         if w.at(at).has_rank(rank).all():
             out[at] = w.at(at).onto_null_space(np.full(at.sum(), rank))
             continue
-        part = only(system, tuple((pattern > 0).tolist()))
+        part = select_constraints(system, tuple((pattern > 0).tolist()))
         moments = None if not part.solver.clock else np.broadcast_to(np.asarray(time, float), shape)[at]
         out[at] = part.acceleration_projector(Q[at], time=moments)
     return out
@@ -151,7 +151,7 @@ def _solve_switched(
     found, force = np.zeros((len(places), system.robot.nv)), np.zeros((len(places), len(system.rows)))
     for pattern in np.unique(states["active"], axis=0):
         at = (states["active"] == pattern).all(axis=-1)
-        part = only(system, tuple((pattern > 0).tolist()))
+        part = select_constraints(system, tuple((pattern > 0).tolist()))
         own = [states[name][at] for name in names if name != "active" and (name != "t" or part.solver.clock)]
         found[at], solved = part.solver.solve(what, method, inputs, tuple(own), places[at])
         force[np.ix_(at, row_flags(system, pattern) > 0)] = solved

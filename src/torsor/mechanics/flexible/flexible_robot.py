@@ -209,11 +209,11 @@ class FlexibleRobot:
         ``joints``: ``"free"``, under constant forces, or ``"locked"``.  Motion without any restoring force has 0, motion
         that is unstable under gravity −√|λ|.  Where the beams sag, use the configuration ``equilibrium(q)``.
         """
-        return frequencies(*self._small(q, joints))
+        return frequencies(*self._mass_and_stiffness(q, joints))
 
     def vibrations(self, q: ArrayLike, joints: str = "free") -> tuple[np.ndarray, np.ndarray]:
         """The frequencies, and the vibrations as columns Φ with ΦᵀMΦ = 1, of (joints, η) or of η alone."""
-        M, K = self._small(q, joints)
+        M, K = self._mass_and_stiffness(q, joints)
         return frequencies(M, K), modes(M, K)[1]
 
     def equilibrium(self, q: ArrayLike) -> np.ndarray:
@@ -232,7 +232,7 @@ class FlexibleRobot:
             "they buckle, or deflections are too large for the model"
         )
 
-    def _small(self, q: ArrayLike, joints: str) -> tuple[np.ndarray, np.ndarray]:
+    def _mass_and_stiffness(self, q: ArrayLike, joints: str) -> tuple[np.ndarray, np.ndarray]:
         if joints not in ("free", "locked"):
             raise UnknownName("joints=", joints, ("free", "locked"))
         n = self._robot.nv if joints == "locked" else 0

@@ -14,14 +14,14 @@ from torsor.algorithms.configuration import configuration_rate
 from torsor.mechanics.flexible.assembly import FlexibleModel
 from torsor.mechanics.flexible.joint_equations import gravity_stiffness
 from torsor.scalar import Scalars
-from torsor.spatial import linear, symmetric
+from torsor.spatial import linear, symmetrize
 
 MASSLESS = "coordinate {!r} moves no mass, so no force gives it a finite acceleration; add inertia to the links it moves"
 
 
 def mass_matrix(flexible: FlexibleModel, q: Scalars) -> list[list[Any]]:
     """M(q), (nv × nv): joints and modes, coupled."""
-    return symmetric(algorithms.crba(flexible.model, q))
+    return symmetrize(algorithms.crba(flexible.model, q))
 
 
 def elastic_force(flexible: FlexibleModel, q: Scalars, v: Scalars) -> list[Any]:

@@ -94,7 +94,7 @@ def accelerations() -> Kernel:
 
 
 @cache
-def apparent(d: int) -> Kernel:
+def accelerations_of_joints(d: int) -> Kernel:
     """a = S*ᵀ(A − X A_up)"""
 
     def step(E, r, D, A, above):
@@ -144,7 +144,7 @@ def _thomas() -> tuple[Scan, Scan]:
     )
 
 
-def sequential(row: Array, C: Array) -> Array:
+def solve_sequentially(row: Array, C: Array) -> Array:
     """y (n, 6) of a block-tridiagonal equation, in 2n steps (Thomas)."""
     there, back = _thomas()
     one = np.zeros(BODY)
@@ -187,13 +187,13 @@ def constraint_force(tree: LargeTree, q: Array, v: Array, tau: Array, solver: An
     up = _from_parent(A) * free
     a = np.empty(tree.nv)
     for d, b in J.bodies.items():
-        a[J.v[d]] = apparent(d)(J.E[b], J.r[b], duals[d], A[b], up[b])  # F&O 29
+        a[J.v[d]] = accelerations_of_joints(d)(J.E[b], J.r[b], duals[d], A[b], up[b])  # F&O 29
     return a
 
 
 def constraint_force_sequential(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
     """As :func:`constraint_force`, the tridiagonal equation solved one joint after another."""
-    return constraint_force(tree, q, v, tau, solver=sequential)
+    return constraint_force(tree, q, v, tau, solver=solve_sequentially)
 
 
 def _net(X: tuple[Array, Array], f: Array) -> Array:
@@ -232,5 +232,5 @@ def _parent_name(tree: LargeTree, i: int) -> str:
 
 def depth(tree: LargeTree, solver: Any = odd_even) -> int:
     """Sequential steps: the motions, five batches for the equation and the accelerations, and its solution."""
-    solution = 2 * len(tree) if solver is sequential else 2 * int(np.ceil(np.log2(len(tree)))) + 1
+    solution = 2 * len(tree) if solver is solve_sequentially else 2 * int(np.ceil(np.log2(len(tree)))) + 1
     return 2 * plan(tree).depth + 5 + solution

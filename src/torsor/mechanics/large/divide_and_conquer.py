@@ -183,13 +183,13 @@ class _Solver:
         self.gains = {d: np.empty((len(index), 13 * d)) for d, index in at.items()}
         simple = plan(tree)
         self.body = loads(tree, motions(tree, simple, (self.joints.E, self.joints.r), *tree.motions(q, v)))
-        light = self._light()
+        light = self._light_bodies()
         self.plan = plan(tree, light) if light.any() else simple
         self.segment = np.empty((n, HELD + 36))  # (Y, Φ, b, K, c) while it is there; (Z, G, b) and the next one's Y after
         self.A, self.f = np.zeros((n + 1, 6)), np.empty((n, 6))
         self.a = np.empty(tree.nv)
 
-    def _light(self) -> Array:
+    def _light_bodies(self) -> Array:
         light, near = np.zeros(len(self.tree), dtype=bool), self.body[:, :21].copy()
         np.add.at(
             near, self.tree.parent, inertia_at_parent()(self.joints.E, self.joints.r, self.body[:-1])
@@ -226,19 +226,19 @@ class _Solver:
         self.segment[s.below, :WIDTH] = made
 
     def _join_to_joint(self, s: Batch, rest: tuple[Array, ...]) -> Array:
-        d, at = s.form, self.joints.among(s.bodies)
+        d, at = s.form, self.joints.rows_of_bodies(s.bodies)
         X = self.joints.E[s.bodies], self.joints.r[s.bodies]
         load = self.body[s.bodies]
         try:
             made, gains = join_to_joints(s.kind, d)(*X, self.joints.S[d][at], self.m[d][at], self.tau[d][at], load, *rest)
         except TorsorError as error:
-            raise self._singular(s, error) from None
+            raise self._singular_error(s, error) from None
         self.gains[d][at] = gains
         return made
 
-    def _singular(self, s: Batch, error: TorsorError) -> TorsorError:
+    def _singular_error(self, s: Batch, error: TorsorError) -> TorsorError:
         """The error that names the joint that moves no mass, if that is why the numbers are not finite."""
-        at, d = self.joints.among(s.bodies), s.form
+        at, d = self.joints.rows_of_bodies(s.bodies), s.form
         load = self.body[s.bodies]
         share = lightness(d)(self.joints.S[d][at], self.m[d][at], load, load[:, :21]).min(axis=1)
         if s.kind == "join" or share.min() >= LIGHT:
@@ -256,7 +256,7 @@ class _Solver:
             held, load = self.segment[s.bodies, :HELD], self.body[s.bodies]
             self.A[s.bodies], self.f[s.bodies] = segment_accelerations(s.kind)(held, load, above, *below)
             return
-        d, at = s.form, self.joints.among(s.bodies)
+        d, at = s.form, self.joints.rows_of_bodies(s.bodies)
         X = self.joints.E[s.bodies], self.joints.r[s.bodies]
         settled = joint_accelerations(s.kind, d)(*X, self.joints.S[d][at], self.gains[d][at], above, *below)
         if s.kind == "open":  # its body has been settled as the tip of a segment

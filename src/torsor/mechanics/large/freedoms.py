@@ -42,7 +42,7 @@ class Freedoms:
                 place[b] = np.arange(len(place[b]))
         return cls(E.reshape(n, 9), r, bodies, v, rows, place)
 
-    def among(self, bodies: Rows) -> Rows:
+    def rows_of_bodies(self, bodies: Rows) -> Rows:
         """Rows of these bodies in the arrays of their number of degrees of freedom."""
         return bodies if self.place is None else self.place[bodies]
 

@@ -18,7 +18,7 @@ from torsor.mechanics.large.stages import (
     body_row,
     inertia,
     numbers,
-    relative,
+    relative_motion,
     stage,
     transform,
 )
@@ -42,7 +42,7 @@ def joint_motion() -> Kernel:
 @cache
 def compose() -> Kernel:
     def step(second, first):
-        return {"relative": numbers(relative(second) @ relative(first))}
+        return {"relative": numbers(relative_motion(second) @ relative_motion(first))}
 
     return stage("the product of relative motions", step, {"second": RELATIVE, "first": RELATIVE})
 
@@ -50,7 +50,7 @@ def compose() -> Kernel:
 @cache
 def carry() -> Kernel:
     def step(motion, A):
-        return {"A": numbers(relative(motion).acceleration_past(acceleration(A)))}
+        return {"A": numbers(relative_motion(motion).acceleration_past(acceleration(A)))}
 
     return stage("the motion of the next body", step, {"relative": RELATIVE, "A": ACCELERATION})
 

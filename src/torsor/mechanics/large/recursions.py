@@ -40,7 +40,7 @@ def inverse_dynamics(tree: LargeTree, q: Array, v: Array, a: Array) -> Array:
     """τ = M(q) a + h(q, v) (RNEA; MR 8.50–8.54, F&O 3–8)."""
     E, r, S, vJ, aJ = joint_states(tree, True, q, v, a)
     F = body_forces(tree, E, r, vJ, aJ)
-    F = _scan(_transmit, tree.is_chain, True)(E, r, F, _below(tree.is_chain, 6), index=_index(tree.is_chain, tree.parent))
+    F = _scan(_transmit, tree.is_chain, True)(E, r, F, _tip_zeros(tree.is_chain, 6), index=_index(tree.is_chain, tree.parent))
     F = F if tree.rows.simple else F[..., tree.rows.body, :]
     return np.einsum("...ij,...ij->...i", S, F) + tree.armature * a  # MR 8.54, F&O 8
 
@@ -59,13 +59,13 @@ def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
     m, h, I = (rows.on_last(x.reshape(len(tree), -1), 0) for x in (tree.mass, tree.h, tree.I))
     try:
         U, d, u = _scan(_articulate, tree.is_chain, True)(
-            E, r, S, m[:, 0], h, I, tree.armature, tau, p, _below(tree.is_chain, 27), index=index
+            E, r, S, m[:, 0], h, I, tree.armature, tau, p, _tip_zeros(tree.is_chain, 27), index=index
         )
     except NotFinite as error:
-        raise (_singular(tree, error.step, error.state) if error.output == "d" else error) from None
+        raise (_singular_error(tree, error.step, error.state) if error.output == "d" else error) from None
     if not (d > 0).all():
         *state, row = (int(k) for k in np.argwhere(~(d > 0))[0])
-        raise _singular(tree, row, tuple(state))
+        raise _singular_error(tree, row, tuple(state))
     result = _scan(_accelerate, tree.is_chain, False)(E, r, S, U, d, u, np.zeros(6), index=index)
     return result if tree.is_chain else result[0]
 
@@ -149,7 +149,7 @@ def _index(chain: bool, parent: Array) -> Array | None:
     return None if chain else parent
 
 
-def _below(chain: bool, n: int) -> Array | None:
+def _tip_zeros(chain: bool, n: int) -> Array | None:
     """Initial values at the tips: zero."""
     return np.zeros(n) if chain else None
 
@@ -166,7 +166,7 @@ def _flat(x: tuple) -> Scalars:
     return list(flat(*x))
 
 
-def _singular(tree: LargeTree, row: int, state: tuple[int, ...]) -> SingularError:
+def _singular_error(tree: LargeTree, row: int, state: tuple[int, ...]) -> SingularError:
     at = f" at batch index {state}" if state else ""
     body = tree.body_name(int(tree.rows.body[row]))
     return SingularError(

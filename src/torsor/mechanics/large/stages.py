@@ -54,7 +54,7 @@ def acceleration(x: Row) -> Acceleration:
     return Acceleration(Vec(*x[:3]), Vec(*x[3:6]), Vec(*x[6:]))
 
 
-def relative(x: Row) -> RelativeMotion:
+def relative_motion(x: Row) -> RelativeMotion:
     return RelativeMotion(transform(x[:9], x[9:12]), Vec(*x[12:15]), acceleration(x[15:]))
 
 

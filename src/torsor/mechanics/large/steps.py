@@ -28,7 +28,7 @@ DEPTHS: dict[str, Callable[[LargeTree], int]] = {
     "aba": lambda tree: 3 * height(tree.rows.parent),  # motions outwards, inertias inwards, accelerations outwards
     "sparse": lambda tree: 3 * height(tree.parent),  # motions, elimination, substitution: the elimination tree is the tree
     "constraint_force": constraint_force.depth,
-    "constraint_force_sequential": lambda tree: constraint_force.depth(tree, constraint_force.sequential),
+    "constraint_force_sequential": lambda tree: constraint_force.depth(tree, constraint_force.solve_sequentially),
     "divide_and_conquer": divide_and_conquer.depth,
 }
 

@@ -61,8 +61,8 @@ class LargeTree:
     def __post_init__(self) -> None:
         put = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731 the class is frozen for others
         n = len(np.atleast_1d(self.parent))
-        put("parent", _whole(self.parent, n, "parent"))
-        put("kind", _whole(self.kind, n, "kind"))
+        put("parent", _as_integers(self.parent, n, "parent"))
+        put("kind", _as_integers(self.kind, n, "kind"))
         put("types", tuple(self.types))
         self._check_tree()
         for field, shape in (("E", (3, 3)), ("r", (3,)), ("mass", ()), ("h", (3,)), ("I", (6,))):
@@ -249,7 +249,7 @@ def check_state(value: Any, n: int, name: str) -> Array:
     return array
 
 
-def _whole(value: Any, n: int, name: str) -> Array:
+def _as_integers(value: Any, n: int, name: str) -> Array:
     array = np.asarray(value)
     if array.shape != (n,) or (array.dtype.kind not in "iu" and n):
         raise ModelError(f"{name} must be {n} whole numbers, one row per body, not {array.dtype} of shape {array.shape}")

@@ -10,7 +10,7 @@ from torsor.errors import MissingExtra
 from torsor.mechanics.operators.bodies import Array, BodyArrays
 
 
-def sparse() -> Any:
+def scipy_sparse() -> Any:
     """scipy.sparse, imported at first use."""
     try:
         import scipy.sparse
@@ -24,7 +24,7 @@ def from_blocks(blocks: Array, rows: Array, columns: Array, shape: tuple[int, in
     """Σ of blocks (m, a, b) whose rows are ``rows`` (m, a) and columns ``columns`` (m, b); zeros are not stored."""
     r, c = np.broadcast_arrays(rows[:, :, None], columns[:, None, :])
     kept = blocks != 0
-    return sparse().coo_array((blocks[kept], (r[kept], c[kept])), shape=shape).tocsr()
+    return scipy_sparse().coo_array((blocks[kept], (r[kept], c[kept])), shape=shape).tocsr()
 
 
 def body_rows(bodies: Array) -> Array:
@@ -47,7 +47,7 @@ def incidence(b: BodyArrays, X: Array | None = None) -> Any:
     child = np.flatnonzero(b.parent >= 0)
     X = b.X[child] if X is None else X[child]
     n = size(b)
-    return (sparse().eye_array(n) - from_blocks(X, body_rows(child), body_rows(b.parent[child]), (n, n))).tocsr()
+    return (scipy_sparse().eye_array(n) - from_blocks(X, body_rows(child), body_rows(b.parent[child]), (n, n))).tocsr()
 
 
 def freedoms(b: BodyArrays) -> Any:
@@ -56,14 +56,14 @@ def freedoms(b: BodyArrays) -> Any:
     moving = from_blocks((b.S * b.gain[:, None])[:, :, None], *place)
     r = rotors(b)
     rows = 6 * len(b) + np.arange(len(r))
-    return (moving + sparse().coo_array((b.gain[r], (rows, b.coordinate[r])), shape=(size(b), b.n))).tocsr()
+    return (moving + scipy_sparse().coo_array((b.gain[r], (rows, b.coordinate[r])), shape=(size(b), b.n))).tocsr()
 
 
 def inertia(b: BodyArrays) -> Any:
     """I = diag(I_1, …, I_N) (F&O 23), and the rotors'."""
     every = np.arange(len(b))
     bodies = from_blocks(b.I, body_rows(every), body_rows(every), (size(b), size(b)))
-    return (bodies + sparse().diags_array(np.append(np.zeros(6 * len(b)), b.armature[rotors(b)]))).tocsr()
+    return (bodies + scipy_sparse().diags_array(np.append(np.zeros(6 * len(b)), b.armature[rotors(b)]))).tocsr()
 
 
 def duals(b: BodyArrays) -> Array:
@@ -105,7 +105,7 @@ def joint_constraints(b: BodyArrays) -> tuple[Any, Array]:
     parts.append((duals(b)[r][:, :, None], body_rows(b.body[r]), gears[:, None]))
     parts.append((-np.ones((len(r), 1, 1)), 6 * len(b) + np.arange(len(r))[:, None], gears[:, None]))
     shape = (size(b), width + len(r))
-    total = sum((from_blocks(*part, shape) for part in parts), start=sparse().csr_array(shape))
+    total = sum((from_blocks(*part, shape) for part in parts), start=scipy_sparse().csr_array(shape))
     return total.tocsr(), np.concatenate([*owners, b.body[r]])
 
 

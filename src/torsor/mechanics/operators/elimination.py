@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.errors import SingularError
-from torsor.mechanics.operators.assembly import rotors, sparse
+from torsor.mechanics.operators.assembly import rotors, scipy_sparse
 from torsor.mechanics.operators.bodies import Array, BodyArrays
 
 #: determinant of I_i, its diagonal scaled to ones, below which it is not a pivot: point masses, thin rods, massless bodies
@@ -49,7 +49,7 @@ def elimination_order(b: BodyArrays, constrained: Array) -> Array:
 
 def kkt_matrix(I: Any, T: Any) -> Any:
     """[[I, T], [Tᵀ, 0]] (F&O 27)."""
-    return sparse().block_array([[I, T], [T.T, None]], format="csc")
+    return scipy_sparse().block_array([[I, T], [T.T, None]], format="csc")
 
 
 def eliminate(b: BodyArrays, I: Any, T: Any, constrained: Array) -> Elimination:
@@ -60,13 +60,13 @@ def eliminate(b: BodyArrays, I: Any, T: Any, constrained: Array) -> Elimination:
     too: a joint that moves no mass.
     """
     weight = np.where(is_flat(b), np.abs(b.I).max(initial=0.0), 0.0)[constrained]  # ρ, the size of the largest inertia
-    stiffened = I + T @ sparse().diags_array(weight) @ T.T if weight.any() else I
+    stiffened = I + T @ scipy_sparse().diags_array(weight) @ T.T if weight.any() else I
     K = kkt_matrix(stiffened, T)
     order = elimination_order(b, constrained)
     options = {"SymmetricMode": True, "Equil": False}
     permuted = K[order][:, order].tocsc()
     try:
-        lu = sparse().linalg.splu(permuted, "NATURAL", diag_pivot_thresh=0.0, relax=1, options=options)
+        lu = scipy_sparse().linalg.splu(permuted, "NATURAL", diag_pivot_thresh=0.0, relax=1, options=options)
     except RuntimeError:  # SuperLU raises this for a zero pivot
         raise SingularError(
             "a joint moves no mass, so no torque gives it a finite acceleration; robot.forward_dynamics names it; "

@@ -55,6 +55,10 @@ class Operators:
     gravity: Array  #: the acceleration of free fall [rows]
     frame: str = "body"
 
+    def __repr__(self) -> str:
+        rows, n = self.H.shape
+        return f"<Operators: {rows} rows, nv={n}, frame={self.frame!r}>"
+
     # -- derived quantities ------------------------------------------------------------------------------
 
     @cached_property
@@ -64,7 +68,7 @@ class Operators:
         P = 1 − W, and W, from parents to children, is nilpotent: P⁻¹ = … (1 + W⁴)(1 + W²)(1 + W), as many factors as the depth
         has binary digits, each as sparse as P.
         """
-        S, W = self.H, (assembly.sparse().eye_array(self.P.shape[0]) - self.P).tocsr()
+        S, W = self.H, (assembly.scipy_sparse().eye_array(self.P.shape[0]) - self.P).tocsr()
         while W.nnz:
             S, W = S + W @ S, W @ W
         return S.tocsr()
@@ -104,11 +108,11 @@ class Operators:
 
     def from_base(self, x: Array) -> Array:
         """P⁻¹ x, by substitution from the base to the tips (F&O 3)."""
-        return assembly.sparse().linalg.spsolve_triangular(self.P, x, lower=True, unit_diagonal=True)
+        return assembly.scipy_sparse().linalg.spsolve_triangular(self.P, x, lower=True, unit_diagonal=True)
 
     def to_base(self, x: Array) -> Array:
         """P⁻ᵀ x, by substitution from the tips to the base (F&O 7)."""
-        return assembly.sparse().linalg.spsolve_triangular(self.P.T.tocsr(), x, lower=False, unit_diagonal=True)
+        return assembly.scipy_sparse().linalg.spsolve_triangular(self.P.T.tocsr(), x, lower=False, unit_diagonal=True)
 
     # -- the equations ---------------------------------------------------------------------------------------
 
@@ -127,7 +131,7 @@ class Operators:
     def by_projection(self) -> Array:
         """α = q̈ of SᵀIS α = Sᵀ(f_a − I a₀ − v × I v) (F&O 26)."""
         force = self.S.T @ (self.f_a - self.I @ self.a0 - self.v_Iv)
-        return assembly.sparse().linalg.spsolve(self.M.tocsc(), force)
+        return assembly.scipy_sparse().linalg.spsolve(self.M.tocsc(), force)
 
     def by_elimination(self) -> tuple[Array, Array]:
         """(a, β) of I a − T β = f_a − v × I v, Tᵀa = Tᵀa₀, in O(N) (F&O 27).
@@ -144,7 +148,7 @@ class Operators:
         inverse = self._inertia_inverse()
         A = (self.T.T @ inverse @ self.T).tocsc()
         rate = self.T.T @ (self.a0 - inverse @ (self.f_a - self.v_Iv))
-        return assembly.sparse().linalg.splu(A, "MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(rate)
+        return assembly.scipy_sparse().linalg.splu(A, "MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(rate)
 
     def joint_acceleration(self, a: ArrayLike) -> Array:
         """q̈ of P a = H q̈ + Ḣq̇ (F&O 29), for accelerations a that the joints allow."""
@@ -208,7 +212,7 @@ def of_bodies(b: BodyArrays, v: Array, tau: Array, external: Array | None = None
     """The operators of a tree given as arrays, in the frames of its bodies."""
     P, H, I = assembly.incidence(b), assembly.freedoms(b), assembly.inertia(b)
     T_joint, constrained = assembly.joint_constraints(b)
-    solve = assembly.sparse().linalg.spsolve_triangular
+    solve = assembly.scipy_sparse().linalg.spsolve_triangular
     joint = H @ v
     V = solve(P, joint, lower=True, unit_diagonal=True)  # F&O 3, all at once
 
@@ -227,7 +231,7 @@ def of_bodies(b: BodyArrays, v: Array, tau: Array, external: Array | None = None
 
 def in_world(o: Operators) -> Operators:
     """The same system in absolute coordinates, F&O's own: P has blocks 1 and −1."""
-    b, sp = o.bodies, assembly.sparse()
+    b, sp = o.bodies, assembly.scipy_sparse()
     first = np.flatnonzero(b.parent < 0)
     base = np.zeros((o.P.shape[0], 6))
     base[assembly.body_rows(first)] = b.X[first]

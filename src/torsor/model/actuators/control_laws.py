@@ -194,7 +194,7 @@ class VelocityServo(ActuatorLaw):
 class PID(ActuatorLaw):
     """y = kp e + s − kd v, ds/dt = ki e, e = x − q [N·m, N]: x is the position command [rad, m]; its memory is s.
 
-    s⁺ = s + ki e dt, kept within ±``integral_limit`` [N·m, N] against windup.  The derivative acts on the measured velocity, so
+    s⁺ = s + ki e dt, with |s| ≤ ``integral_limit`` [N·m, N] against windup.  The derivative acts on the measured velocity, so
     that a jump of the command causes no impulse.
     """
 

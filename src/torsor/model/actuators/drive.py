@@ -30,10 +30,10 @@ class Drive:
     @property
     def apparent_inertia(self) -> Scalar:
         """G² (I_rotor + I_gears) [kg·m²]: reflected inertia at the joint (MR §8.9.2)."""
-        return self.gearbox.ratio**2 * self._turning
+        return self.gearbox.ratio**2 * self._rotating_inertia
 
     @property
-    def _turning(self) -> Scalar:
+    def _rotating_inertia(self) -> Scalar:
         return self.motor.rotor_inertia + self.gearbox.inertia
 
     def inertia(self, load: Scalar) -> Scalar:
@@ -50,11 +50,15 @@ class Drive:
         τ_m = k_t I.  Where the load drives, ηG is G/η_b; see :class:`Gearbox`.
         """
         tau = self.gearbox.input_torque(torque, speed)
-        return tau + self._turning * (self.gearbox.ratio * acceleration) + self.motor.friction_torque(self.motor_speed(speed))
+        return (
+            tau
+            + self._rotating_inertia * (self.gearbox.ratio * acceleration)
+            + self.motor.friction_torque(self.motor_speed(speed))
+        )
 
     def torque(self, motor_torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
         """τ = ηG (τ_m − I_rotor G θ̈ − friction(G w)) [N·m]: the inverse of :meth:`motor_torque`."""
-        rotor = self._turning * (self.gearbox.ratio * acceleration)
+        rotor = self._rotating_inertia * (self.gearbox.ratio * acceleration)
         return self.gearbox.output_torque(motor_torque - rotor - self.motor.friction_torque(self.motor_speed(speed)), speed)
 
     def current(self, torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:

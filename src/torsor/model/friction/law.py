@@ -85,7 +85,7 @@ class Friction(ABC):
     @property
     def numeric(self) -> bool:
         """Whether every constant is a number."""
-        return all(_numeric(getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]  # each law is a dataclass
+        return all(_is_numeric(getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]  # each law is a dataclass
 
     def describe(self) -> str:
         """The law, its formula and its constants."""
@@ -109,7 +109,7 @@ def _word(x: Any) -> str:
     return f"{x:g}" if isinstance(x, (int, float)) else f"[{x.describe()}]" if hasattr(x, "describe") else str(x)
 
 
-def _numeric(x: Any) -> bool:
+def _is_numeric(x: Any) -> bool:
     return isinstance(x, (int, float, str)) or bool(getattr(x, "numeric", False))
 
 

@@ -115,7 +115,7 @@ class JointType(ABC):
 
     def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
         """Coordinates drawn uniformly within the limits, arrays of the shape given; without limits, within [−π, π]."""
-        return [rng.uniform(*_bounds(a, b), size=shape) for a, b in zip(lower, upper, strict=True)]
+        return [rng.uniform(*bounds(a, b), size=shape) for a, b in zip(lower, upper, strict=True)]
 
     def fault(self, q: Sequence[float]) -> str:
         """The reason why these numbers are not a valid configuration of this joint; empty if they are valid."""
@@ -135,10 +135,16 @@ def _unit(given: Any, what: str) -> Vec:
     return given
 
 
-def _bounds(low: float, high: float) -> tuple[float, float]:
-    """The limits, cut to [−π, π] unless that interval would be empty."""
-    cut = max(low, -math.pi), min(high, math.pi)
-    return cut if cut[0] <= cut[1] else (low, high)
+def bounds(low: float, high: float, reach: float = math.pi) -> tuple[float, float]:
+    """The limits, cut to ±reach; if they are beyond that, the limits themselves, with a width of 2 reach if one is infinite.
+
+    >>> bounds(-1.0, math.inf, 2.0), bounds(5.0, 50.0, 2.0), bounds(5.0, math.inf, 2.0)
+    ((-1.0, 2.0), (5.0, 50.0), (5.0, 9.0))
+    """
+    cut = max(low, -reach), min(high, reach)
+    if cut[0] <= cut[1]:
+        return cut
+    return (low if math.isfinite(low) else high - 2 * reach), (high if math.isfinite(high) else low + 2 * reach)
 
 
 def axis_alignment(axis: Vec) -> Mat:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from torsor.model.joints.revolute import Revolute
 from torsor.scalar import Scalar, Scalars, atan2, cos, sin
@@ -20,6 +17,3 @@ class Continuous(Revolute):
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         d = q1[0] - q0[0]
         return [atan2(sin(d), cos(d))]
-
-    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
-        return [rng.uniform(-math.pi, math.pi, size=shape)]

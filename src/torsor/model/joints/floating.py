@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.model.joints.base import JointType
+from torsor.model.joints.base import JointType, bounds
 from torsor.model.joints.spherical import quaternion_tangent, random_quaternion, twist_bracket, zero_quaternion
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec
@@ -59,4 +59,10 @@ class Floating(JointType):
         return zero_quaternion(q[3:])
 
     def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
-        return [*rng.uniform(-1, 1, size=(3, *shape)), *random_quaternion(rng, shape)]
+        """x, y and z within the limits and [−1, 1] [m]; the orientation uniform."""
+        return [*random_position(rng, lower, upper, shape), *random_quaternion(rng, shape)]
+
+
+def random_position(rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
+    """x, y and z uniform within the first three limits and [−1, 1] [m]."""
+    return [rng.uniform(*bounds(a, b, 1.0), size=shape) for a, b in zip(lower[:3], upper[:3], strict=True)]

@@ -8,6 +8,7 @@ from typing import Any
 
 from torsor.model.joints.base import JointType
 from torsor.model.joints.euler_angles import EulerAngles
+from torsor.model.joints.floating import random_position
 from torsor.scalar import Scalars
 from torsor.spatial import Motion, Subspace, Transform, Vec
 from torsor.spatial.vector import ZERO
@@ -42,9 +43,9 @@ class FloatingRPY(JointType):
         return Subspace((*carried, *reversed(_TURN.subspace_rate(angles, rates))))
 
     def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
-        """x, y and z within [−1, 1], as :class:`Floating`."""
+        """x, y and z as :class:`Floating`, angles as :class:`EulerAngles`."""
         angles = _TURN.random(rng, _yaw_first(lower), _yaw_first(upper), shape)
-        return [*rng.uniform(-1, 1, size=(3, *shape)), *reversed(angles)]
+        return [*random_position(rng, lower, upper, shape), *reversed(angles)]
 
 
 def _yaw_first(q: Sequence[Any]) -> list[Any]:

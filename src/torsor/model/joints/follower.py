@@ -24,22 +24,22 @@ class Follower(JointType):
     nq = nv = 1
 
     def transform(self, q: Scalars) -> Transform:
-        return self.kind.transform(self._own(q))
+        return self.kind.transform(self._follower_coordinate(q))
 
     def subspace(self, q: Scalars) -> Subspace:
-        return Subspace([s * self._ratio(q) for s in self.kind.subspace(self._own(q))])
+        return Subspace([s * self._ratio(q) for s in self.kind.subspace(self._follower_coordinate(q))])
 
     def subspace_rate(self, q: Scalars, v: Scalars) -> Subspace:
-        y, ratio, change = self._own(q), self._ratio(q), self._ratio_rate(q, v)
+        y, ratio, change = self._follower_coordinate(q), self._ratio(q), self._ratio_rate(q, v)
         own = zip(self.kind.subspace(y), self.kind.subspace_rate(y, [ratio * v[0]]), strict=True)
         return Subspace([ds * ratio + s * change for s, ds in own])
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         """Ṡ ẋ = Ṡ_y ẏ + S_y p″ẋ²."""
-        y, rate = self._own(q), self._ratio(q) * v[0]
+        y, rate = self._follower_coordinate(q), self._ratio(q) * v[0]
         return self.kind.bias(y, [rate]) + self.kind.subspace(y) @ [self._ratio_rate(q, v) * v[0]]
 
-    def _own(self, q: Scalars) -> list[Scalar]:
+    def _follower_coordinate(self, q: Scalars) -> list[Scalar]:
         return [evaluate(self.coefficients, q[0])]
 
     def _ratio(self, q: Scalars) -> Scalar:

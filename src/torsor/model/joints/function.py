@@ -56,7 +56,7 @@ class FunctionJoint(JointType):
             if not isinstance(self.functions, (list, tuple)) or len(self.functions) != 6:
                 raise ModelError(f"FunctionJoint: {_NEEDED}, not {self.functions!r}")
             object.__setattr__(self, "functions", tuple(self.functions))
-        assert self._used  # recorded now, so that a function that cannot be recorded is reported here
+        assert self._nonzero_functions  # recorded now, so that a function that cannot be recorded is reported here
 
     @property
     def nq(self) -> int:  # type: ignore[override]  # a class variable elsewhere
@@ -84,18 +84,18 @@ class FunctionJoint(JointType):
 
     def _values(self, q: Scalars) -> list[Scalar]:
         """y = F(q), the coordinates of the axes."""
-        return _evaluate(self._programs[0], q, self._used)
+        return _evaluate(self._programs[0], q, self._nonzero_functions)
 
     def _slopes(self, q: Scalars) -> list[list[Scalar]]:
         """F′, a row for each axis."""
         n = self.dof
-        flat = _evaluate(self._programs[1], q, [k * n + i for k in self._used for i in range(n)])
+        flat = _evaluate(self._programs[1], q, [k * n + i for k in self._nonzero_functions for i in range(n)])
         return [flat[k : k + n] for k in range(0, len(flat), n)]
 
     def _curvatures(self, q: Scalars) -> list[list[list[Scalar]]]:
         """F″, a matrix for each axis."""
         n = self.dof
-        flat = _evaluate(self._programs[2], q, [k * n * n + i for k in self._used for i in range(n * n)])
+        flat = _evaluate(self._programs[2], q, [k * n * n + i for k in self._nonzero_functions for i in range(n * n)])
         rows = [flat[k : k + n] for k in range(0, len(flat), n)]
         return [rows[k : k + n] for k in range(0, len(rows), n)]
 
@@ -126,7 +126,7 @@ class FunctionJoint(JointType):
         return list(six)
 
     @cached_property
-    def _used(self) -> tuple[int, ...]:
+    def _nonzero_functions(self) -> tuple[int, ...]:
         """The functions that are not constantly zero: translations first, then angles."""
         F = self._programs[0]
         used = tuple(k for k in (3, 4, 5, 0, 1, 2) if F.code[F.results[k]] != ("const", (0.0,)))
@@ -139,7 +139,7 @@ class FunctionJoint(JointType):
     def _axes(self) -> Composite:
         """The prismatic and revolute joints whose coordinates the functions are."""
         turns = [Revolute(AXES["xyz".index(letter)]) for letter in self.order]
-        return Composite([Prismatic(AXES[k - 3]) if k > 2 else turns[k] for k in self._used])
+        return Composite([Prismatic(AXES[k - 3]) if k > 2 else turns[k] for k in self._nonzero_functions])
 
 
 def _evaluate(p: Program, q: Scalars, which: Sequence[int]) -> list[Scalar]:

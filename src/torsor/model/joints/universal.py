@@ -36,10 +36,10 @@ class Universal(JointType):
         return Transform.of_pose(about(self.axis, q[0]) @ about(self.second_axis, q[1]), ZERO)
 
     def subspace(self, q: Scalars) -> Subspace:
-        return Subspace((Motion(self._first(q), ZERO), Motion(self.second_axis, ZERO)))
+        return Subspace((Motion(self._first_axis(q), ZERO), Motion(self.second_axis, ZERO)))
 
     def subspace_rate(self, q: Scalars, v: Scalars) -> Subspace:
-        turning = self._first(q).cross(self.second_axis) * v[1]  # d/dt(R₂ᵀa₁) = −ω₂ × R₂ᵀa₁
+        turning = self._first_axis(q).cross(self.second_axis) * v[1]  # d/dt(R₂ᵀa₁) = −ω₂ × R₂ᵀa₁
         return Subspace((Motion(turning, ZERO), Motion.zero()))
 
     def complement(self, q: Scalars) -> tuple[Force, ...]:
@@ -54,7 +54,7 @@ class Universal(JointType):
         a, b = self.axis, self.second_axis
         return [_turn(a, b, R @ b), _turn(b, R.T @ a, a)]
 
-    def _first(self, q: Scalars) -> Vec:
+    def _first_axis(self, q: Scalars) -> Vec:
         return about(self.second_axis, q[1]).T @ self.axis
 
 

@@ -39,9 +39,10 @@ def stewart_platform(
     6
     """
     require_positive("Stewart platform", base=base, platform=platform, height=height)
-    feet = [_around(base, 120 * (k // 2), pair / 2 * (-1) ** (k + 1)) for k in range(6)]
+    feet = [_point_on_circle(base, 120 * (k // 2), pair / 2 * (-1) ** (k + 1)) for k in range(6)]
     heads = [
-        _around(platform, 120 * (k // 2) + 60 * (-1) ** (k + 1), pair / 2 * (-1) ** k) + Vec(0, 0, height) for k in range(6)
+        _point_on_circle(platform, 120 * (k // 2) + 60 * (-1) ** (k + 1), pair / 2 * (-1) ** k) + Vec(0, 0, height)
+        for k in range(6)
     ]
     centre = Vec(0, 0, height)
     disc = masses[2] * platform**2 / 4
@@ -99,7 +100,7 @@ def delta_robot(
     disc = masses[2] * platform**2 / 4
     layout = Layout("delta_robot")
     for k in (1, 2, 3):
-        out = _around(1.0, 120 * (k - 1), 0)
+        out = _point_on_circle(1.0, 120 * (k - 1), 0)
         side = Vec(-out.y, out.x, 0)
         layout.rod(f"arm{k}", out * base, out * (base + arm), masses[0])
         layout.joint(f"arm{k}", "continuous", "ground", f"arm{k}", axis=side)
@@ -117,7 +118,7 @@ def delta_robot(
     return layout.build(gravity=Vec(0, 0, -g))
 
 
-def _around(radius: float, degrees: float, more: float) -> Vec:
+def _point_on_circle(radius: float, degrees: float, more: float) -> Vec:
     """A point on a circle about ẑ."""
     angle = radians(degrees) + more
     return Vec(radius * cos(angle), radius * sin(angle), 0)

@@ -29,14 +29,14 @@ def points_of(parameters: Mapping[str, Iterable[Any]] | Iterable[Mapping[str, An
     for k, point in enumerate(parameters):
         if not isinstance(point, Mapping):
             raise ArgumentError(f"parameters[{k}] is a {type(point).__name__}; a point is a dict of names and values")
-        points.append({_word(name): _plain(value) for name, value in point.items()})
+        points.append({_word(name): _as_python_number(value) for name, value in point.items()})
     return points, (len(points),)
 
 
 def _axis(name: str, values: Any) -> list[Any]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
         raise ArgumentError(f"parameters[{name!r}] must be a list of values, not {values!r}; for a single value give [value]")
-    axis = [_plain(value) for value in values]
+    axis = [_as_python_number(value) for value in values]
     if not axis:
         raise ArgumentError(f"parameters[{name!r}] is empty; give at least one value")
     return axis
@@ -48,6 +48,6 @@ def _word(name: Any) -> str:
     return name
 
 
-def _plain(value: Any) -> Any:
+def _as_python_number(value: Any) -> Any:
     """Python numbers in place of NumPy's, so that a point of linspace equals the same point typed by hand."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biuf" else value

@@ -60,7 +60,7 @@ def from_matrix(G: ArrayLike) -> Inertia:
     >>> from_matrix(np.diag([3.0, 4, 5, 2, 2, 2])).I
     Sym(xx=3.0, xy=0.0, xz=0.0, yy=4.0, yz=0.0, zz=5.0)
     """
-    M = read.one(G, (6, 6), "G")
+    M = read.single_array(G, (6, 6), "G")
     m = float(np.trace(M[3:, 3:])) / 3
     size = 1e-9 * float(np.abs(M).max(initial=0))
     form = "a spatial inertia is [[I, [h]], [−[h], m 1]]"
@@ -133,11 +133,11 @@ def newton_euler(mass: float, inertia: ArrayLike, V: ArrayLike, dV: ArrayLike) -
     >>> newton_euler(2, np.diag([3, 4, 5]), [1, 1, 0, 0, 0, 0], [0] * 6)
     array([0., 0., 1., 0., 0., 0.])
     """
-    I = read.one(inertia, (3, 3), "inertia")
+    I = read.single_array(inertia, (3, 3), "inertia")
     V, dV = read.array(V, (6,), "V"), read.array(dV, (6,), "dV")
     w, v = V[..., :3], V[..., 3:]
     moment = dV[..., :3] @ I.T + np.cross(w, w @ I.T)  # MR 8.23
-    force = read.one(mass, (), "mass") * (dV[..., 3:] + np.cross(w, v))  # MR 8.22
+    force = read.single_array(mass, (), "mass") * (dV[..., 3:] + np.cross(w, v))  # MR 8.22
     return np.concatenate(np.broadcast_arrays(moment, force), axis=-1)
 
 
@@ -147,13 +147,13 @@ def euler_principal(moments: ArrayLike, w: ArrayLike, dw: ArrayLike) -> np.ndarr
     >>> euler_principal([3, 4, 5], [1, 1, 0], [0, 0, 0])
     array([0., 0., 1.])
     """
-    x, y, z = (float(i) for i in read.one(moments, (3,), "moments"))
+    x, y, z = (float(i) for i in read.single_array(moments, (3,), "moments"))
     o, do = read.vec(w, "w"), read.vec(dw, "dw")
     return read.stack([x * do.x + (z - y) * o.y * o.z, y * do.y + (x - z) * o.x * o.z, z * do.z + (y - x) * o.x * o.y])
 
 
 def _body(body: Body) -> Inertia:
-    return read.numeric(body, "body") if isinstance(body, Inertia) else from_matrix(body)
+    return read.numeric_inertia(body, "body") if isinstance(body, Inertia) else from_matrix(body)
 
 
 def _six(x: Motion | Force) -> np.ndarray:

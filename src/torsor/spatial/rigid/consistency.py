@@ -25,7 +25,7 @@ def pseudo_inertia(inertia: Inertia) -> np.ndarray:
     >>> pseudo_inertia(from_com(2, inertia=(3, 4, 5))).diagonal()
     array([3., 2., 1., 2.])
     """
-    I = read.numeric(inertia)
+    I = read.numeric_inertia(inertia)
     P = np.empty((4, 4))
     P[:3, :3] = _second_moment(np.array(I.I.rows, dtype=float))
     P[:3, 3] = P[3, :3] = I.h
@@ -39,7 +39,7 @@ def from_pseudo_inertia(P: ArrayLike) -> Inertia:
     >>> from_pseudo_inertia(np.diag([3, 2, 1, 2])).I
     Sym(xx=3.0, xy=0.0, xz=0.0, yy=4.0, yz=0.0, zz=5.0)
     """
-    A = read.one(P, (4, 4), "P")
+    A = read.single_array(P, (4, 4), "P")
     if np.abs(A - A.T).max() > 1e-9 * np.abs(A).max():
         raise ArgumentError("P must be symmetric")
     return Inertia(float(A[3, 3]), Vec(*A[:3, 3].tolist()), Sym.of(_rotational(A[:3, :3]).tolist()))
@@ -54,7 +54,7 @@ def inertia_problems(inertia: Inertia) -> list[str]:
     >>> inertia_problems(from_com(1, inertia=(1, 1, 3)))
     ['a principal moment exceeds the sum of the other two (1, 1, 3 kg·m²)']
     """
-    I = read.numeric(inertia)
+    I = read.numeric_inertia(inertia)
     return [f"its mass is negative ({I.m:.4g} kg)"] if I.m < 0 else physical.inertia_problems(I)
 
 
@@ -90,7 +90,7 @@ def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction
     >>> fixed.inertia.I, fixed.distance, fixed.changes
     (Sym(xx=1.5, xy=0.0, xz=0.0, yy=1.5, yz=0.0, zz=3.0), 0.5, ('principal moments 1, 1, 3 → 1.5, 1.5, 3 kg·m²',))
     """
-    I = read.numeric(inertia)
+    I = read.numeric_inertia(inertia)
     if I.m < 0:
         raise ModelError(f"inertia: mass {I.m} kg is negative, and the nearest inertia keeps the mass; correct it first")
     if not smallest >= 0 or not np.isfinite(smallest):
@@ -99,7 +99,7 @@ def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction
     if I.m == 0 and any(I.h):
         h = np.array(I.h, dtype=float)
         moved = 2 * float(np.square(h).sum())  # h occurs in P twice
-        changes.append(f"first moment of mass {_short(h)} → 0, 0, 0 kg·m")
+        changes.append(f"first moment of mass {_list_numbers(h)} → 0, 0, 0 kg·m")
         I = Inertia(I.m, Vec(0, 0, 0), I.I)
     about_com = np.array(I.about_com.rows, dtype=float)
     values, axes = np.linalg.eigh(_second_moment(about_com))
@@ -109,7 +109,7 @@ def nearest_consistent(inertia: Inertia, *, smallest: float = 0.0) -> Correction
     if values[0] < smallest - rounding:
         now = _rotational(axes * raised @ axes.T)
         before, after = np.linalg.eigvalsh(about_com), np.linalg.eigvalsh(now)
-        changes.append(f"principal moments {_short(before)} → {_short(after)} kg·m²")
+        changes.append(f"principal moments {_list_numbers(before)} → {_list_numbers(after)} kg·m²")
         moved += float(np.square(raised - values).sum())
         I = Inertia.of(I.m, I.com, Sym.of(now.tolist()))
     return Correction(I, float(np.sqrt(moved)), tuple(changes))
@@ -125,5 +125,5 @@ def _rotational(S: np.ndarray) -> np.ndarray:
     return I
 
 
-def _short(values: ArrayLike) -> str:
+def _list_numbers(values: ArrayLike) -> str:
     return ", ".join(format(x + 0.0, ".4g") for x in np.asarray(values, dtype=float))

@@ -24,7 +24,7 @@ def rotate_inertia(inertia: Any, R: ArrayLike) -> np.ndarray:
     >>> rotate_inertia([1, 2, 3], [[0, -1, 0], [1, 0, 0], [0, 0, 1]]).diagonal()
     array([2., 1., 3.])
     """
-    axes = _floats(read.mat(read.rotation(read.one(R, (3, 3), "R"), "R")))
+    axes = _floats(read.mat(read.rotation(read.single_array(R, (3, 3), "R"), "R")))
     return numbers(arguments.rotational_inertia(inertia, "inertia").rotated(axes.T).rows)
 
 
@@ -75,7 +75,7 @@ def transform_inertia(
         return arguments.pose(xyz, rpy, "transform_inertia").T @ inertia
     if any(np.any(np.asarray(x) != 0) for x in (xyz, rpy)):
         raise ArgumentError("give either pose or xyz and rpy, not both")
-    R, p = read.pose(read.one(pose, (4, 4), "pose"), "pose")
+    R, p = read.pose(read.single_array(pose, (4, 4), "pose"), "pose")
     return Transform.of_pose(_floats(R), Vec(*map(float, p))).T @ inertia
 
 
@@ -125,7 +125,7 @@ def principal_axes(inertia: Inertia) -> Principal:
     >>> principal_axes(box(2, 3, 4).inertia(mass=12)).moments
     array([13., 20., 25.])
     """
-    I = read.numeric(inertia)
+    I = read.numeric_inertia(inertia)
     moments, axes = np.linalg.eigh(np.array(I.about_com.rows, dtype=float))
     axes = canonical_axes(moments, axes)
     axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])

@@ -72,7 +72,7 @@ def read_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Solid:
     cannot be read: No such file or directory
     """
     place = Path(path)
-    if not read.one(scale, (), "scale") > 0:
+    if not read.single_array(scale, (), "scale") > 0:
         raise ArgumentError(f"scale: a finite number above zero expected, not {scale!r}")
     content = read_bytes(place)
     try:

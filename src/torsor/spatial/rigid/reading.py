@@ -46,7 +46,7 @@ def numbers(x: ArrayLike, what: str) -> np.ndarray:
     return array(x, (), what)
 
 
-def one(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
+def single_array(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
     """x as finite floats of exactly that shape: no batch, no NaN."""
     a = array(x, shape, what)
     if a.shape != shape:
@@ -123,7 +123,7 @@ def blocks(A: Mat, B: Mat) -> np.ndarray:
     return matrix([*((*a, *ZERO) for a in A), *((*b, *a) for b, a in zip(B, A, strict=True))])
 
 
-def numeric(inertia: Any, what: str = "inertia") -> Inertia:
+def numeric_inertia(inertia: Any, what: str = "inertia") -> Inertia:
     """An Inertia of numbers, finite ones."""
     if not isinstance(inertia, Inertia):
         raise ArgumentError(
