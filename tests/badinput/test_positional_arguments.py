@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.actuators import Drive, Gearbox, Motor, load_acceleration
+from torsor.actuators import PID, Drive, Gearbox, Motor, load_acceleration
 from torsor.algorithms.friction import friction_force
 from torsor.flexible import Beam, Spring, SpringLaw
 from torsor.mechanics.flexible import elastic_joints
@@ -20,6 +20,7 @@ TWO = np.zeros(2)
 MOTOR = Motor(torque_constant=0.05, resistance=0.5)
 CALLS = {
     "an inertia for a second efficiency": lambda: Gearbox(50, 0.8, 0.7),
+    "a filter time for a limit of the integral": lambda: PID(100.0, 20.0, 5.0, 0.01),
     "q, v for v, load": lambda: ts.robots.two_link().friction_force(TWO, TWO),
     "q, v for v, load of the algorithm": lambda: friction_force(ts.robots.two_link().model, TWO, TWO),
     "q, v for v, load of stiction": lambda: dry_friction(ts.robots.two_link().model, TWO, TWO),

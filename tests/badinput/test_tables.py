@@ -8,6 +8,7 @@ import torsor as ts
 from torsor.bridges import modern_robotics as mr
 from torsor.errors import ArgumentError
 from torsor.large import LargeTree
+from torsor.simulate import Event, SampledController
 from torsor.support.user_arrays import as_array
 
 ARM = ts.robots.two_link()
@@ -94,6 +95,8 @@ def test_masked_batch_and_masked_model_constants_are_refused():
         ts.rigid.exp3(np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
     with pytest.raises(ts.ModelError, match="link 'a': com must be a number, not None"):
         ts.Builder("r").link("a", 1.0, com=np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
+    with pytest.raises(ts.ModelError, match="link 'a': mass must be a number, not masked"):
+        ts.Builder("r").link("a", np.ma.masked)
     pose = np.ma.array(np.eye(4), mask=np.zeros((4, 4)))
     pose[0, 3] = np.ma.masked
     with pytest.raises(ts.ModelError, match=r"Mlist\[0\] must be a 4×4 matrix of finite numbers"):
@@ -116,6 +119,25 @@ def test_labelled_columns_are_assigned_by_name_in_any_order():
     assert (ARM.mass_matrix(series) == ARM.mass_matrix(rows[0])).all()
     held = ARM.constrained().forward_dynamics
     assert (held(series, series, series).a == held(rows[0], rows[0], rows[0]).a).all()
+
+
+def test_controllers_may_return_labelled_joint_forces_in_any_order():
+    series = Series(NAMES[::-1], [2.0, 1.0])
+    laws = {"function": lambda t, q, v: series, "sampled": SampledController(lambda t, q, v: series, 100)}
+    laws["with a state"] = SampledController(lambda t, q, v, x: (series, x), 100, state=0)
+    for law in laws.values():
+        assert ARM.simulate(Q, Q, 0.01, law).tau[0].tolist() == [1.0, 2.0]
+    with pytest.raises(ts.ArgumentError, match="the result of the controller has columns labelled 'a', 'b'"):
+        ARM.simulate(Q, Q, 0.01, lambda t, q, v: Series(["a", "b"], [1.0, 2.0]))
+    with pytest.raises(ts.ArgumentError, match=r"wrenches\['tip'\] has columns labelled"):
+        ARM.simulate(Q, Q, 0.01, wrenches={"tip": lambda t, q, v: Series(list("abcdef"), np.ones(6))})
+
+
+def test_callbacks_that_return_tensors_with_gradients_are_refused():
+    with pytest.raises(ts.ArgumentError, match=r"the controller returned .*Tensor"):
+        ARM.simulate(Q, Q, 0.01, lambda t, q, v: Tensor())
+    with pytest.raises(ts.ArgumentError, match=r"event 0 returned .*Tensor"):
+        ARM.simulate(Q, Q, 0.01, events=[Event(lambda t, q, v: Tensor())])
 
 
 @pytest.mark.parametrize("names", [["shoulder", "elbow"], [NAMES[0], "elbow"], [NAMES[0], NAMES[0]]])

@@ -29,6 +29,7 @@ def test_derivatives_of_unknown_quantities_and_inputs_are_refused(arm, mode):
         (3, "q", ArgumentError, "must be a name"),
         ("gravity_force", "v", UnknownName, "input of gravity_force"),
         ("gravity_force", ("q", "q"), ArgumentError, "twice"),
+        ("gravity_force", 3, ArgumentError, "by must name one or more inputs of gravity_force: q; not 3"),
         ("gravity_force", (), ArgumentError, "by must name one or more inputs of gravity_force: q"),
         ("inverse_dynamics", "wrenches['tip']", UnknownName, "input of inverse_dynamics"),
     ):
@@ -119,3 +120,23 @@ def test_derivatives_of_a_robot_with_loops_name_the_constrained_ones():
     for mode in ("derivative", "jvp", "vjp"):
         with pytest.raises(ArgumentError, match=r"has loops.*constrained"):
             getattr(linkage, mode)("forward_dynamics", "q")
+
+
+def test_weights_and_directions_that_overflow_are_not_called_a_kink(arm):
+    huge = [1e308, 1e308]
+    for call in (
+        lambda: arm.vjp("forward_dynamics")(ZERO, ZERO, ZERO, huge),
+        lambda: arm.jvp("forward_dynamics")(ZERO, ZERO, ZERO, huge, huge, huge),
+    ):
+        with pytest.raises(ts.TorsorError, match="the numbers overflow"):
+            call()
+
+
+def test_derivatives_of_a_robot_without_joints():
+    block = ts.Builder("block").link("a", mass=1).build()
+    assert [x.size for x in block.vjp("forward_dynamics")([], [], [], [])] == [0, 0, 0]
+    for step in ({}, {"dt": 1e-3}):
+        with pytest.raises(ArgumentError, match="robot 'block' has no moving joint, so there is no motion to linearize"):
+            block.linearize([], [], [], **step)
+    run = block.rollout([], [], np.zeros((2, 0)), dt=1e-3, differentiable=True)
+    assert run.gradient().controls.shape == (2, 0)

@@ -54,12 +54,24 @@ def calls() -> dict[str, Callable[[int], object]]:
         with ts.threads(threads):
             return pendulum.rollout(q, q, dt=1e-4, steps=steps, record=steps // 10)
 
+    gradient_of, wide = arm.vjp("forward_dynamics"), np.zeros((N, 12))[:, ::2]
+    weights = np.ones((2000, 100, 2))
+    run = pendulum.rollout(weights[:, 0], weights[:, 0], 0 * weights, dt=1e-4, differentiable=True)
+
+    def first(rows: np.ndarray, size: int) -> np.ndarray:
+        return rows[: len(rows) // FULL * size]
+
     made: dict[str, Callable[[int], object]] = {
         "batch, 3 threads": lambda size: batch(3, N // FULL * size),
         "batch, 1 thread": lambda size: batch(1, N // FULL * size),
         "rollout of many robots": lambda size: rollout(3, 4000, 40 * size),
         "rollout of some robots": lambda size: rollout(3, 24, 10_000 * size),
         "rollout of one robot": lambda size: rollout(1, 1, 100_000 * size),
+        "derivatives": lambda size: arm.forward_dynamics_derivatives(first(Q, size)[::4], first(Q, size)[::4], force),
+        "gradient of a product": lambda size: gradient_of(*[first(Q, size)] * 4),
+        "gradient of a rollout": lambda size: [run.gradient(q=weights) for _ in range(size // 20 + 1)],
+        "more memory than operations": lambda size: [arm.interpolate(first(Q, size), first(Q, size), 0.5) for _ in range(3)],
+        "numbers that are not adjacent": lambda size: [arm.integrate(first(wide, size), first(wide, size)) for _ in range(3)],
         "scan": lambda size: outward(np.zeros(4), inputs[: 4 * N // FULL * size], index=parent[: 4 * N // FULL * size]),
         "NumPy": lambda size: numpy_only(*[Q[: N // FULL * size, :2]] * 3),
     }

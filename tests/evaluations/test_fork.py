@@ -58,6 +58,39 @@ done.set()
 print("failures:", failures)
 """
 
+RECORDING = """
+import os, signal, threading, time, warnings
+from torsor.support.locks import cached_property
+
+warnings.simplefilter("ignore", DeprecationWarning)
+begun = threading.Event()
+
+class Slow:
+    @cached_property
+    def value(self):
+        begun.set()
+        time.sleep(2)
+        return 7
+
+slow = Slow()
+thread = threading.Thread(target=lambda: slow.value)
+thread.start()
+begun.wait()
+pid = os.fork()
+if not pid:
+    signal.alarm(30)  # a child that hangs dies of it
+    os._exit(0 if slow.value == 7 and Slow().value == 7 else 1)
+print(os.waitpid(pid, 0)[1])
+thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_child_forked_while_a_thread_computes_a_cached_property_computes_it_again():
+    """A thread that records holds the locks of properties: in Python 3.11, those of functools stay closed in the child."""
+    done = subprocess.run([sys.executable, "-c", RECORDING], capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr[-2000:]
+
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_child_forked_while_threads_compile_computes():
@@ -69,7 +102,9 @@ def test_child_forked_while_threads_compile_computes():
 
 
 def test_every_lock_is_made_by_new_lock():
-    made = re.compile(r"\b(threading\.)?(R?Lock|Condition|Semaphore)\(\)")
+    made = re.compile(
+        r"\b(threading\.)?(R?Lock|Condition|Semaphore)\(\)|functools import .*cached_property|functools\.cached_p"
+    )
     package = Path(torsor.__file__).parent
     found = [p.name for p in package.rglob("*.py") if made.search(p.read_text(encoding="utf-8"))]
     assert found == ["locks.py"]

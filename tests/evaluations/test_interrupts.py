@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from torsor.compile import Argument, Kernel, Scan, record, threads
+from torsor.compile import Argument, Kernel, Scan, arrays, record, threads
 from torsor.compile.interpret import STATES
-from torsor.compile.threads import LONGEST_PIECE, run_in_threads
+from torsor.compile.threads import LARGEST_PIECE, LONGEST_PIECE, run_in_threads
 
 posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
 
@@ -122,6 +122,40 @@ def test_pieces_of_any_size_give_the_same_bits(monkeypatch):
     with threads(3):
         for before, now in zip(whole, (kernel(x, x), scan(x, y), scan(x[0], y[0])), strict=True):
             np.testing.assert_array_equal(before, now)
+
+
+def test_pieces_that_read_and_write_many_numbers_are_short():
+    """Operations alone do not bound the time of a piece: 40 million of them may move a gigabyte."""
+    lengths = []
+
+    def work(start, end, stop):
+        lengths.append(end - start)
+        return -1
+
+    run_in_threads(work, rows := 1_000_000, operations=1, align=1, numbers=100)
+    assert sum(lengths) == rows
+    assert max(lengths) <= LARGEST_PIECE // 100
+
+
+@pytest.mark.parametrize("shape", [(64,), (64, 3), (3, 64), (2, 2, 40), (1, 1, 64), (0, 3)])
+def test_arguments_copied_in_pieces_are_the_same(shape, monkeypatch):
+    monkeypatch.setattr(arrays, "PIECE", 10)
+    whole = np.arange(2.0 * np.prod(shape)).reshape(*shape[:-1], 2 * shape[-1])
+    for given in (whole[..., ::2], whole[..., ::-2].astype(np.float32)):
+        found = arrays.copied(given, np.dtype(float))
+        assert found.flags.c_contiguous
+        assert not np.shares_memory(found, given)
+        np.testing.assert_array_equal(found, given)
+
+
+def test_batches_of_any_strides_give_the_same_bits_when_copied_in_pieces(monkeypatch):
+    kernel = Kernel(record(lambda x, y: {"z": [x[0] * y[0], x[1] - y[1]]}, [Argument("x", (2,)), Argument("y", (2,))]))
+    x, y = np.random.default_rng(0).normal(size=(2, 6, 50, 4))
+    cases = [(x[..., ::2], y[..., ::2]), (x[:, :1, :2], y[..., :2]), (x.swapaxes(0, 1)[..., :2], y.swapaxes(0, 1)[..., 1:3])]
+    whole = [kernel(*case) for case in cases]
+    monkeypatch.setattr(arrays, "PIECE", 16)
+    for case, before in zip(cases, whole, strict=True):
+        np.testing.assert_array_equal(kernel(*case), before)
 
 
 def test_numpy_fallback_computes_long_batches_in_pieces(monkeypatch):

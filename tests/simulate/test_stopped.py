@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import signal
 
@@ -182,3 +183,29 @@ def test_ctrl_c_in_the_middle_of_a_step_records_no_state_within_it(arm):
     clean = arm.simulate([0.3, 0.2], [0, 0], 0.02, lambda t, q, v: -q, dt=1e-3)
     np.testing.assert_array_equal(caught.value.result.q, clean.q)
     assert caught.value.result.t[-1] == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(("record", "where"), [("all", "record.Record.extend"), (10, "energy_flows.interval_flows")])
+def test_ctrl_c_while_a_chunk_of_steps_is_recorded_leaves_no_gap(arm, record, where, monkeypatch):
+    """The chunk was counted before its rows were stored: the record jumped over 8192 steps to the last state."""
+    module, *names = where.split(".")
+    place = importlib.import_module(f"torsor.simulate.{module}")
+    for name in names[:-1]:
+        place = getattr(place, name)
+    function, calls = getattr(place, names[-1]), []
+
+    def interrupted(*arguments, **words):
+        calls.append(1)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return function(*arguments, **words)
+
+    monkeypatch.setattr(place, names[-1], interrupted)
+    with pytest.raises(Interrupted) as caught:
+        arm.simulate([1, 0], [0, 0], 4.0, dt=1e-4, record=record)
+    run = caught.value.result
+    assert len(calls) >= 3
+    assert 1.0 < run.t[-1] < 4.0
+    steps = np.diff(run.t)
+    assert steps.max() < 1.5 * steps[0]
+    assert run.audit().worst < 1e-8

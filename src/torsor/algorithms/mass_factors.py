@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torsor.algorithms.massless import check_tips
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import linear
@@ -12,7 +13,13 @@ from torsor.spatial.linear import Factors
 
 def factor_mass_matrix(model: Model, M: Sequence[Scalars]) -> Factors:
     """M = Lᵀ D L, from the tips to the base: in that order a branch's zeros stay zeros (Featherstone 2005)."""
-    return linear.factor([row[::-1] for row in M[::-1]], owners(model))
+    check_tips(model)
+    return factor_from_tips(model, M)
+
+
+def factor_from_tips(model: Model, A: Sequence[Scalars]) -> Factors:
+    """The same factors of any symmetric matrix with M's zeros."""
+    return linear.factor([row[::-1] for row in A[::-1]], owners(model))
 
 
 def owners(model: Model) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from torsor.compile import Argument, Kernel
@@ -12,6 +11,7 @@ from torsor.errors import ArgumentError
 from torsor.kernels.coordinate_derivatives import COORDINATES
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.spec import Spec
+from torsor.support.locks import cached_property
 
 #: highest order of a derivative
 ORDER = 2

@@ -13,6 +13,8 @@ from torsor.support.user_arrays import as_array, refuse_mask
 
 #: numbers up to which an array is copied into C order for the built-in entry of a kernel
 SMALL = 16_384
+#: numbers that are copied in one go: a signal waits until they are
+PIECE = 1 << 20
 
 
 def as_rows(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
@@ -29,7 +31,25 @@ def as_rows(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
             f"the last {'axis has' if len(argument.shape) == 1 else f'{len(argument.shape)} axes have'} "
             f"{' × '.join(map(str, argument.shape)) or 'no'} entries, axes before are a batch"
         )
-    return array if array.dtype is dtype else array.astype(dtype, order="C")
+    return array if array.dtype is dtype else copied(array, dtype)
+
+
+def copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """A copy in C order, made in pieces, between which Python answers to Ctrl-C."""
+    if array.size <= PIECE:
+        return array.astype(dtype, order="C")
+    out = np.empty(array.shape, dtype)
+    _copy(array, out)
+    return out
+
+
+def _copy(array: np.ndarray, out: np.ndarray) -> None:
+    step = max(1, PIECE * len(array) // array.size)
+    for k in range(0, len(array), step):
+        if array[k : k + step].size > 2 * PIECE and array.ndim > 1:  # one entry of the first axis is large
+            _copy(array[k], out[k])
+        else:
+            out[k : k + step] = array[k : k + step]
 
 
 def _read(argument: Argument, value: Any) -> np.ndarray:
@@ -74,9 +94,11 @@ def rows(argument: Argument, array: np.ndarray, batch: tuple[int, ...]) -> tuple
         return np.require(array, requirements=["C", "A"]), 0
     if lead != batch:
         array = np.broadcast_to(array, (*batch, *argument.shape))
+    if array.size > PIECE and len(batch) > 1 and not flags.c_contiguous:
+        array = copied(array, array.dtype)
     flat = array.reshape(-1, argument.size)  # a view wherever the strides allow one
     if not flat.flags.aligned or (argument.size > 1 and flat.strides[1] != flat.itemsize):
-        flat = np.require(flat, requirements=["C", "A"])
+        flat = copied(flat, flat.dtype)
     return flat, flat.strides[0]
 
 

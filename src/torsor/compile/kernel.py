@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -24,7 +24,7 @@ from torsor.compile.target import Host
 from torsor.compile.threads import WORTHWHILE, run_in_threads
 from torsor.compile.workspace import SHARED, WORK, Buffer, buffers, shared_buffer
 from torsor.errors import ArgumentError, TorsorError
-from torsor.support.locks import new_lock
+from torsor.support.locks import cached_property, new_lock
 from torsor.support.user_arrays import float_type
 
 #: result size [bytes] above which streaming stores bypass the caches
@@ -286,7 +286,7 @@ class Kernel:
             bad: int = function(arguments, start, end, buffer.address, stage.address)
             return bad
 
-        return run_in_threads(work, count, self._cost, align=64) >= 0
+        return run_in_threads(work, count, self._cost, 64, sum(x.size for x in (*self.inputs, *self.outputs)) or 1) >= 0
 
     def _raise_not_finite(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         """Something was not finite: an argument, or a result that the model cannot give."""

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from torsor.errors import TorsorError
 from torsor.scalar import Expr, Graph, Scalar, Scalars
+from torsor.support.locks import cached_property
 
 #: operations without cost at run time
 FREE = frozenset({"const", "input"})

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from torsor.compile import build, cache
 from torsor.compile.llvm import native
 from torsor.compile.program import Argument, Program
 from torsor.compile.threads import cost
+from torsor.support.locks import cached_property
 
 
 class Facts(NamedTuple):

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from torsor.compile.program import FREE, Argument, Inverse, Operation, Program
+from torsor.support.locks import cached_property
 
 #: operations of a loop that is worth having: with less, straight-line code is compiled soon and is faster in batches
 WORTHWHILE = 5000

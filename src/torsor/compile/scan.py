@@ -6,7 +6,6 @@ import ctypes
 import math
 from collections.abc import Iterable, Mapping
 from copy import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from torsor.compile.threads import run_in_threads
 from torsor.compile.wiring import make_wiring
 from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
-from torsor.support.locks import new_lock
+from torsor.support.locks import cached_property, new_lock
 from torsor.support.user_arrays import float_type
 
 #: one state is computed in vectors of two, as kernels do

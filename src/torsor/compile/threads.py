@@ -28,6 +28,8 @@ WORTHWHILE = 2_000_000
 PIECES = 2
 #: most operations of a piece: about 2 ms of machine code
 LONGEST_PIECE = 40_000_000
+#: most numbers that a piece reads and writes: 2 ms where pages of memory are new, more on a busy machine
+LARGEST_PIECE = 1_000_000
 
 _count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 #: read by machine code: how many times more rows than two threads would share are computed in one go, as a power of two.
@@ -87,20 +89,23 @@ def _pool(pid: int, workers: int) -> ThreadPoolExecutor:
 _never_stopped = ctypes.c_int64(0)
 
 
-def run_in_threads(work: Callable[[int, int, ctypes.c_int64], int], rows: int, operations: int, align: int) -> int:
+def run_in_threads(
+    work: Callable[[int, int, ctypes.c_int64], int], rows: int, operations: int, align: int, numbers: int = 1
+) -> int:
     """work(start, end, stop) over 0 … rows, in as many threads as are worth it; the smallest result that is not −1.
 
     The rows are cut into more pieces than there are threads, and each thread takes the next piece when it is done with one:
     a thread that starts late, or shares its core, does not delay the others.  A piece that takes longer than ``LONGEST_PIECE``
-    operations must return soon after ``stop`` is no longer 0.
+    operations must return soon after ``stop`` is no longer 0.  ``numbers`` are those that a row reads and writes.
 
     When this returns or raises, no thread runs ``work``.  ``work`` must own all it reads and writes: if
     signals interrupt the wait for the threads again and again, it is the threads that keep the memory alive.
     """
     n = max(1, min(_count, rows * operations // WORTHWHILE, rows // align))
-    if n == 1 and rows * operations <= LONGEST_PIECE:
+    longest = min(LONGEST_PIECE // max(1, operations), LARGEST_PIECE // numbers)
+    if n == 1 and rows <= longest:
         return work(0, rows, _never_stopped)
-    step = max(1, min(-(-rows // (n * PIECES)), LONGEST_PIECE // operations))
+    step = max(1, min(-(-rows // (n * PIECES)), longest))
     step += -step % align
     pieces = iter(range(0, rows, step))  # next() on it is atomic, so two threads never get the same piece
     stop, bad = ctypes.c_int64(0), [-1]

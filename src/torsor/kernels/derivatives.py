@@ -312,6 +312,8 @@ def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequen
             raise ArgumentError(f"{key} has no derivative: {reason}")
     inputs = [a.name for a in kernels.inputs(spec)]
     known = [x for x in inputs if x not in FLAGS]
+    if by is not None and not isinstance(by, Collection):
+        raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}; not {by!r}")
     names = known if by is None else [by] if isinstance(by, str) else list(by)
     if flags := [x for x in names if x in FLAGS and x in inputs]:
         raise ArgumentError(f"{flags[0]} has flags, 0 or 1, and no derivative by them exists; by may name {', '.join(known)}")

@@ -63,7 +63,9 @@ class Calls:
         self.made: list[tuple[list[Scalar], int, int, Callable[[Scalars], Linear]]] = []
 
     def __call__(self, at: Callable[[Scalars], Linear], arguments: Scalars, size: int) -> list[Scalar]:
-        """The results of a function, from its derivative ``at`` its arguments."""
+        """The results of a function, from its derivative ``at`` its arguments; a robot without joints has none."""
+        if not size:
+            return []
         graph, start = graph_of(arguments), self.start
         self.made.append(([graph.lift(x) for x in arguments], start, size, at))  # constants too come before the results
         self.start += size

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from torsor.compile import entry
 from torsor.compile.layout import SignatureInfo
+from torsor.support.locks import cached_property
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from inspect import signature
 from typing import Any
 
@@ -27,7 +27,7 @@ from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
 from torsor.model.part import part_of
 from torsor.model.refusals import refuse_loops, refuse_symbols
-from torsor.support.locks import new_lock
+from torsor.support.locks import cached_property, new_lock
 
 #: the fields of a spec that its program depends on
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
@@ -37,6 +37,8 @@ CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIO
 METHODS = {"jvp": "jvp", "vjp": "vjp", "jacobian": "derivative", "second": "second_derivatives"}
 #: number of scans cached for one subject
 KEPT = 64
+#: directions and weights of derivatives beyond this overflow when multiplied
+HUGE = 1e100
 
 
 class Kernels:
@@ -280,11 +282,13 @@ class Kernels:
     def explain(self, spec: Spec, *state: np.ndarray) -> None:
         """Raise the cause of a result that is not finite at a finite state; evaluation over floats names a zero pivot."""
         differentiated, spec = bool(spec.derivative), replace(spec, derivative=())
-        state = state[: len(self.inputs(spec))]
+        state, factors = state[: len(self.inputs(spec))], state[len(self.inputs(spec)) :]
         for argument, x in zip(self.inputs(spec), state, strict=True):
             if argument.name in CONFIGURATIONS:
                 check_configuration(self.model, argument.name, x.tolist())
         found = self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
+        if any(np.abs(x).max(initial=0) > HUGE for x in factors):  # directions or weights: their products overflow
+            return
         if differentiated and all(np.isfinite(np.array(x, float)).all() for x in found.values()):
             raise SingularError(f"{spec.label} is finite at this state, but has no finite derivative there (a kink, or a cusp)")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from operator import index
 from typing import Any
 
@@ -17,6 +16,7 @@ from torsor.model.limits import Interval, Limits, MimicRange, mimic_ranges
 from torsor.model.model import Model
 from torsor.model.named_configurations import entries
 from torsor.model.names import configuration_names
+from torsor.support.locks import cached_property
 from torsor.support.user_arrays import as_array
 
 

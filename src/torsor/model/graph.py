@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cached_property
 
 from torsor.errors import ArgumentError, printable
 from torsor.model.description import Description, Joint, Loop
 from torsor.support.files import label, write_text
 from torsor.support.html import Markup, element
+from torsor.support.locks import cached_property
 from torsor.support.text import count
 
 #: sizes of the drawing [px]: height of a row, height of a link's box, width of a letter, space beside a name

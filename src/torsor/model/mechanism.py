@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from torsor.model.sensor import Sensor
 from torsor.model.spanning import spanning_tree
 from torsor.model.topology import Topology
 from torsor.scalar import Scalar, Scalars
+from torsor.support.locks import cached_property
 from torsor.support.text import as_float, count, numbers, short
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from torsor.errors import UnknownName
@@ -19,6 +18,7 @@ from torsor.model.rotor import RotorRow
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO, flat
+from torsor.support.locks import cached_property
 
 
 class Coupling(NamedTuple):
@@ -168,6 +168,15 @@ class Model:
             if row.parent in found and self.frames[name].body == body:
                 found[name] = row
         return found
+
+    @cached_property
+    def weld_spread(self) -> tuple[Scalar, ...]:
+        """Σ 2 m r² [kg·m²] of each body's links, r from its origin to the link's: terms that cancel in welds."""
+        spread: list[Scalar] = [0] * len(self.parent)
+        for name, row in self.links.items():
+            body, X = self.frames[name]
+            spread[body] = spread[body] + 2 * row.inertia.m * X.r.dot(X.r)
+        return tuple(spread)
 
     # -- vectors, by joint -----------------------------------------------------------------------------------
 

@@ -15,13 +15,17 @@ from torsor.model.joints import JointType, Prismatic, Revolute
 from torsor.model.model import Model
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Mat, Sym, Vec
+from torsor.spatial.definite import lacks_inertia
 from torsor.spatial.vector import ZERO
 
 
 def with_fewest_parameters(model: Model) -> Model:
     """The model with every inertia moved inwards as far as possible."""
     I = list(model.inertia)
+    inner = set(model.parent)
     for i, p in model.inward():
+        if i not in inner:
+            I[i] = _without_rounding(I[i], model.joint[i], model.weld_spread[i])
         moved = _invariant_part(I[i], model.joint[i])
         I[i] = I[i] - moved
         I[p] = I[p] + model.offset[i].T @ moved  # at q = 0 the two frames coincide, and the moved inertia does not depend on q
@@ -41,6 +45,14 @@ def _invariant_part(G: Inertia, joint: JointType) -> Inertia:
         Vec(*(G.h[k] if k == axis else 0 for k in range(3))),
         Sym.of(Mat(*(Vec(*(transverse if r == c != axis else 0 for c in range(3))) for r in range(3)))),
     )
+
+
+def _without_rounding(G: Inertia, joint: JointType, spread: Scalar) -> Inertia:
+    """Zero as the moment about the axis of a hinge where it is a rounding error: the moments it is compared with are moved."""
+    axis = _coordinate(joint.axis) if isinstance(joint, Revolute) else None
+    if axis is None or not lacks_inertia(G, joint.subspace([0]), (0,), spread):
+        return G
+    return G._replace(I=Sym.of(Mat(*(Vec(*(0 if r == c == axis else G.I.rows[r][c] for c in range(3))) for r in range(3)))))
 
 
 def _coordinate(axis: Vec) -> int | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.description import FLOATING_BASE, Description, Joint
+from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.model.graph import Graph

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from torsor.errors import ArgumentError
-from torsor.support.user_arrays import is_masked_array
+from torsor.support.user_arrays import in_order_of_labels, is_masked_array
 
 Array: TypeAlias = np.ndarray
 #: (t, q, v) → an array of a fixed size
 Law = Callable[[float, Array, Array], Array]
 
 
-def guarded_law(function: Callable[..., Any], name: str, size: int, meaning: str) -> Law:
+def guarded_law(function: Callable[..., Any], name: str, size: int, meaning: str, labels: Sequence[str] = ()) -> Law:
     """``function(t, q, v)`` of copies of q and v, its result a new array ``(size,)``; ``name`` is that used in errors."""
 
     def law(t: float, q: Array, v: Array) -> Array:
-        return as_vector(function(t, q.copy(), v.copy()), name, size, meaning)
+        return as_vector(function(t, q.copy(), v.copy()), name, size, meaning, labels=labels)
 
     return law
 
@@ -44,22 +44,35 @@ def guarded_signal(function: Callable[..., Any], name: str) -> Callable[[float, 
     return signal
 
 
-def as_vector(value: Any, name: str, size: int, meaning: str, verbs: tuple[str, str] = ("returned", "return")) -> Array:
-    """A new float array ``(size,)`` of a callback's result, or an error that names the callback."""
+def as_vector(
+    value: Any,
+    name: str,
+    size: int,
+    meaning: str,
+    verbs: tuple[str, str] = ("returned", "return"),
+    labels: Sequence[str] = (),
+) -> Array:
+    """A new float array ``(size,)`` of a callback's result, or an error that names the callback.
+
+    A result with labels, such as a pandas Series, is put in the order of ``labels``, the names of the entries.
+    """
     if value.__class__ is np.ndarray and value.shape == (size,) and value.dtype == np.float64:
         return value.copy()  # in C order, whatever the strides were
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError):  # rows of different lengths, objects without conversion
+    except Exception:  # errors of any library: rows of different lengths, a torch tensor that requires gradients
         array = np.empty(0, object)
     if array.shape != (size,) or array.dtype.kind not in "fiu" or is_masked_array(value):
         given, must = verbs
         raise ArgumentError(f"{name} {given} {_describe(value)}; it must {must} {meaning}: real numbers, shape ({size},)")
-    return array.astype(float)
+    return in_order_of_labels(f"the result of {name}", value, array, labels).astype(float)
 
 
 def _as_number(value: Any, name: str) -> float:
-    kind = np.asarray(value).dtype.kind if np.ndim(value) == 0 else ""
+    try:
+        kind = np.asarray(value).dtype.kind if np.ndim(value) == 0 else ""
+    except Exception:  # as in as_vector
+        kind = ""
     if kind not in ("f", "i", "u"):
         raise ArgumentError(
             f"{name} returned {_describe(value)}; it must return one real number that changes its sign at the event, such as "

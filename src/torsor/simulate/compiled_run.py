@@ -61,6 +61,7 @@ def _chunk(
     kept, t = (k % every == 0) | (k == n), k * dt
     if end is not None and k[-1] == n:
         t[-1] = end
-    run.steps, run.t, run.q, run.v = int(k[-1]), float(t[-1]), moved.q[-1].copy(), moved.v[-1].copy()
+    state = int(k[-1]), float(t[-1]), moved.q[-1].copy(), moved.v[-1].copy()
     run.record.extend(t, moved.q, moved.v, tau[np.minimum(k, n - 1)], kept=kept)
+    run.steps, run.t, run.q, run.v = state  # after its rows: if Ctrl-C comes before, all of this chunk is left out
     run.progress(run.t)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -76,9 +76,9 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
                 f"SampledController at {control.rate:g} Hz: {duration * control.rate:.0e} calls in {duration:g} s; at most "
                 f"{SAMPLES_AT_MOST:.0e} are allowed: give a lower rate [Hz], or a function of (t, q, v) without a rate"
             )
-        return HeldForces(_law_with_state(control, robot.nv), 1 / control.rate)
+        return HeldForces(_law_with_state(control, robot.nv, labels(robot.model)["tau"]), 1 / control.rate)
     if callable(control):
-        return guarded_law(control, _name(control), robot.nv, FORCES)
+        return guarded_law(control, _name(control), robot.nv, FORCES, labels(robot.model)["tau"])
     table = as_array("control", control, labels(robot.model)["tau"], float, "real numbers or a function")
     if not np.isfinite(table).all():
         raise ArgumentError("control has numbers that are not finite")
@@ -97,10 +97,10 @@ def _constant_forces(tau: Array) -> HeldForces:
     return HeldForces(lambda t, q, v: tau, None)
 
 
-def _law_with_state(controller: SampledController, nv: int) -> Law:
+def _law_with_state(controller: SampledController, nv: int, labels: Sequence[str]) -> Law:
     name = _name(controller.function)
     if controller.state is None:
-        return guarded_law(controller.function, name, nv, FORCES)
+        return guarded_law(controller.function, name, nv, FORCES, labels)
     memory = [_copy_state(controller.state)]
 
     def law(t: float, q: Array, v: Array) -> Array:
@@ -108,7 +108,7 @@ def _law_with_state(controller: SampledController, nv: int) -> Law:
         if not isinstance(returned, (tuple, list)) or len(returned) != 2:
             raise ArgumentError(f"{name} must return the pair (joint forces, next state): SampledController has a state")
         tau, memory[0] = returned
-        return as_vector(tau, name, nv, FORCES)
+        return as_vector(tau, name, nv, FORCES, labels=labels)
 
     return law
 

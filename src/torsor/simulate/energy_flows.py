@@ -48,6 +48,16 @@ def summed_flows(result: Result) -> dict[str, Array]:
     return {"work": np.concatenate([[0.0], np.cumsum(work)]), "lost": np.concatenate([[0.0], np.cumsum(lost)])}
 
 
+class Waiting(NamedTuple):
+    """Rows that are not complete: some steps before the first of them, and the sums there."""
+
+    rows: list[Array]
+    step: Array
+    kept: Array
+    first: int  #: number of the step at which the sums are ``total``
+    total: Array
+
+
 class FlowSum:
     """Work and losses summed block by block during a run, for the rows that are recorded.
 
@@ -57,37 +67,34 @@ class FlowSum:
 
     def __init__(self, result_of: Callable[[Sequence[Array]], Result]):
         self.result_of = result_of
-        self.rows: list[Array] = []
-        self.step, self.kept = np.zeros(0, bool), np.zeros(0, bool)
-        self.first = 0  #: number of the step at which the sums are ``total``
-        self.total = np.zeros(2)
+        self.waiting = Waiting([], np.zeros(0, bool), np.zeros(0, bool), 0, np.zeros(2))
 
-    def add(self, columns: Sequence[Array], step: Array, kept: Array, final: bool) -> list[Array]:
-        """The recorded rows that are complete, with the columns ``work`` and ``lost``."""
+    def after(self, columns: Sequence[Array], step: Array, kept: Array, final: bool) -> tuple[Waiting, list[Array]]:
+        """``waiting`` after some more rows, and the recorded rows that are complete, with the columns ``work`` and ``lost``."""
+        rows, own, flags, first, total = self.waiting
         if columns:
-            self.rows = [np.concatenate(x) for x in zip(self.rows, columns, strict=True)] if self.rows else list(columns)
-            self.step, self.kept = np.concatenate([self.step, step]), np.concatenate([self.kept, kept])
-        steps = np.flatnonzero(self.step)
+            rows = [np.concatenate(x) for x in zip(rows, columns, strict=True)] if rows else list(columns)
+            own, flags = np.concatenate([own, step]), np.concatenate([flags, kept])
+        steps = np.flatnonzero(own)
         last = len(steps) - 1 if final else len(steps) - 1 - NEIGHBOURS
-        if last < self.first or (last == self.first and not final):
-            return []
-        begin, end = int(steps[self.first]), len(self.step) if final else int(steps[last])
-        others = np.flatnonzero(~self.step & (np.arange(len(self.step)) < end) & (np.arange(len(self.step)) > begin))
-        flows = np.zeros((len(self.step), 2))
+        if last < first or (last == first and not final):
+            return Waiting(rows, own, flags, first, total), []
+        begin, end = int(steps[first]), len(own) if final else int(steps[last])
+        others = np.flatnonzero(~own & (np.arange(len(own)) < end) & (np.arange(len(own)) > begin))
+        flows = np.zeros((len(own), 2))
         each = Intervals.between(steps, others)
         wanted = (each.a >= begin) & (each.b <= end)
         part = each._replace(k=each.k[wanted], a=each.a[wanted], b=each.b[wanted])
-        flows[part.b] = np.stack(interval_flows(self.result_of(self.rows), part), axis=1)
-        sums = np.cumsum(np.concatenate([[self.total], flows[steps[self.first + 1 : last + 1]]]), axis=0)
-        flows[steps[self.first : last + 1]] = sums
-        flows[others] += sums[np.searchsorted(steps, others, side="right") - 1 - self.first]
+        flows[part.b] = np.stack(interval_flows(self.result_of(rows), part), axis=1)
+        sums = np.cumsum(np.concatenate([[total], flows[steps[first + 1 : last + 1]]]), axis=0)
+        flows[steps[first : last + 1]] = sums
+        flows[others] += sums[np.searchsorted(steps, others, side="right") - 1 - first]
         complete = np.arange(begin, end)
-        chosen = complete[self.kept[complete]]
-        done = [*(x[chosen] for x in self.rows), *flows[chosen].T]
+        chosen = complete[flags[complete]]
+        done = [*(x[chosen] for x in rows), *flows[chosen].T]
         context = int(steps[max(last - NEIGHBOURS, 0)])
-        self.total, self.first = sums[-1], last - max(last - NEIGHBOURS, 0)
-        self.rows, self.step, self.kept = [x[context:] for x in self.rows], self.step[context:], self.kept[context:]
-        return done
+        left = [x[context:] for x in rows], own[context:], flags[context:]
+        return Waiting(*left, last - max(last - NEIGHBOURS, 0), sums[-1]), done
 
 
 def interval_flows(result: Result, at: Intervals) -> tuple[Array, Array]:

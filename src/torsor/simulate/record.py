@@ -166,9 +166,11 @@ class SummingRecord(Record):
     def _pack(self) -> None:
         if self.rows:
             step, kept = np.array(self.flags).T
-            rows, self.rows, self.flags = self.rows, [], []
-            self._sum([np.array(column) for column in zip(*rows, strict=True)], step, kept)
+            self._sum([np.array(column) for column in zip(*self.rows, strict=True)], step, kept)
 
     def _sum(self, columns: Sequence[Array], step: Array, kept: Array, *, final: bool = False) -> None:
-        if block := self.sums.add(columns, step, kept, final):
-            self.blocks = [*self.blocks, block]
+        """Sum up the rows in ``columns``; rows that were added one by one are among them."""
+        waiting, block = self.sums.after(columns, step, kept, final)
+        blocks = [*self.blocks, block] if block else self.blocks
+        # no call between these: Ctrl-C finds each row once
+        self.sums.waiting, self.blocks, self.rows, self.flags = waiting, blocks, [], []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,6 +14,7 @@ from torsor.errors import ArgumentError, TorsorError
 from torsor.model.names import configuration_names, coordinate_names, units_of
 from torsor.simulate import bristles
 from torsor.simulate.events import Occurrence
+from torsor.support.locks import cached_property
 from torsor.support.text import count
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.simulate.step_program import Plan, StepInput, at_records
+from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.compile import Scan

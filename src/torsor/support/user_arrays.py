@@ -33,6 +33,11 @@ def as_array(
             array = array.astype(dtype, copy=False)
     except Exception as error:  # errors of any library: a torch tensor that requires gradients raises RuntimeError
         raise ArgumentError(f"{name} must be {expected}; {error}") from None
+    return in_order_of_labels(name, value, array, labels)
+
+
+def in_order_of_labels(name: str, value: Any, array: np.ndarray, labels: Sequence[str]) -> np.ndarray:
+    """The array of a value, with its last axis in the order of ``labels`` if the value has labels; others are refused."""
     words = _labels(value)
     return array if words is None else array[..., _order(name, words, labels)]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +21,7 @@ from torsor.model.mechanism import Mechanism
 from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_loops
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import Graph
+from torsor.support.locks import cached_property
 from torsor.symbolic.equations import PARTS, EquationsOfMotion
 from torsor.symbolic.formula import ExpandedFormula, Formula, Part, ProgramText
 from torsor.symbolic.library import sympy_library

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from torsor.compile.text.python import math_import
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels.functions import function_kernel
 from torsor.spatial import factor, solve
+from torsor.support.locks import cached_property
 from torsor.symbolic import derivatives
 from torsor.symbolic.derivatives import DERIVED
 from torsor.symbolic.expression_trigonometry import simplify_trigonometry

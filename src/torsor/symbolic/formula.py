@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import product
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from torsor.compile.text.language import LIBRARY, MATH, latex_language
 from torsor.compile.text.names import comment, entry_names
 from torsor.compile.text.python import math_function, math_import
 from torsor.errors import ArgumentError, UnknownName
+from torsor.support.locks import cached_property
 from torsor.symbolic.abbreviations import Abbreviation, abbreviations
 from torsor.symbolic.expression_program import recorder, refuse_symbols
 from torsor.symbolic.library import sympy_library

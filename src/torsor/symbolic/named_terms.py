@@ -7,12 +7,12 @@ Sections: constants, trigonometry, then the program's own, such as joint by join
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 from torsor.compile.program import FREE, Program
 from torsor.compile.text.language import ATOM, SUM, Language, Text
+from torsor.support.locks import cached_property
 from torsor.symbolic.notation import Name, entries_to_show, trig_label
 
 #: length of a line [characters] above which a value in it gets a separate line

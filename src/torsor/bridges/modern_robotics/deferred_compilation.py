@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import as_rows, batch_shape, check_finite
+from torsor.support.locks import cached_property
 
 FLOAT64 = np.dtype(np.float64)
 #: states after which machine code is made: it costs as much as some hundred evaluations over floats

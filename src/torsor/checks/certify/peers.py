@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from torsor.checks.certify.rounding import EPS
 from torsor.checks.certify.subject import Samples
 from torsor.errors import MissingExtra
 from torsor.model import Description
+from torsor.support.locks import cached_property
 
 
 @dataclass(frozen=True)

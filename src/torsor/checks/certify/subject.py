@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from torsor.checks.certify.rounding import EPS, deviations
 from torsor.errors import ArgumentError
 from torsor.model.names import coordinate_names
 from torsor.model.refusals import refuse_symbols
+from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.checks.certify.loops import LoopSamples

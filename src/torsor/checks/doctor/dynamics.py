@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from torsor.model.description import Description
 from torsor.robot import Robot
 from torsor.spatial import Inertia
 from torsor.spatial.rigid.body import to_matrix
+from torsor.support.locks import cached_property
 
 Array = np.ndarray
 

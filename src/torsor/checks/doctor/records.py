@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from torsor.model.description import Geometry, Joint, Link, Mimic
 from torsor.spatial import Inertia, Sym, Vec
 from torsor.spatial.vector import flat
+from torsor.support.locks import cached_property
 
 Array = np.ndarray
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from torsor.look.scene.shapes import triangles
 from torsor.look.scene.upright import has_y_up, turn_upright, visible_shapes
 from torsor.model.description import Geometry
 from torsor.spatial.rigid.meshes import mesh
+from torsor.support.locks import cached_property
 
 Array = np.ndarray
 Surface = tuple[Array, Array]  # corners (n, 3), faces (k, 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from torsor.model.description import Description, Geometry
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia
 from torsor.spatial.vector import flat
+from torsor.support.locks import cached_property
 
 
 class Examination:

@@ -119,7 +119,12 @@ def _force(m: Any, a: int, gear: float) -> Iterator[ActuatorLaw]:
     if pid:
         yield from _unless_one(1 / gear)
         if ki:
-            yield PID(gear * gear * kp, gear * gear * ki, gear * gear * kv, abs(gear) * ki * most if most > 0 else math.inf)
+            yield PID(
+                gear * gear * kp,
+                gear * gear * ki,
+                gear * gear * kv,
+                integral_limit=abs(gear) * ki * most if most > 0 else math.inf,
+            )
         else:
             yield PositionServo(gear * gear * kp, gear * gear * kv)
     elif kp:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.steps import STEPS
 from torsor.compile import Kernel
-from torsor.errors import UnknownName
+from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.derivatives import spec_of_derivative
@@ -230,6 +230,8 @@ class Differentiation(CompiledMechanism):
         """
         if integrator not in STEPS:
             raise UnknownName("fixed-step integrator", integrator, STEPS)
+        if not self.nv:
+            raise ArgumentError(f"robot {self.name!r} has no moving joint, so there is no motion to linearize")
         if dt is None:
             a_q, a_v, a_tau = self.forward_dynamics_derivatives(q, v, tau, damping=damping, friction=friction)
             turning = np.broadcast_to(self._run("bracket", (v,)), a_q.shape)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from torsor.algorithms.configuration import configuration_rate
@@ -12,6 +11,7 @@ from torsor.algorithms.kinematics import joints
 from torsor.model.model import Model
 from torsor.scalar import Dual, Scalars
 from torsor.spatial import Force, Subspace, Transform
+from torsor.support.locks import cached_property
 
 
 class ConstraintState:

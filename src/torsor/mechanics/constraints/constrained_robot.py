@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from torsor.mechanics.constraints.motion import ConstrainedMotion, Impact, Stabi
 from torsor.mechanics.constraints.null_space import in_mass_metric
 from torsor.mechanics.constraints.solving import Inputs, Solver
 from torsor.mechanics.constraints.switching import Active, solve_active
+from torsor.support.locks import cached_property
 from torsor.support.text import count
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 from torsor.algorithms import closed_loops, crba, rnea
@@ -26,6 +26,7 @@ from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import Scalar, maximum, minimum
 from torsor.spatial import Force
 from torsor.spatial.linear import dot
+from torsor.support.locks import cached_property
 
 #: sin² of the angle between a row and those before it (in the metric M⁻¹) below which a kernel is not trusted: its result has
 #: then lost eight digits

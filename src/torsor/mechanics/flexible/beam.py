@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from torsor.errors import ArgumentError, UnknownName
@@ -14,6 +13,7 @@ from torsor.mechanics.flexible.shapes import FAMILIES, gauss
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import IDENTITY, ZERO
+from torsor.support.locks import cached_property
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+
+from torsor.support.locks import cached_property
 
 Array = np.ndarray
 #: type of an index into rows: equally spaced rows are a slice, which makes no copy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
 from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_friction, refuse_loops
 from torsor.model.rotor import refuse_rotors
+from torsor.support.locks import cached_property
 from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from torsor.mechanics.operators.bodies import Array, BodyArrays, cross_force, cr
 from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
 from torsor.mechanics.operators.equations import Equations, check_equations
 from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_loops
+from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.robot import Robot

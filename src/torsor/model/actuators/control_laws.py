@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torsor.errors import ArgumentError
@@ -201,7 +201,7 @@ class PID(ActuatorLaw):
     kp: Scalar
     ki: Scalar
     kd: Scalar = 0.0
-    integral_limit: Scalar = math.inf
+    integral_limit: Scalar = field(default=math.inf, kw_only=True)
 
     def __post_init__(self) -> None:
         for name, unit in (("kp", "N·m/rad or N/m"), ("ki", "N·m/(rad·s) or N/(m·s)"), ("kd", "N·m·s/rad or N·s/m")):

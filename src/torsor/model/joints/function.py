@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError, TorsorError
@@ -17,6 +16,7 @@ from torsor.scalar import Scalar, Scalars, tidy
 from torsor.spatial import Subspace, Transform
 from torsor.spatial.linear import dot
 from torsor.spatial.vector import AXES
+from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.compile import Program

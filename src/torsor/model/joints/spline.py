@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from torsor.errors import ArgumentError
 from torsor.scalar import Scalar, where
+from torsor.support.locks import cached_property
 
 ENDS = ("natural", "not-a-knot")
 #: start of a piece, and the coefficients of 1, (x − start), (x − start)², (x − start)³ on it
