@@ -11,7 +11,6 @@ import torsor as ts
 from tests import trees
 from tests.tolerance import assert_close
 from torsor.joints import Composite, JointType, Motion, Prismatic, Spherical, Subspace, Transform, Vec
-from torsor.kernels.methods import derivatives as methods
 from torsor.spatial.vector import IDENTITY, ZERO
 
 
@@ -267,18 +266,3 @@ def test_dynamics_of_a_point_mass_on_a_ball_joint_are_singular(com):
             function(q, v, tau)
     with pytest.raises(ts.SingularError, match="'ball' moves no mass"):
         robot.mass_matrix_inverse(q)
-
-
-@pytest.mark.parametrize("integrator", ["euler", "semi_implicit"])
-def test_linearize_of_large_robots_equals_the_derivative_of_the_step(integrator, monkeypatch):
-    """They are put together from derivatives of accelerations and of ⊕; here for small ones too."""
-    for robot in (*WRAPPED.values(), ts.Robot(trees.random_tree(7, 4))):
-        q, v, tau = trees.state(robot, 3)
-        q, v, tau = np.stack([q, q]), np.stack([v, -v]), np.stack([tau, 2 * tau])
-        expected = robot.linearize(q, v, tau, dt=0.01, integrator=integrator)
-        monkeypatch.setattr(methods, "MANY", 0)
-        for x, y in zip(robot.linearize(q, v, tau, dt=0.01, integrator=integrator), expected, strict=True):
-            assert_close(x, y, condition=np.linalg.cond(robot.mass_matrix(q)).max())
-        one = robot.linearize(q[0], v[0], tau[0], dt=0.01, integrator=integrator)
-        assert_close(one.A, expected.A[0], condition=np.linalg.cond(robot.mass_matrix(q[0])))
-        monkeypatch.undo()

@@ -57,15 +57,18 @@ def forward_dynamics_derivatives(
     axes: str = "body",
     lost: Lost | None = None,
     recursion: Callable[..., Derivatives] = rnea_derivatives,
+    a: Scalars | None = None,
 ) -> tuple[Rows, Rows, Rows]:
     """∂a/∂q = −M⁻¹ ∂τ₀/∂q (along v), ∂a/∂v = −M⁻¹ (∂τ₀/∂v + ∂τ_lost/∂v) and ∂a/∂τ = M⁻¹ (1 − ∂τ_lost/∂τ).
 
-    They follow from R(q, v, τ, a) = τ₀(q, v, a) + τ_lost(v, τ) − τ = 0 (Carpentier & Mansard 2018).
+    They follow from R(q, v, τ, a) = τ₀(q, v, a) + τ_lost(v, τ) − τ = 0 (Carpentier & Mansard 2018).  ``a`` is computed unless
+    it is given.
     """
     zero: list[Scalar] = [0] * model.nv
-    left = tau if lost is None else [t - x for t, x in zip(tau, lost(v, tau), strict=True)]
     by_v, by_tau = (zero, zero) if lost is None else _loss_rates(lost, v, tau)
-    a = forward_dynamics_by_factors(model, q, v, left, _in_frame_axes(model, q, wrenches, axes))
+    if a is None:
+        left = tau if lost is None else [t - x for t, x in zip(tau, lost(v, tau), strict=True)]
+        a = forward_dynamics_by_factors(model, q, v, left, _in_frame_axes(model, q, wrenches, axes))
     d = inverse_dynamics_derivatives(model, q, v, a, wrenches, axes, recursion=recursion)
     factors = mass_factors.factor_mass_matrix(model, d.a)
     W = mass_factors.inverse(factors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from torsor.compile.program import Argument, Program, program
@@ -14,12 +15,13 @@ from torsor.scalar.partials import PARTIALS
 class Linear(Protocol):
     """Results at one point, and their derivative: ``push`` of rates of the inputs, ``pull`` of weights of the results.
 
-    Rates and adjoints are given by the positions of the inputs laid end to end; those that are missing are zero.
+    Rates and adjoints are given by the positions of the inputs laid end to end; those that are missing are zero.  ``push``
+    takes the rates of several directions at once, and returns one list of rates for each: a matrix serves all of them.
     """
 
     @property
     def results(self) -> list[Scalar]: ...
-    def push(self, rates: Mapping[int, Scalar], /) -> list[Scalar]: ...
+    def push(self, directions: Sequence[Mapping[int, Scalar]], /) -> list[list[Scalar]]: ...
     def pull(self, weights: Scalars, /) -> Mapping[int, Scalar]: ...
 
 
@@ -66,21 +68,28 @@ class Linearization(NamedTuple):
         """The values of the outputs, laid end to end."""
         return [self.values[r] for r in self.program.results]
 
-    def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
-        """ẏ = (∂y/∂x) ẋ (forward mode)."""
-        known = dict(rates)
-        tangents: list[Scalar] = []
-        for k, (op, args) in enumerate(self.program.code):
-            if k in self.calls:
-                call, linear = self.calls[k]
-                inner = {n: tangents[a] for n, a in enumerate(call.arguments) if not _zero(tangents[a])}
-                known |= enumerate(linear.push(inner), call.start)
-            t: Scalar = known.get(args[0], 0) if op == "input" else 0
+    def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
+        """ẏ = (∂y/∂x) ẋ for each direction ẋ (forward mode), one after the other between two calls."""
+        known = [dict(rates) for rates in directions]
+        tangents: list[list[Scalar]] = [[] for _ in directions]
+        for start, end in pairwise([0, *self.calls, len(self.program.code)]):
+            if start in self.calls:
+                call, linear = self.calls[start]
+                inner = [{n: t[a] for n, a in enumerate(call.arguments) if not _zero(t[a])} for t in tangents]
+                for rates, found in zip(known, linear.push(inner), strict=True):
+                    rates |= enumerate(found, call.start)
+            for rates, t in zip(known, tangents, strict=True):
+                self._push(rates, t, start, end)
+        return [[t[r] for r in self.program.results] for t in tangents]
+
+    def _push(self, rates: Mapping[int, Scalar], tangents: list[Scalar], start: int, end: int) -> None:
+        """Append the rates of values ``start`` to ``end``."""
+        for k, (op, args) in enumerate(self.program.code[start:end], start):
+            t: Scalar = rates.get(args[0], 0) if op == "input" else 0
             for a, d in zip(args, self.partials.get(k, ()), strict=False):
                 if not (_zero(tangents[a]) or _zero(d)):
                     t = t + tangents[a] * d
             tangents.append(t)
-        return [tangents[r] for r in self.program.results]
 
     def pull(self, weights: Scalars) -> dict[int, Scalar]:
         """(∂y/∂x)ᵀ w by the positions of the inputs (reverse mode)."""
@@ -136,7 +145,7 @@ def forward(p: Program, wrt: Sequence[str]) -> Program:
     """
     columns, graph = positions(p, wrt), Graph()
     at = _record(p, graph)
-    tangents = [at.push({column: 1}) for column in columns]
+    tangents = at.push([{column: 1} for column in columns])
     return _finish(p, graph, len(columns), [[t[r] for t in tangents] for r in range(len(p.results))])
 
 

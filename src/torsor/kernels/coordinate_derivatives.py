@@ -60,7 +60,7 @@ def push(f: Differentiable, names: Sequence[str]) -> Program:
     def function(*values: Scalars) -> dict[str, Any]:
         x, dx = flat(values[: len(f.inputs)]), values[len(f.inputs) :]
         given = {k: r for a, d in zip(rates, dx, strict=True) for k, r in enumerate(d, starts[a.name])}
-        return parts([f"d{y.name}" for y in f.outputs], f.outputs, f.at(x).push(given))
+        return parts([f"d{y.name}" for y in f.outputs], f.outputs, f.at(x).push([given])[0])
 
     return with_output_shapes(record(function, [*f.inputs, *more]), [y.shape for y in f.outputs], f)
 

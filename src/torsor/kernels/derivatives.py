@@ -1,8 +1,7 @@
 """Derivatives of quantities as programs: ∂y/∂x, (∂y/∂x) ẋ and (∂y/∂x)ᵀw by any of their inputs; by configurations along v.
 
-The derivative by q is that of y(q ⊕ δ) by δ (nv) at δ = 0: with q̇ = N(q) v it is (∂y/∂q) N.  Forward dynamics is
-differentiated as the solution of its equation, R(q, v, τ, a) = M a + h + τ_lost − Jᵀf − τ = 0: ȧ = −M⁻¹Ṙ, and
-λᵀ∂a = −λ′ᵀ∂R with λ′ = M⁻¹λ.  Other programs are differentiated operation by operation.
+The derivative by q is that of y(q ⊕ δ) by δ (nv) at δ = 0: with q̇ = N(q) v it is (∂y/∂q) N.  Solutions of equations are
+differentiated by those (:mod:`torsor.kernels.dynamics_derivatives`), other programs operation by operation.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torsor.algorithms import steps
 from torsor.algorithms.configuration import tangent, velocity_from_rate
-from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
-from torsor.algorithms.rnea import rnea
-from torsor.algorithms.rnea_derivatives import Derivatives
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
 from torsor.errors import ArgumentError, UnknownName
-from torsor.kernels.implicit import Calls, Checked, Solution, record_with_calls
+from torsor.kernels.implicit import (
+    Checked,
+    nonzero,
+    product,
+)
 from torsor.kernels.quantity import FEW as FEW_JOINTS
 from torsor.kernels.spec import Spec
 from torsor.model import Model
@@ -101,6 +100,8 @@ class Differentiable(NamedTuple):
     rays: tuple[tuple[int, ...], ...]
     #: further results that are not differentiated, and come last: at(x) is a Checked with their values
     checks: tuple[Argument, ...] = ()
+    #: directions from which ``push`` is by a matrix, and shorter than any other way; 0 if it never is
+    many: int = 0
 
 
 class OnManifold(NamedTuple):
@@ -115,24 +116,30 @@ class OnManifold(NamedTuple):
     def results(self) -> list[Scalar]:
         return self.program.results
 
-    def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
-        """The rates of all results."""
-        values, changes = split(self.outputs, self.program.results), split(self.outputs, self.program.push(rates))
-        rows = zip(self.outputs, values, changes, strict=True)
-        return flat([velocity_from_rate(self.model, y, dy) if out.name in self.configurations else dy for out, y, dy in rows])
+    def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
+        """The rates of all results for each direction."""
+        columns, size = self.columns(), sum(self.sizes())
+        return [product(columns, nonzero(dict(enumerate(rates))), size) for rates in self.program.push(directions)]
 
     def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
         """The adjoints of the inputs."""
-        whole: list[Scalar] = []
-        start = 0
-        for out, y in zip(self.outputs, split(self.outputs, self.program.results), strict=True):
-            moves = out.name in self.configurations
-            size = self.model.nv if moves else out.size
-            w = weights[start : start + size]
-            columns = (velocity_from_rate(self.model, y, unit) for unit in units(out.size))
-            whole += [sum_products(dict(enumerate(c)), dict(enumerate(w))) for c in columns] if moves else w
-            start += size
-        return self.program.pull(whole)
+        w = dict(enumerate(weights))
+        return self.program.pull([sum_products(column, w) for column in self.columns()])
+
+    def columns(self) -> list[dict[int, Scalar]]:
+        """The matrix from rates of the program's outputs to rates of the results, {row: entry}: N⁺(q) where q is an output."""
+        found: list[dict[int, Scalar]] = []
+        starts, values = accumulate(self.sizes(), initial=0), split(self.outputs, self.program.results)
+        for start, out, y in zip(starts, self.outputs, values, strict=False):
+            if out.name in self.configurations:
+                found += [nonzero(dict(enumerate(velocity_from_rate(self.model, y, unit), start))) for unit in units(out.size)]
+            else:
+                found += [{k: 1} for k in range(start, start + out.size)]
+        return found
+
+    def sizes(self) -> list[int]:
+        """The number of rates of each output."""
+        return [self.model.nv if out.name in self.configurations else out.size for out in self.outputs]
 
 
 def explicit(kernels: Kernels, spec: Spec) -> Differentiable:
@@ -158,50 +165,6 @@ def of_program(kernels: Kernels, spec: Spec, whole: Program, calls: Sequence[Cal
     return Differentiable(p.inputs, outputs, at, p.operations, p.rays, tuple(whole.outputs[len(wanted) :]))
 
 
-def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
-    """One step in time: the accelerations in it are differentiated as solutions of their equations."""
-    inputs, model = kernels.inputs(spec), kernels.lean
-    dynamics = forward_dynamics(kernels, Spec((("forward_dynamics",),), spec.frames), choice)
-
-    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
-        def solve(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None) -> list[Scalar]:
-            return calls(dynamics.at, [*q, *v, *tau, *flat(list((wrenches or {}).values()))], model.nv)
-
-        q, v, tau, (dt,), *wrenches = values
-        on = dict(zip(spec.frames, wrenches, strict=True))
-        lost = partial(spec.losses.force, model) if any(spec.losses) else None
-        integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
-        after = steps.step(model, q, v, tau, dt, integrator, on, spec.expressed_in, lost, solve)
-        return {"q": after[0], "v": after[1]}
-
-    return of_program(kernels, spec, *record_with_calls(function, inputs))
-
-
-def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
-    """Forward dynamics as the solution of R = 0; ``choice`` 0 is by articulated bodies, 1 by the factors of M."""
-    inputs, model = kernels.inputs(spec), kernels.lean
-    inverse = replace(spec, quantities=(("inverse_dynamics",),), losses=type(spec.losses)())
-
-    def residual(*values: Scalars) -> dict[str, Any]:
-        *given, a = values
-        named = {x.name: value for x, value in zip(inputs, given, strict=True)}
-        q, v, tau, *wrenches = given
-        needed = kernels.evaluate(inverse, q, v, a, *wrenches)["inverse_dynamics"]
-        lost = spec.losses.force(model, named["v"], named["tau"]) if any(spec.losses) else [0] * model.nv
-        return {"R": [x + y - t for x, y, t in zip(needed, lost, tau, strict=True)]}
-
-    R = record(residual, [*inputs, Argument("a", (model.nv,))])
-    mass = by_factors if choice else by_articulated_bodies
-
-    def at(x: Scalars) -> Solution:
-        values = split(inputs, x)
-        (a,) = kernels.evaluate(spec, *values, choice=choice).values()
-        solve = mass(model, values[0]).solve  # M = Mᵀ
-        return Solution(Linearization.of(R, [*x, *a]), solve, solve, a)
-
-    return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, R.rays)
-
-
 # -- programs -------------------------------------------------------------------------------------------------------
 
 
@@ -213,7 +176,7 @@ def jvp(f: Differentiable, by: Sequence[Space]) -> Program:
         x, dx = flat(values[: len(f.inputs)]), values[len(f.inputs) :]
         rates = {k: r for space, d in zip(by, dx, strict=True) for k, r in space.push(x, d).items()}
         at = f.at(x)
-        return parts([f"d{y.name}" for y in f.outputs], f.outputs, at.push(rates)) | _checks(f, at)
+        return parts([f"d{y.name}" for y in f.outputs], f.outputs, at.push([rates])[0]) | _checks(f, at)
 
     return with_output_shapes(record(function, [*f.inputs, *directions]), [y.shape for y in f.outputs], f)
 
@@ -235,8 +198,9 @@ def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
 def jacobian(f: Differentiable, by: Sequence[Space]) -> Program:
     """∂y/∂x for each y and each x: ``(*shape of y, *shape of x)``, by forward or by reverse mode."""
     columns, rows = sum(s.size for s in by), sum(y.size for y in f.outputs)
-    small = f.operations * max(columns, rows) <= FEW
-    modes = (_forward, _reverse) if small else (_forward if columns <= 2 * rows else _reverse,)
+    by_matrix, small = 0 < f.many <= columns, f.operations * max(columns, rows) <= FEW
+    one_mode = _forward if by_matrix or columns <= 2 * rows else _reverse
+    modes = (_forward, _reverse) if small and not by_matrix else (one_mode,)
     made = min((record(partial(mode, f, by), f.inputs) for mode in modes), key=lambda p: p.operations)
     return with_output_shapes(made, [(*y.shape, *s.shape) for y in f.outputs for s in by], f)
 
@@ -244,8 +208,9 @@ def jacobian(f: Differentiable, by: Sequence[Space]) -> Program:
 def _forward(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[str, Any]:
     x = flat(values)
     at = f.at(x)
-    columns = [[at.push(space.push(x, unit)) for unit in units(space.size)] for space in by]
-    return _blocks(f, by, [[list(row) for row in zip(*block, strict=True)] for block in columns]) | _checks(f, at)
+    columns = at.push([space.push(x, unit) for space in by for unit in units(space.size)])
+    blocks = (columns[i:j] for i, j in pairwise(accumulate((space.size for space in by), initial=0)))
+    return _blocks(f, by, [[list(row) for row in zip(*block, strict=True)] for block in blocks]) | _checks(f, at)
 
 
 def _reverse(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[str, Any]:
@@ -283,7 +248,7 @@ def second(f: Differentiable, by: Sequence[Space]) -> Program:
     def function(*values: Scalars) -> dict[str, Any]:
         x = flat(values)
         at = Linearization.of(gradient, x)
-        columns = [at.push(s.push(x, unit)) for s in by for unit in units(s.size)]
+        columns = at.push([s.push(x, unit) for s in by for unit in units(s.size)])
         n = len(columns)
 
         def entry(i: int, j: int) -> Scalar:
@@ -371,17 +336,3 @@ def with_output_shapes(p: Program, shapes: Sequence[tuple[int, ...]], f: Differe
     every = [*shapes, *(c.shape for c in f.checks)]
     outputs = tuple(Argument(o.name, shape) for o, shape in zip(p.outputs, every, strict=True))
     return replace(p, outputs=outputs, rays=f.rays)
-
-
-def rnea_derivatives_by_forward_mode(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
-) -> Derivatives:
-    """∂τ/∂q, ∂τ/∂v and M by tangents carried through the recorded recursion: shorter than the recursion for a few joints."""
-    on, n = dict(wrenches or {}), model.nv
-    inputs = [Argument("q", (model.nq,)), Argument("v", (n,)), Argument("a", (n,)), *(Argument(f, (6,)) for f in on)]
-    p = record(lambda q, v, a, *F: {"tau": rnea(model, q, v, a, dict(zip(on, F, strict=True)))}, inputs)
-    x = flat([q, v, a, *on.values()])
-    at, by_q = Linearization.of(p, x), Space(inputs[0], 0, (n,), model)
-    seeds = [by_q.push(x, unit) for unit in units(n)] + [{k: 1} for k in range(model.nq, model.nq + 2 * n)]
-    rows = [list(row) for row in zip(*(at.push(seed) for seed in seeds), strict=True)]
-    return Derivatives(*([row[k : k + n] for row in rows] for k in (0, n, 2 * n)))

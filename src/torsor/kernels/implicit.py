@@ -25,9 +25,9 @@ class Solution(NamedTuple):
     solve_transposed: Solve  #: K⁻ᵀ w
     results: list[Scalar]  #: y
 
-    def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
-        """ẏ = −K⁻¹ Ṙ."""
-        return self.solve([-r for r in self.equation.push(rates)])
+    def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
+        """ẏ = −K⁻¹ Ṙ for each direction."""
+        return [self.solve([-r for r in rates]) for rates in self.equation.push(directions)]
 
     def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
         """−∂Rᵀ λ′ with Kᵀλ′ = w."""
@@ -46,9 +46,64 @@ class Checked(NamedTuple):
     def results(self) -> list[Scalar]:
         return self.linear.results
 
-    def push(self, rates: Mapping[int, Scalar]) -> list[Scalar]:
-        """The rates of all results."""
-        return self.linear.push(rates)
+    def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
+        """The rates of all results for each direction."""
+        return self.linear.push(directions)
+
+    def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
+        """The adjoints of the inputs."""
+        return self.linear.pull(weights)
+
+
+def nonzero(x: Mapping[int, Scalar]) -> dict[int, Scalar]:
+    """The entries that are not zero whatever the inputs are."""
+    return {k: a for k, a in x.items() if not (isinstance(a, (int, float)) and a == 0)}
+
+
+def product(columns: Sequence[Mapping[int, Scalar]], x: Mapping[int, Scalar], size: int) -> list[Scalar]:
+    """Σ x_k column_k, of ``size`` rows."""
+    y: dict[int, Scalar] = {}
+    for k, r in x.items():
+        for i, d in columns[k].items():
+            y[i] = y[i] + d * r if i in y else d * r
+    return [y.get(i, 0) for i in range(size)]
+
+
+def columns_of(linear: Linear, positions: Sequence[int]) -> list[dict[int, Scalar]]:
+    """Columns of the matrix of a derivative, one per position of the inputs."""
+    return [nonzero(dict(enumerate(y))) for y in linear.push([{k: 1} for k in positions])]
+
+
+class Matrix(NamedTuple):
+    """The derivative as a matrix: one column {row: entry} per coordinate of a direction; entries that are missing are zero.
+
+    ``coordinates`` maps rates of the inputs to those of the matrix, where they differ.
+    """
+
+    columns: Sequence[Mapping[int, Scalar]]
+    coordinates: Callable[[Mapping[int, Scalar]], Mapping[int, Scalar]] = nonzero
+
+    def __call__(self, rates: Mapping[int, Scalar], size: int) -> list[Scalar]:
+        return product(self.columns, self.coordinates(rates), size)
+
+
+class WithMatrix(NamedTuple):
+    """A derivative that has a ``matrix``, computed once for many directions: they do not pass through the function."""
+
+    linear: Linear
+    matrix: Callable[[], Matrix]
+    many: int  #: directions from which the matrix is the shorter way
+
+    @property
+    def results(self) -> list[Scalar]:
+        return self.linear.results
+
+    def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
+        """The rates of all results for each direction."""
+        if len(directions) < self.many:
+            return self.linear.push(directions)
+        matrix, size = self.matrix(), len(self.results)
+        return [matrix(rates, size) for rates in directions]
 
     def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
         """The adjoints of the inputs."""

@@ -10,7 +10,7 @@ from torsor import algorithms as alg
 from torsor.algorithms import steps
 from torsor.algorithms.configuration import bracket
 from torsor.algorithms.friction import friction_force
-from torsor.kernels.derivatives import forward_dynamics, rnea_derivatives_by_forward_mode, step
+from torsor.kernels.dynamics_derivatives import forward_dynamics, rnea_derivatives_by_forward_mode, step
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import PART, Quantity, Table
 from torsor.model import Model

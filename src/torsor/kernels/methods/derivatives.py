@@ -17,9 +17,6 @@ from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.spec import Name, Spec
 
-#: degrees of freedom from which the derivative of a step is put together from those of its parts: it would take long to compile
-MANY = 16
-
 
 class InverseDynamicsDerivatives(NamedTuple):
     """∂τ/∂q (along v), ∂τ/∂v and ∂τ/∂a = M, ``(..., nv, nv)`` each."""
@@ -237,26 +234,9 @@ class Differentiation(CompiledMechanism):
             turning = np.broadcast_to(self._run("bracket", (v,)), a_q.shape)
             one, zero = np.broadcast_to(np.eye(self.nv), a_q.shape), np.zeros_like(a_q)
             return Linearized(np.block([[turning, one], [a_q, a_v]]), np.concatenate([zero, a_tau], axis=-2))
-        if self.nv >= MANY and integrator in ("euler", "semi_implicit"):
-            qq, qv, qt, vq, vv, vt = self._step_blocks(q, v, tau, dt, integrator == "euler", damping, friction)
-        else:
-            step = self.derivative(f"step:{integrator}", ("q", "v", "tau"), damping=damping, friction=friction)
-            qq, qv, qt, vq, vv, vt = step(q, v, tau, dt)
+        step = self.derivative(f"step:{integrator}", ("q", "v", "tau"), damping=damping, friction=friction)
+        qq, qv, qt, vq, vv, vt = step(q, v, tau, dt)
         return Linearized(np.block([[qq, qv], [vq, vv]]), np.concatenate([qt, vt], axis=-2))
-
-    def _step_blocks(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, explicit: bool, damping: bool, friction: bool | None
-    ) -> tuple[Array, ...]:
-        """The derivative of v⁺ = v + a dt and q⁺ = q ⊕ w dt, with w = v (explicit) or v⁺, from those of a and of ⊕."""
-        a_q, a_v, a_tau = self.forward_dynamics_derivatives(q, v, tau, damping=damping, friction=friction)
-        vq, vv, vt = dt * a_q, np.eye(self.nv) + dt * a_v, dt * a_tau
-        dynamics = self._kernels.kernel(self.spec("forward_dynamics", damping=damping, friction=friction))
-        w = v if explicit else np.asarray(v, float) + dt * dynamics(q, v, tau)
-        by_q, by_w = self.derivative("integrate", ("q", "v"))(q, w, dt)
-        by_q, by_w = (np.broadcast_to(x, vq.shape) for x in (by_q, by_w))
-        if explicit:
-            return by_q, by_w, np.zeros_like(vt), vq, vv, vt
-        return by_q + by_w @ vq, by_w @ vv, by_w @ vt, vq, vv, vt
 
     def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel:
         """The kernel of a derivative of a spec, by the inputs named, or by all of them."""

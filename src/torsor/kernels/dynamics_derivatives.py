@@ -1,0 +1,126 @@
+"""Derivatives of forward dynamics and of one step in time.
+
+Forward dynamics is differentiated as the solution of its equation, R(q, v, τ, a) = M a + h + τ_lost − Jᵀf − τ = 0: ȧ = −M⁻¹Ṙ,
+and λᵀ∂a = −λ′ᵀ∂R with λ′ = M⁻¹λ.  For many directions its matrices ∂a/∂q, ∂a/∂v and ∂a/∂τ are computed once.  A step is a
+program that calls accelerations and sums q ⊕ w, and the matrices of both serve all directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from torsor.algorithms import steps
+from torsor.algorithms.configuration import integrate, tangent, velocity_from_rate
+from torsor.algorithms.field import Field
+from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
+from torsor.algorithms.rnea import rnea
+from torsor.algorithms.rnea_derivatives import Derivatives
+from torsor.compile import Argument, record
+from torsor.compile.derivative import Linearization
+from torsor.kernels.derivatives import Differentiable, Space, flat, of_program, split, units
+from torsor.kernels.implicit import Calls, Matrix, Solution, WithMatrix, columns_of, nonzero, record_with_calls
+from torsor.kernels.spec import Spec
+from torsor.model import Model
+from torsor.scalar import Scalar, Scalars
+
+if TYPE_CHECKING:
+    from torsor.kernels.kernels import Kernels
+
+
+def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
+    """One step in time: its accelerations are differentiated as solutions of their equations, its sums q ⊕ w by matrices."""
+    inputs, model = kernels.inputs(spec), kernels.lean
+    integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
+    dynamics = forward_dynamics(kernels, replace(spec, quantities=(("forward_dynamics",),)), choice)
+    addition = sum_on_manifold(model)
+
+    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
+        q, v, tau, (dt,), *wrenches = values
+
+        class WithCalls(Field):
+            def add(self, q: Scalars, w: Scalars) -> list[Scalar]:
+                return calls(addition, [*q, *w], model.nq)
+
+        def acceleration(q: Scalars, v: Scalars, _: Scalar | None) -> list[Scalar]:
+            return calls(dynamics.at, [*q, *v, *tau, *flat(wrenches)], model.nv)
+
+        after = steps.take_step(integrator, WithCalls(model, acceleration), q, v, None, dt)
+        return dict(zip(("q", "v"), after, strict=True))
+
+    f = of_program(kernels, spec, *record_with_calls(function, inputs))
+    return f._replace(operations=f.operations + dynamics.operations, many=dynamics.many)
+
+
+def sum_on_manifold(model: Model) -> Callable[[Scalars], WithMatrix]:
+    """The derivative of q ⊕ w by the numbers of q and w."""
+    inputs = [Argument("q", (model.nq,)), Argument("w", (model.nv,))]
+    p = record(lambda q, w: {"q": integrate(model, q, w, 1)}, inputs)
+
+    def at(x: Scalars) -> WithMatrix:
+        linear = Linearization.of(p, x)
+        return WithMatrix(linear, lambda: Matrix(columns_of(linear, range(len(x)))), model.nv)
+
+    return at
+
+
+def along_v(model: Model, q: Scalars) -> Callable[[Mapping[int, Scalar]], dict[int, Scalar]]:
+    """The map from rates of inputs that begin with q to rates that begin with the velocity N⁺(q) q̇ (nv)."""
+    directions: dict[tuple[Scalar, ...], Scalars] = {tuple(tangent(model, q, unit)): unit for unit in units(model.nv)}
+
+    def change(rates: Mapping[int, Scalar]) -> dict[int, Scalar]:
+        rate = tuple(rates.get(k, 0) for k in range(model.nq))
+        velocity = directions.get(rate) or velocity_from_rate(model, q, rate)  # N⁺N = 1
+        return nonzero({**dict(enumerate(velocity)), **{k - model.nq + model.nv: r for k, r in rates.items() if k >= model.nq}})
+
+    return change
+
+
+def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
+    """Forward dynamics as the solution of R = 0; ``choice`` 0 is by articulated bodies, 1 by the factors of M."""
+    inputs, model = kernels.inputs(spec), kernels.lean
+    inverse = replace(spec, quantities=(("inverse_dynamics",),), losses=type(spec.losses)())
+    blocks = replace(spec, quantities=(("forward_dynamics_derivatives",),), extra=("a",))
+
+    def residual(*values: Scalars) -> dict[str, Any]:
+        *given, a = values
+        named = {x.name: value for x, value in zip(inputs, given, strict=True)}
+        q, v, tau, *wrenches = given
+        needed = kernels.evaluate(inverse, q, v, a, *wrenches)["inverse_dynamics"]
+        lost = spec.losses.force(model, named["v"], named["tau"]) if any(spec.losses) else [0] * model.nv
+        return {"R": [x + y - t for x, y, t in zip(needed, lost, tau, strict=True)]}
+
+    R = record(residual, [*inputs, Argument("a", (model.nv,))])
+    mass = by_factors if choice else by_articulated_bodies
+
+    def at(x: Scalars) -> WithMatrix:
+        q, v, tau, *wrenches = split(inputs, x)
+        (a,) = kernels.evaluate(spec, q, v, tau, *wrenches, choice=choice).values()
+        solve = mass(model, q).solve  # M = Mᵀ
+        solution = Solution(Linearization.of(R, [*x, *a]), solve, solve, a)
+
+        def matrix() -> Matrix:
+            """∂a/∂q, ∂a/∂v and ∂a/∂τ from the recursion of Singh, Russell & Wensing (2022), ∂a/∂f from R."""
+            found = kernels.evaluate(blocks, q, v, tau, a, *wrenches, choice=choice).values()
+            by_state = [dict(enumerate(column)) for block in found for column in zip(*block, strict=True)]
+            by_wrenches = columns_of(solution, range(model.nq + 2 * model.nv, len(x)))
+            return Matrix([*by_state, *by_wrenches], along_v(model, q))
+
+        return WithMatrix(solution, matrix, model.nv)
+
+    return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, R.rays, many=model.nv)
+
+
+def rnea_derivatives_by_forward_mode(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Mapping[str, Scalars] | None = None
+) -> Derivatives:
+    """∂τ/∂q, ∂τ/∂v and M by tangents carried through the recorded recursion: shorter than the recursion for a few joints."""
+    on, n = dict(wrenches or {}), model.nv
+    inputs = [Argument("q", (model.nq,)), Argument("v", (n,)), Argument("a", (n,)), *(Argument(f, (6,)) for f in on)]
+    p = record(lambda q, v, a, *F: {"tau": rnea(model, q, v, a, dict(zip(on, F, strict=True)))}, inputs)
+    x = flat([q, v, a, *on.values()])
+    at, by_q = Linearization.of(p, x), Space(inputs[0], 0, (n,), model)
+    seeds = [by_q.push(x, unit) for unit in units(n)] + [{k: 1} for k in range(model.nq, model.nq + 2 * n)]
+    rows = [list(row) for row in zip(*at.push(seeds), strict=True)]
+    return Derivatives(*([row[k : k + n] for row in rows] for k in (0, n, 2 * n)))
