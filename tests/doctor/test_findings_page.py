@@ -30,7 +30,7 @@ def page():
 @pytest.mark.parametrize("file", FAST)
 def test_findings_page_is_up_to_date_for_a_file(file, page):
     module = survey()
-    checkup = module.examined(file)
+    checkup = module.examine(file)
     assert module.row(file, checkup) in page.splitlines()
     assert module.details(file, checkup) in page
 
@@ -45,6 +45,6 @@ def test_findings_page_lists_every_file(page):
 def test_findings_page_is_up_to_date_for_every_file(page):
     module = survey()
     for file in module.files():
-        checkup = module.examined(file)
+        checkup = module.examine(file)
         assert module.row(file, checkup) in page.splitlines(), file
         assert module.details(file, checkup) in page, file

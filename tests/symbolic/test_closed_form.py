@@ -14,9 +14,11 @@ from sympy import cos, sin, symbols
 import torsor as ts
 from tests.tolerance import assert_close
 from tests.trees import random_tree
+from torsor.scalar import Graph
 from torsor.symbolic.closed_form import ClosedForm, symbolic
 from torsor.symbolic.notation import trig_label
 from torsor.symbolic.parameters import Parameters, simplest_fraction
+from torsor.symbolic.sections import MarkedModel
 
 q1, q2, d2, w1, w2, e2 = symbols("theta_1 theta_2 d_2 thetadot_1 thetadot_2 ddot_2")
 ARMS = ("two_link", "rp_arm", "cartesian", "furuta", "acrobot", "cart_pole", "scara", "stanford_arm", "puma560", "ur5", "panda")
@@ -339,3 +341,10 @@ def test_symbolic_refuses_recorded_scalars():
 
     with pytest.raises(ts.ArgumentError, match="SymPy symbols"):
         symbolic(ts.robots.two_link(m1=Graph().input(0)))
+
+
+def test_a_model_with_cached_properties_can_be_recorded_in_sections():
+    model = ts.robots.two_link().model
+    assert (model.leaders, model.is_numeric) == (frozenset(), True)  # they are then in vars(model)
+    marked = MarkedModel.of(model, Graph())
+    assert marked.joint_names == model.joint_names

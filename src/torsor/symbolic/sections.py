@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from torsor.compile.program import Argument, Program, evaluate, program
@@ -22,7 +22,8 @@ class MarkedModel(Model):
 
     @classmethod
     def of(cls, model: Model, graph: Graph) -> MarkedModel:
-        return cls(**vars(model), graph=graph, marks=[])
+        constants = {x.name: getattr(model, x.name) for x in fields(Model)}  # vars(model) has cached properties too
+        return cls(**constants, graph=graph, marks=[])
 
     def _mark(self, title: str) -> None:
         self.marks.append((len(self.graph.nodes), title))
