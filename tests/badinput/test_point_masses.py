@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
+from tests.tolerance import assert_close
 from tests.trees import rotation
 from torsor import algorithms as alg
+from torsor import large
 from torsor.joints import Composite, EulerAngles, Prismatic, Spherical
+from torsor.mechanics.large.methods import METHODS
 from torsor.spatial import Sym, Vec
 from torsor.spatial.definite import lacks_inertia
 from torsor.spatial.inertia import Inertia
@@ -141,3 +144,24 @@ def test_inertia_of_symbols_is_not_judged():
     body = Inertia(x, Vec(0, 0, 0), Sym(0, 0, 0, 0, 0, 0))
     assert not lacks_inertia(body, Spherical().subspace([0, 0, 0, 1]), (0, 0, 0))
     assert lacks_inertia(Inertia.zero(), Spherical().subspace([0, 0, 0, 1]), (0, 0, 0))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_large_tree_with_a_point_mass_on_a_ball_joint_is_refused(method):
+    rng = np.random.default_rng(0)
+    tree = large.LargeTree.of(on_joint("spherical", rng, mass=2.0, com=(1e-3, 5, 0.2)))
+    with pytest.raises(ts.SingularError, match="'ball'"):
+        tree.forward_dynamics(tree.neutral(), np.zeros(3), np.ones(3), method=method)
+
+
+def test_large_tree_with_many_equal_tips_checks_them_and_moves():
+    build = ts.Builder("star").link("base")
+    for k in range(5):
+        build.link(f"bob{k}", mass=2.0, com=(1e-3, 5, 0.2), inertia=np.eye(3) * 1e-3)
+        build.joint(f"ball{k}", "spherical", "base", f"bob{k}")
+    star = build.build()
+    tree = large.LargeTree.of(star)
+    q, tau = star.random_configuration(0), np.ones(15)
+    assert tree.tip_without_inertia is None
+    a, condition = star.forward_dynamics(q, np.zeros(15), tau), float(np.linalg.cond(star.mass_matrix(q)))
+    assert_close(tree.forward_dynamics(q, np.zeros(15), tau), a, condition=condition)

@@ -33,12 +33,12 @@ def check_tips(model: Model) -> None:
         I, joint = model.inertia[i], model.joint[i]
         if i in inner or model.v_start[i] in leaders:
             continue
-        if lacks_inertia(I, _generic_subspace(joint), drive[i], model.weld_spread[i]):
+        if lacks_inertia(I, generic_subspace(joint), drive[i], model.weld_spread[i]):
             massless = joint.nv == 1 or all(x == 0 for x in flat(I))
             raise SingularError((MASSLESS if massless else NO_INERTIA).format(model.joint_names[i]))
 
 
-def _generic_subspace(joint: JointType) -> tuple[Motion, ...]:
+def generic_subspace(joint: JointType) -> tuple[Motion, ...]:
     """S where its columns are independent if they are anywhere; without columns where a custom joint is not defined there."""
     try:
         return tuple(joint.subspace(joint.integrate(joint.neutral(), [*GENERIC, *[0.5] * joint.nv][: joint.nv])))

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.errors import ModelError, printable
+from torsor.algorithms.massless import NO_INERTIA
+from torsor.errors import ModelError, SingularError, printable
 from torsor.mechanics.large.joints import Group, joint_motions, joint_transforms
 from torsor.mechanics.large.single_freedoms import SingleFreedoms
+from torsor.mechanics.large.tips import tip_without_inertia
 from torsor.model.joints import JointType
 from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
@@ -177,6 +179,11 @@ class LargeTree:
         )
 
     @cached_property
+    def tip_without_inertia(self) -> int | None:
+        """A body at the end of a branch that cannot be accelerated in some direction of its joint; None if there is none."""
+        return tip_without_inertia(self)
+
+    @cached_property
     def is_chain(self) -> bool:
         """Whether the tree is an unbranched chain."""
         return bool((self.parent == np.arange(-1, len(self) - 1)).all())
@@ -234,6 +241,9 @@ class LargeTree:
         from torsor.mechanics.large.methods import forward_dynamics
 
         solve = forward_dynamics(method)
+        if self.tip_without_inertia is not None:
+            i = self.tip_without_inertia
+            raise SingularError(NO_INERTIA.format(self.names[i] if self.names else f"of body {i}"))
         return solve(self, check_state(q, self.nq, "q"), check_state(v, self.nv, "v"), check_state(tau, self.nv, "tau"))
 
 
