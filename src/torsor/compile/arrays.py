@@ -31,10 +31,10 @@ def as_rows(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
             f"the last {'axis has' if len(argument.shape) == 1 else f'{len(argument.shape)} axes have'} "
             f"{' × '.join(map(str, argument.shape)) or 'no'} entries, axes before are a batch"
         )
-    return array if array.dtype is dtype else copied(array, dtype)
+    return array if array.dtype is dtype else copy_in_pieces(array, dtype)
 
 
-def copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def copy_in_pieces(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """A copy in C order, made in pieces, between which Python answers to Ctrl-C."""
     if array.size <= PIECE:
         return array.astype(dtype, order="C")
@@ -95,10 +95,10 @@ def rows(argument: Argument, array: np.ndarray, batch: tuple[int, ...]) -> tuple
     if lead != batch:
         array = np.broadcast_to(array, (*batch, *argument.shape))
     if array.size > PIECE and len(batch) > 1 and not flags.c_contiguous:
-        array = copied(array, array.dtype)
+        array = copy_in_pieces(array, array.dtype)
     flat = array.reshape(-1, argument.size)  # a view wherever the strides allow one
     if not flat.flags.aligned or (argument.size > 1 and flat.strides[1] != flat.itemsize):
-        flat = copied(flat, flat.dtype)
+        flat = copy_in_pieces(flat, flat.dtype)
     return flat, flat.strides[0]
 
 
