@@ -110,3 +110,10 @@ def test_difference_counts_the_turns_of_a_leader(polynomial):
     assert_close(robot.poses(robot.interpolate(q0, q1, 1.0)), robot.poses(q1))
     alone = robot.without("two")
     assert_close(alone.difference(q0, q1), [6.0 - 2 * math.pi])
+
+
+def test_mimic_joint_that_cannot_move_holds_its_leader_at_zero():
+    build = ts.Builder("fingers").link("palm").link("left", mass=1.0).link("right", mass=1.0)
+    build.joint("lead", "revolute", "palm", "left", lower=0.0, upper=1.0)
+    build.joint("follow", "revolute", "palm", "right", mimic=("lead", -1.0), lower=0.0, upper=1.0)
+    assert build.build().random_configuration(0) == [0.0]  # its interval is 0.0 to -0.0, as in the file of the PR2

@@ -105,7 +105,8 @@ def keyframes(d: Description, bodies: list[Body]) -> Element:
                     qpos.append(q[0] * screw_pitch(step.joint))  # the advance of a helical joint
                 else:
                     qpos.append(q[step.piece.freedoms[0]])
-        etree.SubElement(out, "key", name=c.name, qpos=numbers(who, qpos))
+        if qpos:  # a robot without coordinates has none to write
+            etree.SubElement(out, "key", name=c.name, qpos=numbers(who, qpos))
     return out
 
 

@@ -141,6 +141,7 @@ def bounds(low: float, high: float, reach: float = math.pi) -> tuple[float, floa
     >>> bounds(-1.0, math.inf, 2.0), bounds(5.0, 50.0, 2.0), bounds(5.0, math.inf, 2.0)
     ((-1.0, 2.0), (5.0, 50.0), (5.0, 9.0))
     """
+    low, high = low + 0.0, high + 0.0  # NumPy draws no number between 0.0 and -0.0
     cut = max(low, -reach), min(high, reach)
     if cut[0] <= cut[1]:
         return cut
