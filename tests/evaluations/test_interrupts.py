@@ -142,7 +142,7 @@ def test_arguments_copied_in_pieces_are_the_same(shape, monkeypatch):
     monkeypatch.setattr(arrays, "PIECE", 10)
     whole = np.arange(2.0 * np.prod(shape)).reshape(*shape[:-1], 2 * shape[-1])
     for given in (whole[..., ::2], whole[..., ::-2].astype(np.float32)):
-        found = arrays.copied(given, np.dtype(float))
+        found = arrays.copy_in_pieces(given, np.dtype(float))
         assert found.flags.c_contiguous
         assert not np.shares_memory(found, given)
         np.testing.assert_array_equal(found, given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import torsor as ts
@@ -52,6 +52,7 @@ def test_operator_product_equals_the_mass_matrix(seed, frame):
 
 
 @given(seed=seeds, frame=frames)
+@example(seed=61287, frame="body")  # cond(M) is 5e6
 def test_all_solutions_satisfy_every_equation_of_featherstone_and_orin(seed, frame):
     """Equations 23–29 hold for the solutions of the others, and all three solutions equal the articulated-body algorithm."""
     robot, q, v, tau, o = case(seed, frame)
@@ -64,6 +65,7 @@ def test_all_solutions_satisfy_every_equation_of_featherstone_and_orin(seed, fra
     equations = o.equations()
     assert [e.number for e in equations] == [23, 24, 25, 26, 27, 28, 29]
     kappa = np.linalg.cond(o.K.toarray())  # K is not scaled: β has units of force, a of acceleration
+    kappa = max(kappa, np.linalg.cond(o.M.toarray()))  # of 26: M α cancels, and α has the errors of the elimination
     assert max(e.residual for e in equations) <= max(1e-10, 100 * EPS * kappa)
 
 
