@@ -58,7 +58,7 @@ docs: $(VENV)/.made-docs
 # installed, not editable: what a user runs, with its bytecode compiled
 bench:
 	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
-	@$(BENCH)/bin/python -m pip install -q --disable-pip-version-check --upgrade ".[bench]"
+	@$(BENCH)/bin/python -m pip install -q --disable-pip-version-check --upgrade ".[bench,adapters]"
 	$(BENCH)/bin/python -P -m pip uninstall -q -y torsor && $(BENCH)/bin/python -m pip install -q --no-deps .
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 	$(BENCH)/bin/python -m benchmarks.modern_robotics_contest

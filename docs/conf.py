@@ -17,7 +17,7 @@ copyright = "the torsor authors, BSD-3-Clause"
 version = release = __version__
 
 extensions = [
-    "myst_parser", "sphinx.ext.autodoc", "extensions.formulas", "extensions.pictures", "extensions.measured",
+    "myst_parser", "sphinx.ext.autodoc", "extensions.formulas", "extensions.pictures",
     "extensions.crosslinks", "extensions.search_words",
 ]  # fmt: skip
 exclude_patterns = ["_build"]

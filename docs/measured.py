@@ -135,6 +135,35 @@ def derivative_peers(results: dict[str, Any]) -> str:
     return table(["∂τ/∂(q, v) and M", "against", "torsor", "peer", "ratio"], rows, words=2)
 
 
+def facts(results: dict[str, Any]) -> str:
+    """The paragraph below the table of the README."""
+
+    def by_peer(section: str, quantity: str, peer: str) -> str:
+        found = [c for c in contests(results, section, quantity) if c["peer"] == peer]
+        return ", ".join(f"{ROBOTS.get(c['robot'], c['robot'])} {times(c['ratio'])}" for c in found)
+
+    batch, one = (contests(results, section, "inverse_dynamics", "ur5")[0]["ours_ns"] for section in ("batch", "one call"))
+    peers = ", ".join(f"{c['peer']} {times(c['ratio'])}" for c in contests(results, "peers", "inverse_dynamics"))
+    s, m = results["startup"], results["machine"]
+    threads = " and ".join(f"{t['speed_up']:.1f}×" for t in results["threads"])
+    possible = " and ".join(f"{t['possible']:.1f}×" for t in results["threads"])
+    steps = {r["robot"]: r["steps_per_second"] / 1e6 for r in results["rollouts"]}
+    millions = ", ".join(f"{ROBOTS[name]} {n:.1f}" for name, n in steps.items())
+    return "\n".join(
+        (
+            f"- Machine and date: {m['processor']}, {m['lanes']} float64 lanes, one core; {m['date'][:10]}.",
+            f"- One UR5 inverse dynamics: {duration(batch)} in a batch, {duration(one)} as one call; the first in a new",
+            f"  process, imports included, {s['cold']:.2f} s, and {s['warm']:.2f} s with a warm kernel cache.",
+            f"- The same call from other libraries: {peers}.",
+            "- Constrained forward dynamics in batches, against a loop of `constraintDynamics`:",
+            f"  {by_peer('batch', 'constrained_dynamics', 'Pinocchio constraintDynamics loop')}.",
+            "- Rollouts without contact, against `mujoco.rollout`, one core:",
+            f"  {by_peer('rollout', 'semi_implicit', 'MuJoCo rollout')}; millions of steps per second: {millions}.",
+            f"- Two threads: {threads} one, where two bare loops gained {possible}.",
+        )
+    )
+
+
 def absolute(results: dict[str, Any]) -> str:
     rows = []
     for words, section, quantity in ROWS[:5]:
@@ -189,6 +218,7 @@ def processes(results: dict[str, Any]) -> str:
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "machine": machine,
     "speed": speed,
+    "facts": facts,
     "pinocchio": pinocchio,
     "absolute": absolute,
     "peers": contest_table("peers", first="one call"),

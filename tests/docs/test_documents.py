@@ -268,6 +268,17 @@ def test_published_benchmarks_are_from_a_full_run():
     assert {c["robot"] for c in results["contests"]} >= {"ur5", "panda", "solo12", "g1", "talos"}
 
 
+def test_tables_of_measured_times_have_the_published_numbers(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    measured = importlib.import_module("measured")
+    results = measured.read_results()
+    for page in measured.PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert measured.BLOCK.search(text)
+        assert measured.fill(text, results) == text, f"python docs/measured.py writes the tables of {page.name}"
+    assert results["machine"]["date"][:10] in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.night  # takes half a minute; `make docs` does the same
 def test_sphinx_builds_the_documents_without_warnings(tmp_path):
     """In a separate process: a second Sphinx in one process warns of existing registrations."""
