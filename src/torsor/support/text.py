@@ -31,7 +31,7 @@ def numbers(rows: Any) -> np.ndarray:
 
 
 def unused_name(name: str, taken: set[str]) -> str:
-    """The name, with underscores appended until it is not ``taken``; it is then."""
+    """The name with underscores appended until it is not in ``taken``, to which it is added."""
     while name in taken:
         name += "_"
     taken.add(name)
