@@ -18,10 +18,8 @@ import importlib
 import inspect
 import io
 import json
-import os
 import re
 import runpy
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -280,18 +278,11 @@ def test_tables_of_measured_times_have_the_published_numbers(monkeypatch):
 
 
 @pytest.mark.night  # takes half a minute; `make docs` does the same
-def test_sphinx_builds_the_documents_without_warnings(tmp_path):
-    """In a separate process: a second Sphinx in one process warns of existing registrations."""
-    for name in ("sphinx", "myst_parser", "furo", "ziamath"):
-        pytest.importorskip(name, reason="the docs extra is not installed")
-    html = tmp_path / "html"
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-d", tmp_path / "trees"]
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
-    made = subprocess.run([*command, ROOT / "docs", html], capture_output=True, text=True, env=environment)
-    assert made.returncode == 0, made.stderr
-    assert (html / "index.html").exists()
-    for page in html.rglob("*.html"):
-        assert not _remote_urls(page.read_text(encoding="utf-8")), f"{page.relative_to(html)} fetches something from a network"
+def test_built_pages_fetch_nothing_from_a_network(site):
+    """And Sphinx builds them without warnings, or the fixture fails."""
+    assert (site / "index.html").exists()
+    for page in site.rglob("*.html"):
+        assert not _remote_urls(page.read_text(encoding="utf-8")), f"{page.relative_to(site)} fetches something from a network"
 
 
 def _remote_urls(text: str) -> list[str]:
