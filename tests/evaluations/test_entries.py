@@ -317,6 +317,26 @@ def test_guard_calls_the_careful_function_unless_its_output_is_below_the_limit()
         kernel.builtin("f", "", careful, guards={"twice": 1.0})
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_arguments_that_share_memory_with_out_are_read_again_unchanged(kind):
+    """A guard, or a result that is not finite, leads to another path after out has been written."""
+    kernel = sums((3,))
+    f = kernel.builtin("f", "", lambda x, out=None: pytest.fail(str(x.tolist())), guards={"sum": 10.0})
+    overflow = Kernel(record(lambda x: {"y": [n * 1e308 for n in x]}, [Argument("x", (3,))]))
+    kernel(np.ones(3))
+    overflow(np.ones(3))
+    for function, expected in (
+        (f, str(np.array([12, 1, 2], kind).tolist())),
+        (overflow, "y is not finite although every argument is"),
+    ):
+        memory = np.zeros(6)
+        x = memory.view(kind)[::2][:3]
+        x[:] = 12, 1, 2
+        with pytest.raises((ts.TorsorError, pytest.fail.Exception)) as error:
+            function(x, out=memory[:3])
+        assert expected in str(error.value)
+
+
 class Scaled:
     """A class whose method has an option with two values; one of them has a kernel."""
 
@@ -354,6 +374,8 @@ def test_method_with_guards_leaves_everything_else_to_the_method():
         with pytest.raises(ArgumentError):
             thing.twice(*wrong)
     assert thing.careful == ["plain", "plain", "odd", "plain", "plain"]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+        thing.twice(x, y, out=np.empty(3))  # the method has no such parameter
 
 
 # -- when it is compiled -----------------------------------------------------------------------------------------------

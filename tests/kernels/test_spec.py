@@ -90,6 +90,11 @@ def test_wrenches_on_a_quantity_that_does_not_depend_on_them_are_refused():
     robot.kernel("mass_matrix", "inverse_dynamics", wrenches=("tool0",))
 
 
+def test_frame_with_two_wrenches_is_refused():
+    with pytest.raises(ts.ArgumentError, match="wrenches names a frame twice: tool0, tool0"):
+        ts.robots.ur5().kernel("forward_dynamics", wrenches=("tool0", "tool0"))
+
+
 def test_label_keeps_the_place_of_an_omitted_word_and_joins_several_names():
     words = [("center_of_mass",), ("center_of_mass", None, "moving"), ("center_of_mass", None, None, ("a", "b"))]
     assert Spec(tuple(words)).labels == ["center_of_mass", "center_of_mass::moving", "center_of_mass:::a+b"]

@@ -70,7 +70,9 @@ class _Call:
         w.label("keyword")  # and perhaps ``out``, the commonest keyword
         name = w.field("ptr", "%kwnames", layout.TUPLE_ITEMS)
         only = w.compare("eq", "i64", w.field("i64", "%kwnames", layout.SIZE), 1)
-        wanted = w.put(f"and i1 {only}, {w.compare('eq', 'ptr', name, self.table_address('out'))}")
+        signature = self.get(EntryInfo, self.entry, "signature")
+        names, count = self.get(SignatureInfo, signature, "names"), self.get(SignatureInfo, signature, "count")
+        wanted = w.put(f"and i1 {only}, {w.compare('eq', 'ptr', name, w.element('ptr', names, count))}")
         memory = w.element("ptr", "%args", inputs)
         taken = w.put(f"and i1 {wanted}, {w.compare('ne', 'ptr', memory, self.table_address('none'))}")
         into = w.branch(taken, "run", "arrange")
@@ -126,7 +128,10 @@ class _Call:
             w.label("array")
             same = w.compare("eq", "ptr", w.field("ptr", obj, layout.DESCR), descr)
             flags = w.put(f"and i32 {w.field('i32', obj, layout.FLAGS)}, {layout.READABLE}")
-            w.branch(w.put(f"and i1 {same}, {w.compare('eq', 'i32', flags, layout.READABLE)}"), "exact", "convert")
+            w.branch(w.put(f"and i1 {same}, {w.compare('eq', 'i32', flags, layout.READABLE)}"), "exact", "other_array")
+            w.label("other_array")  # a copy is compared with no ``out``, which would overwrite what another path reads again
+            w.require(w.compare("eq", "ptr", self.out, "null"))
+            w.jump("convert")
 
             w.label("exact")
             rank, shape = self.get(ArgumentInfo, argument, "rank"), self.get(ArgumentInfo, argument, "shape")
