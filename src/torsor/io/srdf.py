@@ -112,7 +112,7 @@ class _Reader:
         j = self.joints.get(joint)
         if j is None:
             self.unknown.append(e)
-            self.doc.notes.note("group states name joints that the robot has not; ignored", joint)
+            self.doc.notes.note("group states name joints that are not in the robot; ignored", joint)
         elif not j.kind.nq:
             self.doc.notes.note("group states name joints that are fixed; ignored", joint)
         elif j.mimic is not None:

@@ -37,7 +37,7 @@ class Solution(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A derivative, and numbers that say whether the results can be trusted, which have no derivative."""
+    """A derivative, and the checks of its results, numbers that have no derivative."""
 
     linear: Linear
     checks: list[Scalar]
