@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 import torsor as ts
 from torsor.compile import Argument, Kernel, entry, layout, record
-from torsor.compile.llvm import native
+from torsor.compile.llvm import entry_ir, native
 from torsor.errors import ArgumentError
 from torsor.kernels.kernel_method import kernel_method
 
@@ -288,6 +288,16 @@ def test_results_in_a_named_tuple_are_tracked_and_referenced_once():
     assert sys.getrefcount(Pair) == before + 10
     del kept
     assert sys.getrefcount(Pair) == before
+
+
+def test_results_in_a_named_tuple_have_the_hash_of_a_tuple(monkeypatch):
+    """From Python 3.14 on a tuple keeps its hash, −1 before it is computed; new memory has 0 there."""
+    number = Kernel(record(lambda x: {"y": x[0], "z": 2 * x[0]}, [Argument("x", (1,))]))
+    f = number.builtin("f", "", number.call_carefully, result=Pair)
+    for _ in range(2):
+        assert hash(f(np.ones(1))) == hash((1.0, 2.0))
+    monkeypatch.setattr(layout, "TUPLE_ITEMS", layout.TUPLE_HASH + 8)
+    assert "store i64 -1" in entry_ir.entry_module()
 
 
 def test_guard_calls_the_careful_function_unless_its_output_is_below_the_limit():

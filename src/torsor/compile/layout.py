@@ -24,8 +24,8 @@ DATA, ND, DIMENSIONS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
 ALIGNED = 0x0100
 READABLE = 0x0001 | ALIGNED  # C-contiguous and aligned
 WRITEABLE = READABLE | 0x0400
-# PyTupleObject: size 16, then its items; PyListObject: size 16, address of its items 24
-SIZE, TUPLE_ITEMS, LIST_ITEMS = 16, tuple.__basicsize__, 24
+# PyTupleObject: size 16, from Python 3.14 on its hash 24, then its items; PyListObject: size 16, address of its items 24
+SIZE, TUPLE_HASH, TUPLE_ITEMS, LIST_ITEMS = 16, 24, tuple.__basicsize__, 24
 # PyFloatObject and the scalar numpy.float64: the number
 NUMBER = 16
 # CDataObject of ctypes: the address of the structure

@@ -334,6 +334,8 @@ class _Call:
         answer = w.merge("ptr", (made, plainly), (other, named))
         w.branch(w.compare("eq", "ptr", answer, "null"), "no_memory", "fill")
         w.label("fill")
+        if layout.TUPLE_ITEMS > layout.TUPLE_HASH:  # −1: not computed yet; the memory of a named tuple is 0, a valid hash
+            w.do(f"store i64 -1, ptr {w.address('i8', answer, str(layout.TUPLE_HASH))}")
         with w.each(self.returned) as loop:
             made = w.element("ptr", self.made, loop.k)
             w.put(f"call i32 {self.table_address('tuple_set')}(ptr {answer}, i64 {loop.k}, ptr {made})")
