@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -85,12 +85,12 @@ class CompiledMechanism(Mechanism):
             raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(QUANTITIES)}")
         quantities = tuple(split_name(name, QUANTITIES) for name in names)
         losses = self._losses(quantities, damping, friction)
-        more = (extra,) if isinstance(extra, str) else tuple(extra)
+        frames, more = _names("wrenches", wrenches), _names("extra", extra)
         for name in more:
             rows = [QUANTITIES[quantity] for quantity, *_ in quantities]
             if name not in OPTIONAL_INPUTS or not any(takes(row.function, name) for row in rows):
                 raise ArgumentError(f"{name!r} is not an optional input of {', '.join(':'.join(q) for q in quantities)}")
-        return Spec(quantities, tuple(wrenches), expressed_in, losses, more, dtype=float_type(dtype).name)
+        return Spec(quantities, frames, expressed_in, losses, more, dtype=float_type(dtype).name)
 
     def program(self, *names: Name, damping: bool = False, friction: bool | None = None) -> Program:
         """The recorded program of a kernel: operations, counts, code."""
@@ -145,3 +145,12 @@ class CompiledMechanism(Mechanism):
             refuse_sticking(self._model, losses, "one step")
         axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")
         return self._kernels.kernel(Spec(quantities, wrenches, axes, losses))
+
+
+def _names(argument: str, given: Any) -> tuple[str, ...]:
+    """One name or several, as a tuple."""
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise ArgumentError(f"{argument} must be a name or a list of names, not {given!r}")
+    return tuple(given)

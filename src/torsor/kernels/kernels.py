@@ -336,6 +336,9 @@ class Kernels:
             raise ArgumentError(f"wrenches act on {forced}, not on {', '.join(spec.labels)}")
         if len(set(spec.labels)) < len(spec.labels):
             raise ArgumentError(f"a kernel computes each quantity once; {spec.labels} names one twice")
+        outputs = [x for name in names for x in self.table[name].outputs]
+        if len(set(outputs)) < len(outputs):
+            raise ArgumentError(f"results of {', '.join(spec.labels)} have the same name; make a kernel of each")
 
 
 def takes(function: Callable[..., Any], word: str) -> bool:
