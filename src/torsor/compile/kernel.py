@@ -133,7 +133,7 @@ class Kernel:
         if "one" in forms:
             self.info.one = forms["one"].address["one"]
         if "batch" in forms:
-            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # batches that spread() would not split
+            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # batches that run_in_threads would not split
             self.info.cached = CACHES // max(1, sum(o.size for o in self.outputs) * self.dtype.itemsize)
             self.info.batch = forms["batch"].address["batch"]
 
