@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernels import Kernels, takes
 from torsor.kernels.losses import NO_LOSSES, Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
-from torsor.kernels.spec import OPTIONAL, Name, Spec, as_words, split_name, without_defaults
+from torsor.kernels.spec import OPTIONAL, Name, Spec, as_names, as_words, split_name, without_defaults
 from torsor.model import Description
 from torsor.model.mechanism import Mechanism
 from torsor.support.locks import new_lock
@@ -85,7 +85,7 @@ class CompiledMechanism(Mechanism):
             raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(QUANTITIES)}")
         quantities = tuple(split_name(name, QUANTITIES) for name in names)
         losses = self._losses(quantities, damping, friction)
-        frames, more = _names("wrenches", wrenches), _names("extra", extra)
+        frames, more = as_names("wrenches", wrenches), as_names("extra", extra)
         for name in more:
             rows = [QUANTITIES[quantity] for quantity, *_ in quantities]
             if name not in OPTIONAL_INPUTS or not any(takes(row.function, name) for row in rows):
@@ -145,12 +145,3 @@ class CompiledMechanism(Mechanism):
             refuse_sticking(self._model, losses, "one step")
         axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")
         return self._kernels.kernel(Spec(quantities, wrenches, axes, losses))
-
-
-def _names(argument: str, given: Any) -> tuple[str, ...]:
-    """One name or several, as a tuple."""
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Iterable):
-        raise ArgumentError(f"{argument} must be a name or a list of names, not {given!r}")
-    return tuple(given)
