@@ -166,4 +166,4 @@ def test_short_names_can_be_imported_by_several_threads():
         "for w in workers: w.join()\n"
         "assert all(found[n] is sys.modules[home] and found[n].__spec__.name == home for n, home in ts._SHORT.items())\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # a finder that imports can wait for ever
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # a finder that imports can deadlock

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 import torsor as ts
 from torsor.compile import Argument, Kernel, entry, layout, record
-from torsor.compile.llvm import native
+from torsor.compile.llvm import entry_ir, native
 from torsor.errors import ArgumentError
 from torsor.kernels.kernel_method import kernel_method
 
@@ -290,6 +290,16 @@ def test_results_in_a_named_tuple_are_tracked_and_referenced_once():
     assert sys.getrefcount(Pair) == before
 
 
+def test_results_in_a_named_tuple_have_the_hash_of_a_tuple(monkeypatch):
+    """From Python 3.14 on a tuple keeps its hash, −1 before it is computed; new memory has 0 there."""
+    number = Kernel(record(lambda x: {"y": x[0], "z": 2 * x[0]}, [Argument("x", (1,))]))
+    f = number.builtin("f", "", number.call_carefully, result=Pair)
+    for _ in range(2):
+        assert hash(f(np.ones(1))) == hash((1.0, 2.0))
+    monkeypatch.setattr(layout, "TUPLE_ITEMS", layout.TUPLE_HASH + 8)
+    assert "store i64 -1" in entry_ir.entry_module()
+
+
 def test_guard_calls_the_careful_function_unless_its_output_is_below_the_limit():
     kernel = sums((3,))
     calls = []
@@ -315,6 +325,26 @@ def test_guard_calls_the_careful_function_unless_its_output_is_below_the_limit()
         kernel.builtin("f", "", careful, result=Pair, guards={"sum": 1.0})
     with pytest.raises(ValueError, match="guards must be the last outputs"):
         kernel.builtin("f", "", careful, guards={"twice": 1.0})
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_arguments_that_share_memory_with_out_are_read_again_unchanged(kind):
+    """A guard, or a result that is not finite, leads to another path after out has been written."""
+    kernel = sums((3,))
+    f = kernel.builtin("f", "", lambda x, out=None: pytest.fail(str(x.tolist())), guards={"sum": 10.0})
+    overflow = Kernel(record(lambda x: {"y": [n * 1e308 for n in x]}, [Argument("x", (3,))]))
+    kernel(np.ones(3))
+    overflow(np.ones(3))
+    for function, expected in (
+        (f, str(np.array([12, 1, 2], kind).tolist())),
+        (overflow, "y is not finite although every argument is"),
+    ):
+        memory = np.zeros(6)
+        x = memory.view(kind)[::2][:3]
+        x[:] = 12, 1, 2
+        with pytest.raises((ts.TorsorError, pytest.fail.Exception)) as error:
+            function(x, out=memory[:3])
+        assert expected in str(error.value)
 
 
 class Scaled:
@@ -354,6 +384,8 @@ def test_method_with_guards_leaves_everything_else_to_the_method():
         with pytest.raises(ArgumentError):
             thing.twice(*wrong)
     assert thing.careful == ["plain", "plain", "odd", "plain", "plain"]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+        thing.twice(x, y, out=np.empty(3))  # the method has no such parameter
 
 
 # -- when it is compiled -----------------------------------------------------------------------------------------------

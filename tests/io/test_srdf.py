@@ -81,7 +81,7 @@ def test_unknown_fixed_and_mimic_joints_are_noted():
     robot = read(state("home", ("elbow", "1"), ("nose", "1"), ("mount", "1"), ("thumb", "3")), state("none", ("nose", "2")))
     assert robot.configurations == ("home",)
     report = "\n".join(robot.report)
-    assert "SRDF: group states name joints that the robot has not; ignored: nose (2 times)" in report
+    assert "SRDF: group states name joints that are not in the robot; ignored: nose (2 times)" in report
     assert "SRDF: group states name joints that are fixed; ignored: mount" in report
     assert "SRDF: group states name mimic joints, which follow their leaders; ignored: thumb" in report
     assert "SRDF: group state without a joint that the robot moves, ignored: none" in report

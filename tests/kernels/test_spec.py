@@ -90,6 +90,26 @@ def test_wrenches_on_a_quantity_that_does_not_depend_on_them_are_refused():
     robot.kernel("mass_matrix", "inverse_dynamics", wrenches=("tool0",))
 
 
+def test_quantities_with_results_of_the_same_name_are_refused():
+    robot = ts.robots.two_link()
+    assert len(robot.kernel("step:rk4", "gravity_force").outputs) == 3
+    with pytest.raises(ts.ArgumentError, match=r"results of step:rk4, step:semi_implicit have the same name"):
+        robot.kernel("step:rk4", "step:semi_implicit")
+
+
+@pytest.mark.parametrize("option", ["wrenches", "extra"])
+def test_names_of_inputs_may_be_one_name_and_nothing_else_than_names(option):
+    robot, name = ts.robots.two_link(), {"wrenches": "tip", "extra": "base_velocity"}[option]
+    assert robot.spec("inverse_dynamics", **{option: name}) == robot.spec("inverse_dynamics", **{option: [name]})
+    with pytest.raises(ts.ArgumentError, match=f"{option} must be a name or a list of names, not 5"):
+        robot.kernel("inverse_dynamics", **{option: 5})
+
+
+def test_frame_with_two_wrenches_is_refused():
+    with pytest.raises(ts.ArgumentError, match="wrenches names a frame twice: tool0, tool0"):
+        ts.robots.ur5().kernel("forward_dynamics", wrenches=("tool0", "tool0"))
+
+
 def test_label_keeps_the_place_of_an_omitted_word_and_joins_several_names():
     words = [("center_of_mass",), ("center_of_mass", None, "moving"), ("center_of_mass", None, None, ("a", "b"))]
     assert Spec(tuple(words)).labels == ["center_of_mass", "center_of_mass::moving", "center_of_mass:::a+b"]

@@ -11,7 +11,7 @@ from tests.trees import random_tree as described
 from torsor import large
 from torsor.algorithms import aba, crba
 from torsor.algorithms.constraint_force import complement, dual
-from torsor.algorithms.joining import EMPTY, Joint, compliance, join_to_joint, join_to_segment
+from torsor.algorithms.joining import EMPTY, OpenJoint, compliance, join_to_joint, join_to_segment
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.mechanics.large import chains
 from torsor.mechanics.large.constraint_force import odd_even, solve_sequentially
@@ -233,7 +233,9 @@ def test_joining_is_associative_in_fifty_digits():
             d = model.joint[i].nv
             q = [number(x) for x in rng.normal(size=model.joint[i].nq)]
             X_i = model.joint[i].transform(q) @ model.offset[i]
-            joints.append(Joint(X_i, model.joint[i].subspace(q), [number(0.1)] * d, [number(x) for x in rng.normal(size=d)]))
+            joints.append(
+                OpenJoint(X_i, model.joint[i].subspace(q), [number(0.1)] * d, [number(x) for x in rng.normal(size=d)])
+            )
             bodies.append(
                 (Matrix([[number(x) for x in row] for row in spd(rng)]), Vector(number(x) for x in rng.normal(size=6)))
             )

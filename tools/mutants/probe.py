@@ -211,7 +211,7 @@ def _chains() -> Iterator[tuple[str, Callable[[], Any]]]:
         for i, _ in m.outward():
             kind = m.joint[i]
             qi = [float(x) for x in kind.random(rng, (-1.0,) * kind.nq, (1.0,) * kind.nq)]
-            joint = joining.Joint(kind.transform(qi) @ m.offset[i], kind.subspace(qi), [0.1] * kind.nv, draw(kind.nv))
+            joint = joining.OpenJoint(kind.transform(qi) @ m.offset[i], kind.subspace(qi), [0.1] * kind.nv, draw(kind.nv))
             parts.append((joint, joining.to_matrix(joining.ArticulatedInertia.of(m.inertia[i])), Vector(draw(6)), m.inertia[i]))
         whole = joining.EMPTY
         for joint, J, P, _ in reversed(parts):

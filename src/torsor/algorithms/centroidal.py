@@ -20,7 +20,7 @@ from torsor.algorithms.kinematics import (
 from torsor.algorithms.rnea import inward, outward
 from torsor.errors import ModelError, SingularError
 from torsor.model.model import Model
-from torsor.scalar import Scalar, Scalars, sqrt, tidy
+from torsor.scalar import Scalar, Scalars, is_zero, sqrt, tidy
 from torsor.spatial import Force, Inertia, Transform, Vec
 from torsor.spatial.coriolis import BodyCoriolis
 from torsor.spatial.motion import six_by_six, six_numbers
@@ -117,7 +117,7 @@ def zero_moment_point(model: Model, q: Scalars, v: Scalars, a: Scalars, height: 
     F[0] = F[0] + model.inertia[0].inverse_dynamics(A[0])  # the weight of the base
     n, f = inward(model, X, F)[0]
     normal = u.dot(f)
-    if isinstance(normal, (int, float)) and normal == 0:
+    if is_zero(normal):
         raise SingularError("the ground puts no force on the robot in this motion (free fall), so it has no zero-moment point")
     return list((u.cross(n) + f * height) * (1 / normal))
 
@@ -139,7 +139,7 @@ def capture_point(model: Model, q: Scalars, v: Scalars, height: Scalar = 0) -> l
 def _up_direction(model: Model, what: str) -> tuple[Vec, Scalar]:
     """The unit vector against gravity, and g."""
     g = sqrt(model.gravity.dot(model.gravity))
-    if isinstance(g, (int, float)) and g == 0:
+    if is_zero(g):
         raise ModelError(f"{what} needs gravity, and robot {model.name!r} has none; use robot.with_gravity((0, 0, -9.81))")
     return Vec(*(tidy(-x / g) for x in model.gravity)), g
 
@@ -170,7 +170,7 @@ def _over_mass(model: Model, x: Scalars) -> list[Scalar]:
 
 
 def _mass(model: Model, m: Scalar) -> Scalar:
-    if isinstance(m, (int, float)) and m == 0:
+    if is_zero(m):
         raise ModelError(f"these links of robot {model.name!r} have no mass, and so no centre of mass; give them masses")
     return m
 

@@ -63,7 +63,7 @@ class Segment(NamedTuple):
 EMPTY = Segment(IDENTITY, ZERO_MATRIX, ZERO_VECTOR, ZERO_MATRIX, ZERO_VECTOR)
 
 
-class Joint(NamedTuple):
+class OpenJoint(NamedTuple):
     """A joint that no body has been joined to yet: X, S, armature m and joint force τ."""
 
     X: Transform
@@ -92,7 +92,7 @@ class InnerBody(NamedTuple):
     b: Vector
 
 
-def join_to_joint(joint: Joint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, Gains]:
+def join_to_joint(joint: OpenJoint, J: Matrix, P: Vector, rest: Segment = EMPTY) -> tuple[Segment, Gains]:
     """A joint, the body it carries (articulated inertia J, bias force P), and the rest beyond: one segment.
 
     The step of the articulated-body algorithm at a joint, F&O 12–13, for any load on the tip.  With ``rest`` empty the tip is

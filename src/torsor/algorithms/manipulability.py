@@ -1,4 +1,4 @@
-"""How well a robot can move a frame, and how much it can carry there."""
+"""Manipulability measures of a frame, and the payload that a robot can carry there."""
 
 from __future__ import annotations
 

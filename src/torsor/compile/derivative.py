@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from torsor.compile.program import Argument, Program, program
 from torsor.compile.rules import RECORD
-from torsor.scalar import Graph, Scalar, Scalars
+from torsor.scalar import Graph, Scalar, Scalars, is_zero
 from torsor.scalar.partials import PARTIALS
 
 
@@ -75,7 +75,7 @@ class Linearization(NamedTuple):
         for start, end in pairwise([0, *self.calls, len(self.program.code)]):
             if start in self.calls:
                 call, linear = self.calls[start]
-                inner = [{n: t[a] for n, a in enumerate(call.arguments) if not _zero(t[a])} for t in tangents]
+                inner = [{n: t[a] for n, a in enumerate(call.arguments) if not is_zero(t[a])} for t in tangents]
                 for rates, found in zip(known, linear.push(inner), strict=True):
                     rates |= enumerate(found, call.start)
             for rates, t in zip(known, tangents, strict=True):
@@ -87,7 +87,7 @@ class Linearization(NamedTuple):
         for k, (op, args) in enumerate(self.program.code[start:end], start):
             t: Scalar = rates.get(args[0], 0) if op == "input" else 0
             for a, d in zip(args, self.partials.get(k, ()), strict=False):
-                if not (_zero(tangents[a]) or _zero(d)):
+                if not (is_zero(tangents[a]) or is_zero(d)):
                     t = t + tangents[a] * d
             tangents.append(t)
 
@@ -107,15 +107,11 @@ class Linearization(NamedTuple):
                 inner = linear.pull([found.get(n, 0) for n in range(call.start, call.start + call.size)])
                 for n, x in inner.items():
                     adjoint[call.arguments[n]] = adjoint[call.arguments[n]] + x
-            if not _zero(adjoint[k]):
+            if not is_zero(adjoint[k]):
                 for a, d in zip(args, self.partials.get(k, ()), strict=False):
-                    if not _zero(d):
+                    if not is_zero(d):
                         adjoint[a] = adjoint[a] + adjoint[k] * d
         return found
-
-
-def _zero(x: Scalar) -> bool:
-    return isinstance(x, (int, float)) and x == 0
 
 
 def positions(p: Program, names: Sequence[str]) -> list[int]:

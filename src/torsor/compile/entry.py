@@ -83,7 +83,7 @@ def _addresses() -> dict[str, int]:
     """Addresses in CPython and NumPy that ``@call`` needs, by name in the module's table."""
     objects = {
         "array_type": np.ndarray, "float_type": float, "float64_type": np.float64, "int_type": int, "list_type": list,
-        "tuple_type": tuple, "dict_type": dict, "none": None, "declined": NotImplemented, "out": OUT[0], "only_out": OUT,
+        "tuple_type": tuple, "dict_type": dict, "none": None, "declined": NotImplemented, "only_out": OUT,
         "single": np.dtype(np.float32), "double": np.dtype(np.float64), "whole": np.dtype(np.int64),
     }  # fmt: skip
     functions = {

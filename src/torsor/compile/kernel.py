@@ -133,7 +133,7 @@ class Kernel:
         if "one" in forms:
             self.info.one = forms["one"].address["one"]
         if "batch" in forms:
-            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # batches that spread() would not split
+            self.info.most = max(1, 2 * WORTHWHILE // max(1, self._cost))  # batches that run_in_threads would not split
             self.info.cached = CACHES // max(1, sum(o.size for o in self.outputs) * self.dtype.itemsize)
             self.info.batch = forms["batch"].address["batch"]
 
@@ -197,8 +197,8 @@ class Kernel:
         if not NOT_DASK.issuperset(map(type, values)) and any(map(is_lazy, values)):
             refuse_out(out)
             return over_blocks(self, inputs, self.outputs, values, self.dtype)
-        arrays = [as_rows(a, v, self.dtype) for a, v in zip(inputs, values, strict=True)]
-        answer = self._attempt(*map(in_order, arrays), out=out)
+        arrays = [in_order(as_rows(a, v, self.dtype)) for a, v in zip(inputs, values, strict=True)]
+        answer = self._attempt(*arrays, out=out)  # where it declines, the memory of ``out`` may have been written
         return self._in_pieces(arrays, out) if answer is NotImplemented else answer
 
     def _in_pieces(self, arrays: list[np.ndarray], out: Any) -> Any:

@@ -1,7 +1,7 @@
 """Memory that Python and machine code both read: objects of CPython and NumPy, and structures that describe a kernel.
 
-The offsets of CPython's and NumPy's objects are their C structures on 64-bit systems; :func:`as_expected` checks each of them
-on a real object before any machine code reads one.
+The offsets of CPython's and NumPy's objects are their C structures on 64-bit systems; :func:`has_expected_layout` checks
+each of them on a real object before any machine code reads one.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ DATA, ND, DIMENSIONS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
 ALIGNED = 0x0100
 READABLE = 0x0001 | ALIGNED  # C-contiguous and aligned
 WRITEABLE = READABLE | 0x0400
-# PyTupleObject: size 16, then its items; PyListObject: size 16, address of its items 24
-SIZE, TUPLE_ITEMS, LIST_ITEMS = 16, tuple.__basicsize__, 24
+# PyTupleObject: size 16, from Python 3.14 on its hash 24, then its items; PyListObject: size 16, address of its items 24
+SIZE, TUPLE_HASH, TUPLE_ITEMS, LIST_ITEMS = 16, 24, tuple.__basicsize__, 24
 # PyFloatObject and the scalar numpy.float64: the number
 NUMBER = 16
 # CDataObject of ctypes: the address of the structure
@@ -76,7 +76,8 @@ class SignatureInfo(ctypes.Structure):
     """Fields of a signature that machine code reads: ``inputs`` arrays first, ``count`` parameters in all, then ``out``.
 
     ``positional`` of them may be given without a name.  ``names`` are the addresses of the interned names, since the names of
-    keywords in source code are interned too; ``fallbacks`` those of the default values, 0 for a parameter that has none.
+    keywords in source code are interned too, the last 0 where a function does not take ``out``; ``fallbacks`` are those of the
+    default values, 0 for a parameter that has none.
     Bit k of ``choosing`` is 1 where parameter k chooses a kernel; other parameters after the inputs must have their default.
     Parameter ``frames``, if that is not −1, is None or a dict whose keys choose the kernel and whose values are inputs of it.
     """
@@ -94,12 +95,13 @@ class SignatureInfo(ctypes.Structure):
         defaults: dict[str, Any],
         choosing: Iterable[str] = (),
         by_frame: str = "",
+        takes_out: bool = True,
     ):
         self.order = tuple(map(sys.intern, names))
         self.defaults, self.words, self.by_frame = {**defaults, "out": None}, frozenset(choosing), by_frame
         known = (*self.order, sys.intern("out"))
         self.kept = (
-            (_WORD * len(known))(*map(id, known)),
+            (_WORD * len(known))(*map(id, self.order), id(known[-1]) if takes_out else 0),
             (_WORD * len(known))(*(id(self.defaults[n]) if n in self.defaults else 0 for n in known)),
             known,
         )

@@ -20,14 +20,14 @@ from typing import Any
 
 from lxml import etree
 
-from torsor.errors import ArgumentError, FileError, ModelError
+from torsor.errors import ArgumentError, FileError
 from torsor.io.shared.document import Document, Element, Source, parse
 from torsor.io.shared.notes import as_comment
+from torsor.io.shared.xml_text import DECLARATION, write_xml
 from torsor.model.description import FLOATING_BASE, Description
 from torsor.model.joints import Floating, JointType
 from torsor.model.named_configurations import Configuration, base_coordinates, merge
 from torsor.model.splitting import split_composites
-from torsor.support.files import write_text
 
 #: the name of a floating base in Pinocchio
 ROOT_JOINT = "root_joint"
@@ -112,7 +112,7 @@ class _Reader:
         j = self.joints.get(joint)
         if j is None:
             self.unknown.append(e)
-            self.doc.notes.note("group states name joints that the robot has not; ignored", joint)
+            self.doc.notes.note("group states name joints that are not in the robot; ignored", joint)
         elif not j.kind.nq:
             self.doc.notes.note("group states name joints that are fixed; ignored", joint)
         elif j.mimic is not None:
@@ -132,31 +132,28 @@ def write_srdf(d: Description, path: str | os.PathLike[str] | None = None) -> st
     True
     """
     d = split_composites(d)
+    return write_xml(lambda: _named_configurations(d), d.name, path, DECLARATION)
+
+
+def _named_configurations(d: Description) -> Element:
     base = ROOT_JOINT if all(j.name != ROOT_JOINT for j in d.joints) else FLOATING_BASE
     used, moving = {name for c in d.configurations for name, _ in c.values}, {j.name for j in d.joints if j.kind.nq}
-    try:
-        robot = etree.Element("robot", name=d.name)
-        robot.append(etree.Comment(as_comment("written by torsor; angles in rad, lengths in m, quaternions x y z w")))
-        if FLOATING_BASE in used - moving:
-            etree.SubElement(robot, "virtual_joint", name=base, type="floating", parent_frame="world", child_link=d.root)
-        group = etree.SubElement(robot, "group", name="all")
-        for j in d.joints:
-            if j.name in used:
-                etree.SubElement(group, "joint", name=j.name)
-        for c in d.configurations:
-            state = etree.SubElement(robot, "group_state", name=c.name, group="all")
-            for name, values in c.values:
-                of_base = name == FLOATING_BASE and name not in moving
-                numbers = base_coordinates(Floating(), values) if of_base else values
-                text = " ".join(repr(x).removesuffix(".0") for x in numbers)
-                etree.SubElement(state, "joint", name=base if of_base else name, value=text)
-    except (ValueError, TypeError) as error:  # lxml: a control character in a name
-        raise ModelError(f"robot {d.name!r} cannot be written as XML: {error}") from error
-    etree.indent(robot)
-    text = '<?xml version="1.0" encoding="utf-8"?>\n' + etree.tostring(robot, encoding="unicode") + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    robot = etree.Element("robot", name=d.name)
+    robot.append(etree.Comment(as_comment("written by torsor; angles in rad, lengths in m, quaternions x y z w")))
+    if FLOATING_BASE in used - moving:
+        etree.SubElement(robot, "virtual_joint", name=base, type="floating", parent_frame="world", child_link=d.root)
+    group = etree.SubElement(robot, "group", name="all")
+    for j in d.joints:
+        if j.name in used:
+            etree.SubElement(group, "joint", name=j.name)
+    for c in d.configurations:
+        state = etree.SubElement(robot, "group_state", name=c.name, group="all")
+        for name, values in c.values:
+            of_base = name == FLOATING_BASE and name not in moving
+            numbers = base_coordinates(Floating(), values) if of_base else values
+            text = " ".join(repr(x).removesuffix(".0") for x in numbers)
+            etree.SubElement(state, "joint", name=base if of_base else name, value=text)
+    return robot
 
 
 def srdf_path(path: Any) -> str:

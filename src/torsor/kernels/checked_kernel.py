@@ -1,4 +1,4 @@
-"""CheckedKernel: a kernel whose last results say whether the others can be trusted."""
+"""CheckedKernel: a kernel whose last results are checks of the others."""
 
 from __future__ import annotations
 

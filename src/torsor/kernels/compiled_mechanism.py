@@ -14,7 +14,7 @@ from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernels import Kernels, takes
 from torsor.kernels.losses import NO_LOSSES, Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
-from torsor.kernels.spec import OPTIONAL, Name, Spec, as_words, split_name, without_defaults
+from torsor.kernels.spec import OPTIONAL, Name, Spec, as_names, as_words, split_name, without_defaults
 from torsor.model import Description
 from torsor.model.mechanism import Mechanism
 from torsor.support.locks import new_lock
@@ -85,12 +85,12 @@ class CompiledMechanism(Mechanism):
             raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(QUANTITIES)}")
         quantities = tuple(split_name(name, QUANTITIES) for name in names)
         losses = self._losses(quantities, damping, friction)
-        more = (extra,) if isinstance(extra, str) else tuple(extra)
+        frames, more = as_names("wrenches", wrenches), as_names("extra", extra)
         for name in more:
             rows = [QUANTITIES[quantity] for quantity, *_ in quantities]
             if name not in OPTIONAL_INPUTS or not any(takes(row.function, name) for row in rows):
                 raise ArgumentError(f"{name!r} is not an optional input of {', '.join(':'.join(q) for q in quantities)}")
-        return Spec(quantities, tuple(wrenches), expressed_in, losses, more, dtype=float_type(dtype).name)
+        return Spec(quantities, frames, expressed_in, losses, more, dtype=float_type(dtype).name)
 
     def program(self, *names: Name, damping: bool = False, friction: bool | None = None) -> Program:
         """The recorded program of a kernel: operations, counts, code."""

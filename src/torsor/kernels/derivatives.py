@@ -25,7 +25,7 @@ from torsor.kernels.quantity import FEW as FEW_JOINTS
 from torsor.kernels.spec import Spec
 from torsor.model import Model
 from torsor.model.joints import JointType
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Scalar, Scalars, is_zero
 
 if TYPE_CHECKING:
     from torsor.kernels.kernels import Kernels
@@ -82,7 +82,7 @@ def sum_products(x: Mapping[int, Scalar], y: Mapping[int, Scalar]) -> Scalar:
     """Σ x_k y_k, without the zeros of x."""
     total: Scalar = 0
     for k, a in x.items():
-        if not (isinstance(a, (int, float)) and a == 0):
+        if not is_zero(a):
             total = total + a * y.get(k, 0)
     return total
 

@@ -176,7 +176,7 @@ def _spec(robot: Robot, given: tuple[Any, ...], fused: bool, frames: Sequence[st
         if frames or options["damping"] or options["extra"]:
             raise ArgumentError("wrenches=, damping= and extra= act on quantities given by name; a kernel is exported as it is")
         return Spec(())
-    spec = robot.spec(*names, wrenches=tuple(frames), **options)
+    spec = robot.spec(*names, wrenches=frames, **options)
     forced = [quantity in WITH_WRENCHES for quantity, *_ in spec.quantities]
     if frames and not (all(forced) if fused else any(forced)):
         raise ArgumentError(f"wrenches act on {' and '.join(WITH_WRENCHES)}, not on {', '.join(map(str, names))}")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
-from torsor.scalar import Expr, Graph, Scalar, Scalars
+from torsor.scalar import Expr, Graph, Scalar, Scalars, is_zero
 
 Solve = Callable[[Scalars], list[Scalar]]
 
@@ -37,7 +37,7 @@ class Solution(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A derivative, and numbers that say whether the results can be trusted, which have no derivative."""
+    """A derivative, and the checks of its results, numbers that have no derivative."""
 
     linear: Linear
     checks: list[Scalar]
@@ -57,7 +57,7 @@ class Checked(NamedTuple):
 
 def nonzero(x: Mapping[int, Scalar]) -> dict[int, Scalar]:
     """The entries that are not zero whatever the inputs are."""
-    return {k: a for k, a in x.items() if not (isinstance(a, (int, float)) and a == 0)}
+    return {k: a for k, a in x.items() if not is_zero(a)}
 
 
 def product(columns: Sequence[Mapping[int, Scalar]], x: Mapping[int, Scalar], size: int) -> list[Scalar]:

@@ -83,6 +83,7 @@ class kernel_method(Generic[P, R]):
             defaults={p.name: p.default for p in given if p.default is not p.empty},
             choosing=[p.name for p in given if p.annotation in WORDS],
             by_frame=next((p.name for p in given if p.annotation in BY_FRAME), ""),
+            takes_out=len(given) < len(self._parameters),
         )
 
     @cached_property

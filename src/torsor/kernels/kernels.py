@@ -121,9 +121,10 @@ class Kernels:
             made = Scan(
                 program, carry=carry, fixed=fixed, each=each, last=last, reverse=reverse, name=name, dtype=spec.dtype
             )  # fmt: skip
-            scan = self._scans.setdefault(key, made)
-            while len(self._scans) > KEPT:
-                self._scans.pop(next(iter(self._scans)), None)
+            with self._lock:
+                scan = self._scans.setdefault(key, made)
+                while len(self._scans) > KEPT:
+                    del self._scans[next(iter(self._scans))]
         return scan
 
     def __call__(self, name: str, *words: Any, **options: Any) -> Kernel:
@@ -328,11 +329,16 @@ class Kernels:
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)
+        if len(set(spec.frames)) < len(spec.frames):
+            raise ArgumentError(f"wrenches names a frame twice: {', '.join(spec.frames)}; add the wrenches at one frame")
         if spec.frames and not any(takes(self.table[name].function, "wrenches") for name, *_ in spec.quantities):
             forced = ", ".join(name for name, row in self.table.items() if takes(row.function, "wrenches"))
             raise ArgumentError(f"wrenches act on {forced}, not on {', '.join(spec.labels)}")
         if len(set(spec.labels)) < len(spec.labels):
             raise ArgumentError(f"a kernel computes each quantity once; {spec.labels} names one twice")
+        outputs = [x for name in names for x in self.table[name].outputs]
+        if len(set(outputs)) < len(outputs):
+            raise ArgumentError(f"results of {', '.join(spec.labels)} have the same name; make a kernel of each")
 
 
 def takes(function: Callable[..., Any], word: str) -> bool:

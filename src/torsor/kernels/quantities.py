@@ -25,7 +25,7 @@ from torsor.model.refusals import (
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in", "relative_to")
-#: inputs that methods have as options: a kernel has them if its spec says so (extra)
+#: inputs that methods have as options: a kernel has those that its spec names (``extra``)
 OPTIONAL_INPUTS = ("at", "base_velocity", "base_acceleration", "load")
 HYBRID = ("q", "v", "a", "tau", "prescribed")
 

@@ -30,7 +30,7 @@ class Quantity(NamedTuple):
     ``inverse_of`` is the quantity, of the same inputs, whose inverse is the result: a kernel needs only that one.
     ``configurations`` are the outputs that are configurations ("" the only one): derivatives of these are velocities.
     ``implicit(kernels, spec, choice)`` makes the derivative of a result that is the solution of an equation, from that equation
-    (:mod:`torsor.kernels.implicit`).  ``checks`` are the last outputs if these say whether the others can be trusted: they are
+    (:mod:`torsor.kernels.implicit`).  ``checks`` are the last outputs if these are checks of the others: they are
     not differentiated, and a derivative has them too.
     ``no_derivative`` is the reason why a result has none, if so.
     ``lenient`` kernels return results that are not finite; the caller checks them.

@@ -57,6 +57,15 @@ def _labels(quantity: tuple[Any, ...]) -> Iterator[str]:
         yield "+".join(word) if isinstance(word, tuple) else word or ""
 
 
+def as_names(argument: str, given: Any) -> tuple[str, ...]:
+    """One name or several, as a tuple; ``argument`` is the name of the argument in errors."""
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise ArgumentError(f"{argument} must be a name or a list of names, not {given!r}")
+    return tuple(given)
+
+
 def as_words(options: Mapping[str, Any]) -> tuple[Any, ...]:
     """Options in the order of a quantity's words: the name of one that is True, None for one that is False; lists as tuples.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from torsor.errors import ModelError
 from torsor.model.magnitudes import check_size
-from torsor.scalar import Scalar
+from torsor.scalar import Scalar, is_zero
 from torsor.scalar.ops import absolute
 from torsor.spatial import Force, Inertia, Motion, Transform, Vec
 from torsor.spatial import arguments as read
@@ -95,7 +95,7 @@ class Drag:
 
     def drag(self, V: Motion) -> Force:
         rows = zip(self.linear, self.quadratic, (*V.w, *V.v), strict=True)
-        return Force.of([-(x * v) - (c * (absolute(v) * v) if not _is_zero(c) else 0) for x, c, v in rows])
+        return Force.of([-(x * v) - (c * (absolute(v) * v) if not is_zero(c) else 0) for x, c, v in rows])
 
 
 Element: TypeAlias = GravityCompensation | Buoyancy | Drag
@@ -149,10 +149,6 @@ def thrust(force: ArrayLike, axis: ArrayLike = (0, 0, 1), ratio: float = 0.0) ->
     return np.concatenate([f * k, f], axis=-1)
 
 
-def _is_zero(x: Any) -> bool:
-    return isinstance(x, (int, float)) and x == 0
-
-
 def _set(element: Any, name: str, x: Any, negative: bool = False) -> None:
     object.__setattr__(element, name, _number(f"{type(element).__name__}: {name}", x, negative))
 
@@ -163,4 +159,4 @@ def _number(what: str, x: Any, negative: bool = False) -> Scalar:
     check_size(what, (x,))
     if isinstance(x, (int, float)) and not negative and x < 0:
         raise ModelError(f"{what} must not be negative, not {x!r}")
-    return 0 if _is_zero(x) else x
+    return 0 if is_zero(x) else x

@@ -87,7 +87,7 @@ class Mechanism(ConfigurationSpace, Topology):
     def actuators(self) -> dict[str, tuple[ActuatorLaw, ...]]:
         """The actuators of the robot's file by joint, for ``rollout(actuators=robot.actuators)``; MJCF files have them.
 
-        A motor without gear, filter and limits is no law: its joint has no entry, and its command is the joint force.
+        A motor without gear, filter and limits needs no law: its joint has no entry, and its command is the joint force.
         """
         return {j.name: j.actuator for j in self._description.joints if j.actuator and j.name in self.joints}
 
@@ -126,8 +126,8 @@ class Mechanism(ConfigurationSpace, Topology):
     def total_mass(self, *, below: str | None = None, moving: bool = False, links: Sequence[str] | None = None) -> Scalar:
         """m = Σ m_i [kg] of all links and rotors, as ``robot.mass``, or of a part of the robot.
 
-        ``below="link"``: that link and all after it in the tree; ``links=[...]``: these links; ``moving=True`` leaves out what
-        is fixed to a fixed base.
+        ``below="link"``: that link and all after it in the tree; ``links=[...]``: these links; ``moving=True`` leaves out links
+        that are fixed to a fixed base.
         """
         total: Scalar = as_float(sum(inertia.m for inertia in part_of(self._model, below, moving, links).inertia))
         return total

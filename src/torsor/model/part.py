@@ -24,7 +24,7 @@ def part_of(
 ) -> Model:
     """The model with the masses of a part: ``links`` by name, or the link ``below`` and all links after it in the tree.
 
-    By default these are all links.  ``moving=True`` leaves out what is fixed to a fixed base.  Rotors and force elements
+    By default these are all links.  ``moving=True`` leaves out links fixed to a fixed base.  Rotors and force elements
     belong to the link on which they are mounted.
     """
     if moving not in MOVING:

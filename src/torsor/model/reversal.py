@@ -94,7 +94,7 @@ class ReversedJoint(JointType):
 
 
 def reverse(kind: JointType) -> JointType:
-    """The joint with its sides exchanged: about the opposite axis where it has one axis, :class:`Reversed` otherwise.
+    """The joint with its sides exchanged: about the opposite axis where it has one axis, :class:`ReversedJoint` otherwise.
 
     >>> from torsor.model.joints import Revolute
     >>> from torsor.spatial import Vec

@@ -12,7 +12,7 @@ from typing import Any
 
 from torsor.model.description import Joint, Link
 from torsor.model.joints import Cylindrical, Fixed, Helical, JointType, Prismatic, Revolute
-from torsor.scalar import Scalar, tidy
+from torsor.scalar import is_zero, tidy
 from torsor.spatial import Transform, Vec
 from torsor.spatial.vector import flat
 
@@ -52,14 +52,10 @@ def _restate(kind: JointType, seat: Transform) -> JointType | None:
         return kind
     if not isinstance(kind, SINGLE_AXIS):
         return None
-    along = all(_is_zero(x) for x in kind.axis.cross(seat.r))  # a shift along the axis does not change the axis
+    along = all(is_zero(x) for x in kind.axis.cross(seat.r))  # a shift along the axis does not change the axis
     if not (isinstance(kind, Prismatic) or along):
         return None
     return replace(kind, axis=Vec(*(tidy(x) for x in seat.E @ kind.axis)))
-
-
-def _is_zero(x: Scalar) -> bool:
-    return isinstance(x, (int, float)) and x == 0
 
 
 def snap_rounding(X: Transform) -> Transform:

@@ -13,7 +13,7 @@ from torsor.model.model import Model
 
 
 class Kind(NamedTuple):
-    """What a sensor reads: some ``rows`` of a quantity, or of a column of the motion; ``at`` is a "frame", "cut" or "joint"."""
+    """A sensor's reading: some ``rows`` of a quantity, or of a column of the motion; ``at`` is a "frame", "cut" or "joint"."""
 
     quantity: str
     at: str

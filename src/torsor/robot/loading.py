@@ -118,7 +118,7 @@ def save_files(robot: Robot, path: str | PathLike[str], format: str | None = Non
 
 
 def save_urdf(robot: Robot, path: str | PathLike[str]) -> None:
-    """Write the links and joints as a URDF [m, kg, rad]; :func:`save` with ``format="urdf"``, which has what is left out."""
+    """Write the links and joints as a URDF [m, kg, rad]; :func:`save` with ``format="urdf"``, which names the omitted data."""
     save(robot, path, format="urdf")
 
 

@@ -192,7 +192,7 @@ class Robot(Computed, Exports):
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
         ``controls`` are joint forces held over each step, ``controller=`` a function recorded into the kernel, ``vary=`` makes
-        robots differ, ``differentiable=True`` keeps what gradients need; see :func:`torsor.simulate.rollout` (MR §8.5).
+        robots differ, ``differentiable=True`` keeps the states for gradients; see :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 

@@ -29,7 +29,7 @@ from torsor.scalar.ops import (
     where,
 )
 from torsor.scalar.repeat import repeatable
-from torsor.scalar.scalar import Scalar, Scalars
+from torsor.scalar.scalar import Scalar, Scalars, is_zero
 
 __all__ = [
     "Dual",
@@ -44,6 +44,7 @@ __all__ = [
     "cos",
     "exp",
     "is_constant",
+    "is_zero",
     "log",
     "maximum",
     "minimum",

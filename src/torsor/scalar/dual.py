@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torsor.scalar.scalar import Scalar
-
-
-def _zero(x: Scalar) -> bool:
-    return isinstance(x, (int, float)) and x == 0
+from torsor.scalar.scalar import Scalar, is_zero
 
 
 def _sum(a: Scalar, b: Scalar) -> Scalar:
-    return b if _zero(a) else a if _zero(b) else a + b
+    return b if is_zero(a) else a if is_zero(b) else a + b
 
 
 def _product(a: Scalar, b: Scalar) -> Scalar:
-    return 0 if _zero(a) or _zero(b) else a * b
+    return 0 if is_zero(a) or is_zero(b) else a * b
 
 
 class Dual:
@@ -106,7 +102,7 @@ class Dual:
 
 
 def _quotient(a: Scalar, b: Scalar) -> Scalar:
-    return 0 if _zero(a) else a / b
+    return 0 if is_zero(a) else a / b
 
 
 def value(x: Any) -> Scalar:

@@ -35,3 +35,12 @@ class Scalar(Protocol):
 
 #: q, v, τ, a row of a matrix
 Scalars: TypeAlias = Sequence[Scalar]
+
+
+def is_zero(x: Any) -> bool:
+    """Whether x is the constant zero: a recorded expression or a symbol is not, whatever its value will be.
+
+    >>> is_zero(0), is_zero(0.0), is_zero(1)
+    (True, True, False)
+    """
+    return isinstance(x, (int, float)) and x == 0

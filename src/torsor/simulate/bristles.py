@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray
 
 
-class Row(NamedTuple):
+class BristleRow(NamedTuple):
     """A law, the coordinate it acts on, and k of a mimic joint that moves at k v (else 1)."""
 
     law: LuGre
@@ -23,13 +23,13 @@ class Row(NamedTuple):
     k: Any
 
 
-def bristle_rows(model: Model) -> list[Row]:
+def bristle_rows(model: Model) -> list[BristleRow]:
     """The laws of a model that have an internal state, in the order of their joints."""
     rows = []
     for i, laws in enumerate(model.friction):
         coupling = model.coupling[i]
         k = 1 if coupling is None else coupling.k
-        rows += [Row(law, model.v_start[i] + d, k) for d, law in enumerate(laws) if getattr(law, "states", 0)]
+        rows += [BristleRow(law, model.v_start[i] + d, k) for d, law in enumerate(laws) if getattr(law, "states", 0)]
     return rows
 
 

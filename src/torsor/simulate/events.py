@@ -67,7 +67,7 @@ def _label(name: str) -> str:
 
 
 class StepInterval(NamedTuple):
-    """A segment of a motion: its end, and ``at(t)`` for times within."""
+    """An interval of a motion: its end, and ``at(t)`` for times within."""
 
     t: float
     q: Array
@@ -81,16 +81,16 @@ def crosses(before: float, after: float, direction: int) -> bool:
 
 
 def locate(
-    function: Callable[[float, Array, Array], float], t: float, before: float, segment: StepInterval, after: float
+    function: Callable[[float, Array, Array], float], t: float, before: float, interval: StepInterval, after: float
 ) -> float:
     """The time just after a crossing, by the Illinois variant of regula falsi; no more than TOLERANCE after the zero."""
-    low, high, f, g, side = t, segment.t, before, after, 0
+    low, high, f, g, side = t, interval.t, before, after, 0
     while high - low > TOLERANCE:
         middle = high - g * (high - low) / (g - f) if g != f else (low + high) / 2
         middle = min(max(middle, low + TOLERANCE / 4), high - TOLERANCE / 4)  # just after the root, so that both ends converge
         if high - low <= 2 * np.spacing(high):
             break
-        value = function(middle, *segment.at(middle))
+        value = function(middle, *interval.at(middle))
         if (value < 0) == (before < 0) and value != 0:
             low, f, g = middle, value, g / 2 if side < 0 else g
             side = -1

@@ -20,7 +20,7 @@ BLOCK = 4096
 RECORDS_PER_STEP = 4
 
 
-class Row(NamedTuple):
+class RecordRow(NamedTuple):
     """A state to evaluate within a step: ``step`` if work and losses are summed there, ``kept`` if it is recorded."""
 
     t: float
@@ -41,7 +41,7 @@ class Schedule(Protocol):
     def keeps_step_end(self, t: float) -> bool:
         """Whether to record the end of a step that is not a grid time."""
 
-    def rows_within(self, start: float, end: float) -> Sequence[Row]:
+    def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
         """States to evaluate between the ends of a step."""
 
 
@@ -57,7 +57,7 @@ class GridTimes:
     def keeps_step_end(self, t: float) -> bool:
         return False
 
-    def rows_within(self, start: float, end: float) -> Sequence[Row]:
+    def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
         return ()
 
 
@@ -70,9 +70,9 @@ class EachStep:
     def keeps_step_end(self, t: float) -> bool:
         return True
 
-    def rows_within(self, start: float, end: float) -> Sequence[Row]:
+    def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
         times = (start + (end - start) * np.arange(1, RECORDS_PER_STEP) / RECORDS_PER_STEP).tolist()
-        return [Row(t, True, True) for t in times]
+        return [RecordRow(t, True, True) for t in times]
 
 
 class Regular:
@@ -87,11 +87,14 @@ class Regular:
     def keeps_step_end(self, t: float) -> bool:
         return self._take(t)
 
-    def rows_within(self, start: float, end: float) -> Sequence[Row]:
+    def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
         inner = [t for t in self.times if start < t < end]
         self.times = [t for t in self.times if t >= end]
         return sorted(
-            [*(row._replace(kept=False) for row in EachStep().rows_within(start, end)), *(Row(t, False, True) for t in inner)]
+            [
+                *(row._replace(kept=False) for row in EachStep().rows_within(start, end)),
+                *(RecordRow(t, False, True) for t in inner),
+            ]
         )
 
     def _take(self, t: float) -> bool:

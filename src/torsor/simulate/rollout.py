@@ -22,7 +22,7 @@ from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
-from torsor.simulate.rollout_gradient import CONSTANT, Adjoint, Segment, run_in_segments
+from torsor.simulate.rollout_gradient import CONSTANT, Adjoint, StepRange, run_in_ranges
 from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records, memory_rows
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, StepProgram, wrench_argument
 from torsor.support.user_arrays import as_array, float_type
@@ -140,13 +140,13 @@ def rollout(
     backward = _adjoint_scan(robot, plan, check, kind.name) if differentiable else None
     if size and (differentiable or asked):
         scan = scan.with_all_rows  # the memory is needed at each record
-    segments: list[Segment] = []
+    ranges: list[StepRange] = []
     try:
         if backward is None:
             qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
         else:
             state = [np.array(x) for x in state]  # the caller may change the arrays before the gradient is computed
-            (qs, vs, *after), segments = run_in_segments(scan, state, feeds, T, every)
+            (qs, vs, *after), ranges = run_in_ranges(scan, state, feeds, T, every)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
     t = np.arange(every, T + 1, every) * float(dt)
@@ -157,7 +157,7 @@ def rollout(
     if backward is not None:
         starts = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
         batches = {name: x.shape[:-1] for name, x in starts.items()}
-        adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, segments, every)
+        adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, ranges, every)
     return Rollout(t, qs, vs, read, given, adjoint)
 
 

@@ -143,7 +143,7 @@ class RolloutGradient:
     actuator_memory: np.ndarray | None = None  #: by that of the actuators
 
 
-class Segment(NamedTuple):
+class StepRange(NamedTuple):
     """Consecutive steps, and the states before them: all ``(..., n + 1, size)``, or only the first, to run from again."""
 
     first: int
@@ -168,7 +168,7 @@ class Adjoint(NamedTuple):
     batch: dict[str, tuple[int, ...]]  #: leading axes of q0, v0, memory and actuator_memory as they were given
     forward: Scan
     backward: Scan
-    segments: list[Segment]  #: in the order of time
+    ranges: list[StepRange]  #: in the order of time
     every: int
 
     def gradient(self, batch: tuple[int, ...], records: int, weights: dict[str, Any]) -> RolloutGradient:
@@ -178,13 +178,13 @@ class Adjoint(NamedTuple):
         moving, dtype = sum(s.size for s in state), self.backward.dtype
         adjoint = np.zeros((*batch, moving + sum(s.size for s in fixed)), dtype)
         rows: list[np.ndarray] = []
-        for segment in reversed(self.segments):
-            end = segment.first + segment.steps
-            if self.every > 1 and end % self.every == 0:  # the end of the segment was recorded
+        for part in reversed(self.ranges):
+            end = part.first + part.steps
+            if self.every > 1 and end % self.every == 0:  # the last step of the range was recorded
                 adjoint[..., :moving] += np.concatenate([w[..., end // self.every - 1, :] for w in given], -1)
-            inside = [np.zeros((segment.steps, *s.shape), dtype) for s in state] if self.every > 1 else given
-            before = [x[..., :-1, :] for x in self._states(segment)]
-            found = self.backward(*before, *segment.step_inputs(self.feeds), *inside, adjoint, steps=segment.steps)
+            inside = [np.zeros((part.steps, *s.shape), dtype) for s in state] if self.every > 1 else given
+            before = [x[..., :-1, :] for x in self._states(part)]
+            found = self.backward(*before, *part.step_inputs(self.feeds), *inside, adjoint, steps=part.steps)
             adjoint, *more = found if stepped else (found,)
             rows[:0] = more
         along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, records, 0))
@@ -210,10 +210,10 @@ class Adjoint(NamedTuple):
         memories = [out[name] for name in ("memory", "actuator_memory") if sizes[name]]
         return [out["q"], out["v"], *([np.concatenate(memories, axis=-1)] if memories else ())]
 
-    def _states(self, segment: Segment) -> list[np.ndarray]:
-        if segment.complete:
-            return segment.states
-        found = self.forward(*segment.states, *segment.step_inputs(self.feeds), steps=segment.steps, with_start=True)
+    def _states(self, part: StepRange) -> list[np.ndarray]:
+        if part.complete:
+            return part.states
+        found = self.forward(*part.states, *part.step_inputs(self.feeds), steps=part.steps, with_start=True)
         return list(found)
 
     def _by_name(self, whole: dict[str, np.ndarray], along: dict[str, np.ndarray]) -> RolloutGradient:
@@ -269,28 +269,28 @@ def _sum_to(x: np.ndarray, lead: tuple[int, ...], own: int) -> np.ndarray:
 # -- the states to differentiate at ---------------------------------------------------------------------------------
 
 
-def run_in_segments(
+def run_in_ranges(
     scan: Scan, state: Sequence[np.ndarray], feeds: Sequence[StepInput], T: int, every: int
-) -> tuple[list[np.ndarray], list[Segment]]:
-    """The recorded states, and the segments: one with all states if each is recorded, else some √T from checkpoints."""
+) -> tuple[list[np.ndarray], list[StepRange]]:
+    """The recorded states, and the ranges: one with all states if each is recorded, else some √T from checkpoints."""
     if every == 1:
         states = list(scan(*state, *(f.values for f in feeds), steps=T, with_start=True))
         for x in states:
             x.flags.writeable = False  # the gradient is computed at these states
-        return [x[..., 1:, :] for x in states], [Segment(0, T, states, True)]
-    segments: list[Segment] = []
+        return [x[..., 1:, :] for x in states], [StepRange(0, T, states, True)]
+    ranges: list[StepRange] = []
     records: list[list[np.ndarray]] = []
     now, first = list(state), 0
     for steps in segment_lengths(T, every):
-        segments.append(Segment(first, steps, now, False))
+        ranges.append(StepRange(first, steps, now, False))
         try:
-            now = [x[..., -1, :] for x in scan(*now, *segments[-1].step_inputs(feeds), steps=steps, every=steps)]
+            now = [x[..., -1, :] for x in scan(*now, *ranges[-1].step_inputs(feeds), steps=steps, every=steps)]
         except NotFinite as error:
             raise NotFinite(str(error), error.state, first + error.step, error.output) from None
         first += steps
         if first % every == 0:
             records.append(now)
-    return [np.stack(rows, axis=-2) for rows in zip(*records, strict=True)], segments
+    return [np.stack(rows, axis=-2) for rows in zip(*records, strict=True)], ranges
 
 
 def segment_lengths(T: int, every: int) -> list[int]:

@@ -24,7 +24,7 @@ SHOWN = 200_000
 
 
 class RolloutInputs(NamedTuple):
-    """What the joint forces of a rollout follow from: the inputs at its records, and how it was run."""
+    """Data from which the joint forces of a rollout follow: the inputs at its records, and how it was run."""
 
     robot: Robot
     integrator: str
@@ -149,7 +149,7 @@ class RolloutOutput:
         """The gradient of a loss by all that the rollout was given: λ = ∂Φ/∂xᵀ (λ⁺ + w⁺), from the last step to the first.
 
         The arguments are the gradient w of the loss by the recorded states, with the rows of ``rollout.q`` and ``rollout.v``;
-        those by q and by q0 are tangent vectors (nv), and what is not given is zero.  The rollout must have been made with
+        those by q and by q0 are tangent vectors (nv), and the default is zero.  The rollout must have been made with
         ``differentiable=True``.  The gradient is that of the rollout as it was, also if arrays have changed since.  If its
         ``record`` is not "all", states are computed again from about √T checkpoints.
 

@@ -1,4 +1,4 @@
-"""What sensors read at a state of a rollout, over any scalar: the quantities of one evaluation of its equation of motion."""
+"""Readings of sensors at a state of a rollout, over any scalar: the quantities of one evaluation of its equation of motion."""
 
 from __future__ import annotations
 

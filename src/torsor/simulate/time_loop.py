@@ -13,7 +13,7 @@ from torsor.simulate import limits, transitions
 from torsor.simulate.controllers import Law
 from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval
 from torsor.simulate.modes import Mode, at_rest, decide, margin
-from torsor.simulate.record import Record, Row, Schedule
+from torsor.simulate.record import Record, RecordRow, Schedule
 from torsor.simulate.stages import Acceleration, Advance
 from torsor.simulate.system import InternalState, System
 from torsor.support.progress import Progress
@@ -35,7 +35,7 @@ class Forces:
 
 
 class Method(Protocol):
-    """An integrator as a source of segments: each is one step, or the part of it before ``stop``."""
+    """An integrator as a source of intervals: each is one step, or the part of it before ``stop``."""
 
     def restart(self) -> None:
         """Discard the history: the state or the forces have jumped."""
@@ -44,7 +44,7 @@ class Method(Protocol):
         """One step from (q, v) at t, no further than ``stop``."""
 
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """The state at the end of a segment, on the constraints."""
+        """The state at the end of an interval, on the constraints."""
 
 
 @dataclass
@@ -107,9 +107,9 @@ class Run:
 
     def keep(self, *, kept: bool = True) -> None:
         """Add the present state to the record."""
-        self.keep_state(self.q, self.v, Row(self.t, True, kept))
+        self.keep_state(self.q, self.v, RecordRow(self.t, True, kept))
 
-    def keep_state(self, q: Array, v: Array, row: Row) -> None:
+    def keep_state(self, q: Array, v: Array, row: RecordRow) -> None:
         """Add a state, its forces and the internal states to the record."""
         t = row.t
         own = self.system.robot_coordinates(q, v)
@@ -185,7 +185,7 @@ def run_without_events(run: Run, grid: Grid, advance: Advance, *, by_force: bool
 
 
 class FixedStep:
-    """A fixed-step method as a source of segments: within a step, ``at`` computes a shorter step."""
+    """A fixed-step method as a source of intervals: within a step, ``at`` computes a shorter step."""
 
     def __init__(self, run: Run, advance: Advance):
         self.run, self.step = run, advance
@@ -227,23 +227,23 @@ def run_with_events(run: Run, grid: Grid, method: Method, schedule: Schedule) ->
 
 
 def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
-    """One segment, or its part before the first event in it."""
+    """One interval, or its part before the first event in it."""
     if transitions.apply_impacts_of_pressed_joints(run):
         method.restart()
     if run.update_mode():
         method.restart()
     run.begin_internal_states()  # forces that are held may be new
-    segment, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
-    found = transitions.crossings(run, guards, segment)
-    first = min((c.t for c in found), default=segment.t)
-    if segment.t < first + TOLERANCE and any(c.guard.terminal for c in found):
-        later = first + TOLERANCE  # no segment follows, so later events within the tolerance are found here
-        found = transitions.crossings(run, guards, StepInterval(later, *segment.at(later), segment.at))
+    interval, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
+    found = transitions.crossings(run, guards, interval)
+    first = min((c.t for c in found), default=interval.t)
+    if interval.t < first + TOLERANCE and any(c.guard.terminal for c in found):
+        later = first + TOLERANCE  # no interval follows, so later events within the tolerance are found here
+        found = transitions.crossings(run, guards, StepInterval(later, *interval.at(later), interval.at))
     end = max((c.t for c in found if c.t <= first + TOLERANCE), default=first)  # all of these have passed zero there
     run.steps += 1
     for row in schedule.rows_within(run.t, end):
-        run.keep_state(*run.system.project(*segment.at(row.t), row.t), row)
-    run.t, (run.q, run.v) = end, segment.at(end) if found else (segment.q, segment.v)
+        run.keep_state(*run.system.project(*interval.at(row.t), row.t), row)
+    run.t, (run.q, run.v) = end, interval.at(end) if found else (interval.q, interval.v)
     run.begin_internal_states()
     run.q, run.v = method.settle(run.t, run.q, run.v)
     if run.mode.held:

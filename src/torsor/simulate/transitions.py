@@ -1,4 +1,4 @@
-"""Events within a segment: the functions to watch, the instants at which they pass zero, and the consequences.
+"""Events within an interval: the functions to watch, the instants at which they pass zero, and the consequences.
 
 The functions are users' events, the gaps of hard stops, the velocities of sliding joints and the forces on held ones.
 """
@@ -32,7 +32,7 @@ class Guard(NamedTuple):
     direction: int
     follow: Callable[[Run, list[Any]], None]
     terminal: bool = False
-    slope: Signal | None = None  #: the rate of the function, where it may pass zero and return within a segment
+    slope: Signal | None = None  #: the rate of the function, where it may pass zero and return within an interval
 
 
 class Crossing(NamedTuple):
@@ -43,7 +43,7 @@ class Crossing(NamedTuple):
 
 
 def guards_of(run: Run) -> list[Guard]:
-    """All guards of the next segment."""
+    """All guards of the next interval."""
     system, mode = run.system, run.mode
 
     def signal_of_event(event: Event) -> Signal:
@@ -57,9 +57,9 @@ def guards_of(run: Run) -> list[Guard]:
     ]
 
 
-def crossings(run: Run, guards: list[Guard], segment: StepInterval) -> list[Crossing]:
-    """The guards that pass zero in a segment."""
-    return [Crossing(t, g) for g in guards if (t := _time(run, segment, g)) is not None]
+def crossings(run: Run, guards: list[Guard], interval: StepInterval) -> list[Crossing]:
+    """The guards that pass zero in an interval."""
+    return [Crossing(t, g) for g in guards if (t := _time(run, interval, g)) is not None]
 
 
 def follow(run: Run, found: list[Crossing]) -> None:
@@ -69,34 +69,34 @@ def follow(run: Run, found: list[Crossing]) -> None:
             kind(run, causes)
 
 
-def _time(run: Run, segment: StepInterval, guard: Guard) -> float | None:
-    """The time at which a guard passes zero in a segment, or None."""
-    value, t, end = guard.function, run.t, segment
+def _time(run: Run, interval: StepInterval, guard: Guard) -> float | None:
+    """The time at which a guard passes zero in an interval, or None."""
+    value, t, end = guard.function, run.t, interval
     before, after = value(t, run.q, run.v), value(end.t, end.q, end.v)
-    if before == 0 and after < 0 and guard.direction < 0:  # away from zero and back within the segment: a short bounce
-        width = segment.t - run.t
+    if before == 0 and after < 0 and guard.direction < 0:  # away from zero and back within the interval: a short bounce
+        width = interval.t - run.t
         while before <= 0 and width > TOLERANCE:
             width /= 2
-            t, before = run.t + width, value(run.t + width, *segment.at(run.t + width))
+            t, before = run.t + width, value(run.t + width, *interval.at(run.t + width))
         if before <= 0:
             return run.t + width
-    if guard.slope is not None and before > 0 and after > 0 and (lowest := _lowest(run, segment, guard, before, after)):
+    if guard.slope is not None and before > 0 and after > 0 and (lowest := _lowest(run, interval, guard, before, after)):
         end, after = lowest, value(lowest.t, lowest.q, lowest.v)
     return locate(value, t, before, end, after) if crosses(before, after, guard.direction) else None
 
 
-def _lowest(run: Run, segment: StepInterval, guard: Guard, before: float, after: float) -> StepInterval | None:
-    """The segment up to the least value of a guard that is positive at both ends and falls first, then rises; else None.
+def _lowest(run: Run, interval: StepInterval, guard: Guard, before: float, after: float) -> StepInterval | None:
+    """The interval up to the least value of a guard that is positive at both ends and falls first, then rises; else None.
 
     A guard that is further from zero than its slopes at both ends would move it together cannot reach zero between them.
     """
-    slope, h = guard.slope, segment.t - run.t
+    slope, h = guard.slope, interval.t - run.t
     assert slope is not None
-    first, last = slope(run.t, run.q, run.v), slope(segment.t, segment.q, segment.v)
+    first, last = slope(run.t, run.q, run.v), slope(interval.t, interval.q, interval.v)
     if not first < 0 < last or min(before, after) > (last - first) * h:
         return None
-    t = locate(slope, run.t, first, segment, last)
-    return StepInterval(t, *segment.at(t), segment.at)
+    t = locate(slope, run.t, first, interval, last)
+    return StepInterval(t, *interval.at(t), interval.at)
 
 
 def _speed(t: float, q: Array, v: Array, row: int, side: float) -> float:

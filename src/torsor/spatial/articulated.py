@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, overload
 
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Scalar, Scalars, is_zero
 from torsor.spatial.inertia import Inertia
-from torsor.spatial.linear import Factors, factor, is_zero, plus_diagonal, solve
+from torsor.spatial.linear import Factors, factor, plus_diagonal, solve
 from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import Force, Forces, Motion, Subspace
 from torsor.spatial.vector import Mat, Sym, Vec

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from torsor.errors import SingularError
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Scalar, Scalars, is_zero
 
 #: an entry of a right-hand side: a scalar, or anything that scales and subtracts (a Force, say)
 Entry = TypeVar("Entry")
@@ -137,8 +137,3 @@ def dot(a: Scalars, b: Scalars) -> Scalar:
         if not (is_zero(x) or is_zero(y)):
             total = total + x * y
     return total
-
-
-def is_zero(x: Scalar) -> bool:
-    """Whether x is the constant zero while the program is recorded."""
-    return isinstance(x, (int, float)) and x == 0

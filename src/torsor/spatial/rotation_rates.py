@@ -34,7 +34,7 @@ def rpy_rates(x: Vec) -> Mat:
     return Mat(roll, Vec(-x.y / cosine, x.x / cosine, 0), Vec(-(x.z * roll.x), -(x.z * roll.y), 1))
 
 
-#: what an error says at gimbal lock
+#: error message at gimbal lock
 LOCK_MESSAGE = (
     "gimbal lock: at a pitch of ±90° roll and yaw turn about the same axis, so rates of roll, pitch and yaw do not exist "
     "(cos pitch < 1e-10); use a quaternion, or the twist itself"

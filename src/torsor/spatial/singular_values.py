@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.scalar import Scalar, Scalars, repeatable, sqrt, where
-from torsor.spatial.linear import dot, is_zero
+from torsor.scalar import Scalar, Scalars, is_zero, repeatable, sqrt, where
+from torsor.spatial.linear import dot
 
 #: sweeps after which the rows of any k×n matrix are orthogonal to rounding, by k; the convergence is quadratic
 SWEEPS = {1: 0, 2: 2, 3: 5, 4: 6, 5: 7, 6: 8}

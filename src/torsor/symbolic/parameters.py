@@ -19,6 +19,7 @@ from typing import Any
 
 from torsor.errors import ArgumentError
 from torsor.model.description import Description, Joint, Link
+from torsor.scalar import is_zero
 from torsor.spatial import Inertia, Mat, Sym, Transform, Vec, about
 from torsor.spatial.rotation import to_rpy
 from torsor.spatial.vector import AXES, IDENTITY, flat
@@ -104,7 +105,7 @@ class Parameters:
         bodies = _labels([link.name for link in d.links])
         hinges = _labels([j.name for j in d.joints])
         links = tuple(self._link(link, bodies[link.name]) for link in d.links)
-        fans = [j.parent for j in d.joints if not all(_is_zero(x) for x in j.origin.r)]
+        fans = [j.parent for j in d.joints if not all(is_zero(x) for x in j.origin.r)]
         joints = []
         for j in d.joints:
             owner = bodies[j.parent] if fans.count(j.parent) == 1 else hinges[j.name]
@@ -117,7 +118,7 @@ class Parameters:
 
     def _link(self, link: Link, label: str) -> Link:
         G = link.inertia
-        if all(_is_zero(x) for x in flat(G)) or (_is_zero(G.m) and not all(_is_zero(x) for x in G.h)):
+        if all(is_zero(x) for x in flat(G)) or (is_zero(G.m) and not all(is_zero(x) for x in G.h)):
             return link
         scale = max((abs(x) for x in G.I if isinstance(x, (int, float))), default=0.0)
         mass = self._scalar("m", "m", label, G.m)
@@ -135,7 +136,7 @@ class Parameters:
         return Transform.of_pose(self._rotation(X.E.T, label, whose), Vec(*r))
 
     def _gravity(self, g: Vec) -> Vec:
-        at = [k for k, x in enumerate(g) if not _is_zero(x)]
+        at = [k for k, x in enumerate(g) if not is_zero(x)]
         if len(at) != 1 or not isinstance(g[at[0]], (int, float)):
             return Vec(*self._components("g", "g", "", "xyz", g))
         x = self._scalar("g", "g", "", abs(g[at[0]]))
@@ -222,10 +223,6 @@ def _labels(names: list[str]) -> dict[str, str]:
 
 def _subscript(label: str) -> str:
     return label if len(label) <= 2 or label.isdigit() else rf"\mathrm{{{label.replace('_', chr(92) + ',')}}}"
-
-
-def _is_zero(x: Any) -> bool:
-    return isinstance(x, (int, float)) and x == 0
 
 
 def _exact(x: Any, scale: float = 0.0) -> Any:

@@ -12,7 +12,7 @@ from torsor.compile.llvm.writer import Writer
 #: entries of the module's table from PYTHON_API on
 TABLE = (
     "array_type", "float_type", "float64_type", "int_type", "list_type", "tuple_type", "dict_type", "single", "double", "whole",
-    "none", "declined", "out", "only_out", "patience", "array_new", "vectorcall", "incref", "decref", "tuple_new", "tuple_set",
+    "none", "declined", "only_out", "patience", "array_new", "vectorcall", "incref", "decref", "tuple_new", "tuple_set",
     "float_new", "alloc", "int_value", "dict_size", "dict_next",
 )  # fmt: skip
 #: bytes of an ArgumentInfo

@@ -70,7 +70,9 @@ class _Call:
         w.label("keyword")  # and perhaps ``out``, the commonest keyword
         name = w.field("ptr", "%kwnames", layout.TUPLE_ITEMS)
         only = w.compare("eq", "i64", w.field("i64", "%kwnames", layout.SIZE), 1)
-        wanted = w.put(f"and i1 {only}, {w.compare('eq', 'ptr', name, self.table_address('out'))}")
+        signature = self.get(EntryInfo, self.entry, "signature")
+        names, count = self.get(SignatureInfo, signature, "names"), self.get(SignatureInfo, signature, "count")
+        wanted = w.put(f"and i1 {only}, {w.compare('eq', 'ptr', name, w.element('ptr', names, count))}")
         memory = w.element("ptr", "%args", inputs)
         taken = w.put(f"and i1 {wanted}, {w.compare('ne', 'ptr', memory, self.table_address('none'))}")
         into = w.branch(taken, "run", "arrange")
@@ -126,7 +128,10 @@ class _Call:
             w.label("array")
             same = w.compare("eq", "ptr", w.field("ptr", obj, layout.DESCR), descr)
             flags = w.put(f"and i32 {w.field('i32', obj, layout.FLAGS)}, {layout.READABLE}")
-            w.branch(w.put(f"and i1 {same}, {w.compare('eq', 'i32', flags, layout.READABLE)}"), "exact", "convert")
+            w.branch(w.put(f"and i1 {same}, {w.compare('eq', 'i32', flags, layout.READABLE)}"), "exact", "other_array")
+            w.label("other_array")  # a copy is compared with no ``out``, which would overwrite what another path reads again
+            w.require(w.compare("eq", "ptr", self.out, "null"))
+            w.jump("convert")
 
             w.label("exact")
             rank, shape = self.get(ArgumentInfo, argument, "rank"), self.get(ArgumentInfo, argument, "shape")
@@ -329,6 +334,8 @@ class _Call:
         answer = w.merge("ptr", (made, plainly), (other, named))
         w.branch(w.compare("eq", "ptr", answer, "null"), "no_memory", "fill")
         w.label("fill")
+        if layout.TUPLE_ITEMS > layout.TUPLE_HASH:  # −1: not computed yet; the memory of a named tuple is 0, a valid hash
+            w.do(f"store i64 -1, ptr {w.address('i8', answer, str(layout.TUPLE_HASH))}")
         with w.each(self.returned) as loop:
             made = w.element("ptr", self.made, loop.k)
             w.put(f"call i32 {self.table_address('tuple_set')}(ptr {answer}, i64 {loop.k}, ptr {made})")

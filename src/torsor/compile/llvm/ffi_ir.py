@@ -171,7 +171,7 @@ def _forget(w: Writer, api: str, error: str, arguments: str, label: str) -> None
 
 
 def _wait(w: Writer, shared: str) -> None:
-    """Until the pieces that helpers have begun are done; those that nobody began, the caller has done itself."""
+    """Until the pieces that helpers have begun are done; the caller has done the others itself."""
     pieces = w.element("i64", shared, str(_PIECES))
     pause = _entry(w, YIELD)
     w.jump("look")
@@ -251,7 +251,7 @@ def _help() -> str:
 
 
 def _release() -> str:
-    """``void @release(ptr shared)``: free the shared array if nobody else has it."""
+    """``void @release(ptr shared)``: free the shared array with its last reference."""
     w = Writer("internal void @release(ptr %shared)")
     before = _atomic(w, "sub", "%shared", _OWNERS, 1)
     w.branch(w.compare("eq", "i64", before, 1), "last", "others")

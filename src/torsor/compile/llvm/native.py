@@ -106,7 +106,7 @@ def compile_ir(ir: str) -> bytes:
             image: bytes = _machine().emit_object(module)
             return image
         except RuntimeError as error:
-            raise CompileError(f"LLVM refused a kernel; this is a fault of torsor, please report it: {error}") from error
+            raise CompileError(f"LLVM refused a kernel; this is a bug in torsor, please report it: {error}") from error
         finally:
             llvm.set_option("torsor", f"-{SCHEDULER}=true")  # options are the process's, which may have other users of LLVM
 

@@ -9,6 +9,7 @@ written twice, to row and column.
 from __future__ import annotations
 
 from torsor.compile.llvm.lanes import IRWriter
+from torsor.compile.llvm.tables import index_table
 from torsor.compile.rolled import Tree
 
 #: vectors of columns that are computed together: their sums do not wait for one another
@@ -47,7 +48,7 @@ class InverseLoop:
         above = [j for row in tree.ancestors for j in row]
         tables = {"order": tree.order, "start": start[:-1], "depth": depth, "list": first,
                   "above": [start[j] for j in above], "row": [j * self.n for j in above]}  # fmt: skip
-        return "\n".join(_table(name, numbers) for name, numbers in tables.items())
+        return "\n".join(index_table(name, numbers) for name, numbers in tables.items())
 
     def text(self) -> str:
         E, rows = self.b.E, "\n".join((self.rows(), self.diagonal(), self.end()))
@@ -357,11 +358,6 @@ rowdone:
 
 def _zero(v: IRWriter) -> str:
     return "zeroinitializer" if v.width > 1 else v.const(0.0)
-
-
-def _table(name: str, numbers: list[int]) -> str:
-    entries = ", ".join(f"i64 {x}" for x in numbers) or "i64 0"
-    return f"@{name} = internal constant [{max(1, len(numbers))} x i64] [{entries}]"
 
 
 def _read(table: str, index: str, name: str) -> str:

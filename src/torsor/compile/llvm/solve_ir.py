@@ -8,6 +8,7 @@ stay in registers while its sum is computed.  These are the operations of :func:
 from __future__ import annotations
 
 from torsor.compile.llvm.lanes import IRWriter
+from torsor.compile.llvm.tables import index_table
 from torsor.compile.llvm.writer import Loop, Writer
 from torsor.compile.rolled import Split
 
@@ -50,12 +51,13 @@ class SolveLoop:
             for d, j in enumerate(ancestors[k]):
                 below[j].append((self.start[k] + d, k * stride))
         above = [[(self.start[k] + d, j * stride) for d, j in reversed([*enumerate(row)])] for k, row in enumerate(ancestors)]
-        rows: list[tuple[int, ...]] = []
-        terms: list[tuple[int, ...]] = []
+        rows: list[int] = []
+        terms: list[int] = []
         for k, found in (*((k, below[k]) for k in reversed(range(n))), *enumerate(above)):
-            rows.append((k * stride, len(terms), len(terms) + len(found), self.start[k] + len(ancestors[k])))
-            terms += found
-        return "\n".join((_table("solve_rows", rows, 4), _table("solve_terms", terms, 2)))
+            first = len(terms) // 2
+            rows += (k * stride, first, first + len(found), self.start[k] + len(ancestors[k]))
+            terms += [x for term in found for x in term]
+        return "\n".join((index_table("solve_rows", rows), index_table("solve_terms", terms)))
 
     def columns(self, m: int) -> str:
         """``T @solve_columns<m>(ptr memory, ptr X)``: m vectors of columns from X on; returns 0·x summed."""
@@ -146,8 +148,3 @@ class SolveLoop:
 
 def _values(loop: Loop) -> list[str]:
     return list(loop.now.values())
-
-
-def _table(name: str, rows: list[tuple[int, ...]], width: int) -> str:
-    numbers = ", ".join(f"i64 {x}" for row in rows for x in row) or ", ".join(["i64 0"] * width)
-    return f"@{name} = internal constant [{width * max(1, len(rows))} x i64] [{numbers}]"

@@ -41,12 +41,12 @@ from torsor.io.mjcf.sensors import sensor_elements, with_sensor_sites
 from torsor.io.mjcf.shape_elements import Assets, geom
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment, short_list
+from torsor.io.shared.xml_text import write_xml
 from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import FLOATING_BASE, WORLD, Description
 from torsor.model.forces import GravityCompensation
 from torsor.model.splitting import split_composites
 from torsor.spatial import Transform
-from torsor.support.files import write_text
 from torsor.support.text import unused_name
 
 
@@ -70,17 +70,7 @@ def write_mjcf(
     """
     d, moved = exchange_inertias(rotors_as_armature(description))
     page = _DocumentWriter(Tree(with_sensor_sites(split_composites(d))), Assets(d.source, path, roots), meshes, motors, moved)
-    try:
-        root = page.make_document(description)
-    except ModelError:
-        raise
-    except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is not text
-        raise ModelError(f"robot {d.name!r} cannot be written as XML: {error}") from error
-    etree.indent(root)
-    text = etree.tostring(root, encoding="unicode") + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    return write_xml(lambda: page.make_document(description), d.name, path)
 
 
 @dataclass

@@ -27,6 +27,7 @@ from lxml.etree import _Element as Element
 from torsor.errors import ModelError
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment
+from torsor.io.shared.xml_text import DECLARATION, write_xml
 from torsor.io.urdf.joints import TYPES, UNLIMITED, element_name
 from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import Description, Geometry, Joint, Link
@@ -35,7 +36,6 @@ from torsor.model.splitting import split_composites
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
-from torsor.support.files import write_text
 from torsor.support.text import unused_name
 
 #: shapes of other formats: a comment at the top lists them
@@ -46,28 +46,22 @@ _SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radiu
 def write_urdf(description: Description, path: str | os.PathLike[str] | None = None) -> str:
     """The URDF text of a description; with a path, also written there, atomically."""
     d = split_composites(rotors_as_armature(description))
-    try:
-        robot = etree.Element("robot", name=d.name)
-        robot.extend(etree.Comment(as_comment(line)) for line in losses(description, "urdf"))
-        for link in d.links:
-            robot.append(_link(link))
-        for j in d.joints:
-            robot.append(_joint(j))
-        taken = {j.name for j in d.joints}
-        for frame in d.frames:
-            robot.append(etree.Element("link", name=frame.name))
-            robot.append(
-                _joint(Joint(unused_name(f"{frame.name}_joint", taken), Fixed(), frame.link, frame.name, frame.origin))
-            )
-    except ModelError:
-        raise
-    except (ValueError, TypeError) as error:  # lxml: a control character in a name, a name that is not text
-        raise ModelError(f"robot {d.name!r} cannot be written as XML: {error}") from error
-    etree.indent(robot)
-    text = '<?xml version="1.0" encoding="utf-8"?>\n' + etree.tostring(robot, encoding="unicode") + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    return write_xml(lambda: _robot(d, losses(description, "urdf")), d.name, path, DECLARATION)
+
+
+def _robot(d: Description, comments: Iterable[str]) -> Element:
+    robot = etree.Element("robot", name=d.name)
+    robot.extend(etree.Comment(as_comment(line)) for line in comments)
+    for link in d.links:
+        robot.append(_link(link))
+    for j in d.joints:
+        robot.append(_joint(j))
+    taken = {j.name for j in d.joints}
+    for frame in d.frames:
+        robot.append(etree.Element("link", name=frame.name))
+        name = unused_name(f"{frame.name}_joint", taken)
+        robot.append(_joint(Joint(name, Fixed(), frame.link, frame.name, frame.origin)))
+    return robot
 
 
 # -- links ---------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ class Centroidal(CompiledMechanism):
     """Centroidal quantities of all links, or of a part of the robot.
 
     ``below="link"`` is that link and all after it in the tree, ``links=[...]`` are links by name; by default all links count, a
-    fixed base included, as in ``robot.mass``.  ``moving=True`` leaves out what is fixed to a fixed base (Pinocchio's rule).
+    fixed base included, as in ``robot.mass``.  ``moving=True`` leaves out links fixed to a fixed base (Pinocchio's rule).
     """
 
     @kernel_method
@@ -30,7 +30,7 @@ class Centroidal(CompiledMechanism):
         """c = Σ m_i c_i / Σ m_i, ``(3,)`` [m], in the world.
 
         ``below="link"``: of that link and all after it in the tree; ``links=[...]``: of these links.  By default all links
-        count, a fixed base included, as in ``robot.mass``; ``moving=True`` leaves out what is fixed to a fixed base.
+        count, a fixed base included, as in ``robot.mass``; ``moving=True`` leaves out links fixed to a fixed base.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()  # 1 kg at the end of each link of 1 m

@@ -14,7 +14,7 @@ from torsor.kernels.kernel_method import kernel_method
 
 
 class Quality(CompiledMechanism):
-    """How well a configuration suits a frame."""
+    """Measures of a configuration for a frame: manipulability and payload capacity."""
 
     @kernel_method
     def manipulability(

@@ -58,7 +58,7 @@ class Regressors(CompiledMechanism):
     def center_of_mass_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Y(q), ``(3, 10 N)``, with Σ m_i c_i = Y π [kg·m] for the parameters π of :attr:`inertial_parameters`.
 
-        The sum is over what moves, in world axes: m c of :meth:`center_of_mass` with ``moving=True``.  The columns of the
+        The sum is over the moving links, in world axes: m c of :meth:`center_of_mass` with ``moving=True``.  The columns of the
         moments of inertia are zero (Pinocchio's static regressor is without them).
         """
         return self._run("center_of_mass_regressor", (q,), out=out)
@@ -68,7 +68,8 @@ class Regressors(CompiledMechanism):
         """Y(q, v, a), ``(6, 10)``, with F = Y π [N·m, N]: the wrench on a body that moves with a frame, weight included.
 
         π are the ten parameters of that body in the frame's axes, about its origin, in the order of
-        :attr:`inertial_parameters`; F is in the same axes, at the same origin: what a wrist sensor reads of a payload.
+        :attr:`inertial_parameters`; F is in the same axes, at the same origin: the reading of a wrist sensor
+        that carries a payload.
 
         >>> import numpy as np, torsor as ts
         >>> robot = ts.robots.ur5()

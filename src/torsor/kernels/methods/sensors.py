@@ -1,4 +1,4 @@
-"""Methods of Robot: what instruments on it read."""
+"""Methods of Robot: readings of its sensors."""
 
 from __future__ import annotations
 
@@ -67,6 +67,6 @@ class Sensors(CompiledMechanism):
     ) -> Array:
         """τ_s = SᵀF, ``(nv,)``: the joint forces on the link side of the drives [N·m, N] (MR 8.54, 8.111).
 
-        τ of :meth:`inverse_dynamics` without what stays on the motor side: armature, rotor and friction.
+        τ of :meth:`inverse_dynamics` without the forces on the motor side: armature, rotor and friction.
         """
         return self._run("joint_torque_sensor", (q, v, a), wrenches=wrenches, expressed_in=expressed_in, out=out)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from torsor.algorithms.configuration import configuration_rate
 from torsor.algorithms.kinematics import joints
 from torsor.model.model import Model
-from torsor.scalar import Dual, Scalars
+from torsor.scalar import Dual, Scalars, is_zero
 from torsor.spatial import Force, Subspace, Transform
 from torsor.support.locks import cached_property
 
@@ -30,7 +30,7 @@ class ConstraintState:
     @cached_property
     def moving(self) -> list[Any]:
         """q as dual numbers: a function of them has its rate along v."""
-        if all(isinstance(x, (int, float)) and x == 0 for x in self.v):
+        if all(map(is_zero, self.v)):
             return list(self.q)
         return [Dual(x, dx) for x, dx in zip(self.q, configuration_rate(self.model, self.q, self.v), strict=True)]
 

@@ -12,7 +12,7 @@ from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.losses import losses_of
-from torsor.kernels.spec import Spec
+from torsor.kernels.spec import Spec, as_names
 from torsor.mechanics.constraints.solving import Solver
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Differentiation:
         if options.method not in METHODS:
             raise UnknownName("method", options.method, METHODS)
         loops = self.solver.equations.loops
-        driven = (options.loop_forces,) if isinstance(options.loop_forces, str) else tuple(options.loop_forces)
+        driven = as_names("loop_forces", options.loop_forces)
         for name in driven:
             if name not in loops:
                 raise UnknownName("loop", name, loops)
@@ -155,8 +155,7 @@ class Differentiation:
         rows = tuple(range(len(self.rows))) if options.switched else self.solver.independent_rows
         quantity = f"dynamics.{'direct' if options.method == 'direct' else 'multipliers'}", rows
         losses = losses_of(self.robot.model, friction=options.friction)
-        frames = (options.wrenches,) if isinstance(options.wrenches, str) else tuple(options.wrenches)
-        return Spec((quantity,), frames, options.expressed_in, losses, extra)
+        return Spec((quantity,), as_names("wrenches", options.wrenches), options.expressed_in, losses, extra)
 
 
 def refuse_derivative(given: dict[str, Any], bad: np.ndarray | None) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState
 from torsor.model.model import Frame, Model
-from torsor.scalar import Dual, rate, value
+from torsor.scalar import Dual, is_zero, rate, value
 from torsor.spatial import Acceleration, Force, Mat, Motion, Transform, Vec
 
 
@@ -111,7 +111,7 @@ def row(state: ConstraintState, p: Frame, s: Frame, X: Transform, F: Force) -> l
 
 def _with_rate(X: Transform, V: Motion) -> Transform:
     """X as it changes with the relative twist V: Ė = −[ω]E, ṙ = Eᵀv."""
-    if all(isinstance(x, (int, float)) and x == 0 for x in (*V.w, *V.v)):
+    if all(map(is_zero, (*V.w, *V.v))):
         return X
     dE = V.w.skew() @ X.E
     E = Mat(*(Vec(*(Dual(x, -d) for x, d in zip(a, b, strict=True))) for a, b in zip(X.E, dE, strict=True)))

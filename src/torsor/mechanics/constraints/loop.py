@@ -11,10 +11,9 @@ from torsor.mechanics.constraints.frames import BetweenFrames, relative_motion
 from torsor.model.description import Loop
 from torsor.model.joints import JointType
 from torsor.model.model import Frame, Model
-from torsor.scalar import Scalars
+from torsor.scalar import Scalars, is_zero
 from torsor.spatial import Force, Motion, Transform, factor, solve
 from torsor.spatial.exponential import log
-from torsor.spatial.linear import is_zero
 from torsor.spatial.recovery import quaternion_of
 
 _AXES = ("wx", "wy", "wz", "vx", "vy", "vz")

@@ -9,9 +9,8 @@ from typing import Any
 from torsor.errors import ArgumentError
 from torsor.mechanics.constraints.frames import BetweenFrames
 from torsor.model.model import Frame, Model
-from torsor.scalar import sqrt
+from torsor.scalar import is_zero, sqrt
 from torsor.spatial import Force, Transform, Vec
-from torsor.spatial.linear import is_zero
 from torsor.spatial.vector import ZERO
 
 

@@ -15,7 +15,7 @@ from torsor import algorithms
 from torsor.algorithms.configuration import configuration_rate, integrate
 from torsor.mechanics.flexible.springs import Spring, SpringLaw
 from torsor.model.model import Model
-from torsor.scalar import Dual, Scalar, Scalars, rate, value
+from torsor.scalar import Dual, Scalar, Scalars, is_zero, rate, value
 
 ForwardDynamics = Callable[..., list[Any]]
 
@@ -170,7 +170,7 @@ def gravity_stiffness(model: Model, q: Scalars, along: Callable[[Scalars], Scala
 
     ``along`` gives q̇ of a velocity.
     """
-    if all(isinstance(g, (int, float)) and g == 0 for g in model.gravity):
+    if all(map(is_zero, model.gravity)):
         return [[0] * model.nv for _ in range(model.nv)]
     columns = []
     for k in range(model.nv):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from torsor.algorithms.joining import Joint, Segment
+from torsor.algorithms.joining import OpenJoint, Segment
 from torsor.algorithms.relative import RelativeMotion
 from torsor.compile import Argument, Kernel
 from torsor.kernels.functions import function_kernel
@@ -37,8 +37,8 @@ def subspace(S: Row) -> Subspace:
     return Subspace([Motion.of(S[k : k + 6]) for k in range(0, len(S), 6)])
 
 
-def joint(E: Row, r: Row, S: Row, m: Row, tau: Row) -> Joint:
-    return Joint(transform(E, r), subspace(S), m, tau)
+def joint(E: Row, r: Row, S: Row, m: Row, tau: Row) -> OpenJoint:
+    return OpenJoint(transform(E, r), subspace(S), m, tau)
 
 
 def joint_sizes(d: int) -> dict[str, int]:

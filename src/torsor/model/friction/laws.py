@@ -11,7 +11,7 @@ from typing import Any
 
 from torsor.errors import ArgumentError, ModelError
 from torsor.model.friction.law import Friction, Levels, check, check_order
-from torsor.scalar import Scalar, exp
+from torsor.scalar import Scalar, exp, is_zero
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def of_numbers(friction: Scalar, damping: Scalar) -> Friction | None:
     >>> of_numbers(3.0, 0), of_numbers(0, 0)
     (Coulomb(b_static=3.0), None)
     """
-    dry, viscous = (not (isinstance(x, (int, float)) and x == 0) for x in (friction, damping))
+    dry, viscous = (not is_zero(x) for x in (friction, damping))
     if dry and viscous:
         return StaticViscous(friction, damping)
     return Coulomb(friction) if dry else Viscous(damping) if viscous else None

@@ -14,7 +14,7 @@ from torsor.spatial import Motion, Subspace, Transform
 
 
 class JointSequence(JointType):
-    """X = X_n ⋯ X_1: what joints in a row do together.  q and v are theirs, end to end.
+    """X = X_n ⋯ X_1: the transform of joints in a row.  q and v are theirs, end to end.
 
     Y_k = X_n ⋯ X_{k+1} carries the columns of joint k to the body: S = (Y_1 S_1, ..., S_n).  They turn there with the joints
     that follow, of twist W_k = Σ_{j>k} Y_j S_j v_j, so d/dt(Y_k S_k) = Y_k Ṡ_k − W_k × Y_k S_k.

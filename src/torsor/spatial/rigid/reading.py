@@ -62,7 +62,7 @@ def vec(x: ArrayLike, what: str) -> Vec:
 
 
 def rotation_vector(w: Vec, what: str) -> Vec:
-    """A rotation vector [rad], refused where a double does not tell the angle within a turn."""
+    """A rotation vector [rad], refused where it is so large that a double has no digits left within a turn."""
     size = float(np.abs(stack(w)).max(initial=0))
     if size > LARGEST_ANGLE:
         raise ArgumentError(
