@@ -39,6 +39,8 @@ NO_INERTIA_WITH_OTHERS = MASSLESS.replace(
 GENERIC = (0.31, -0.47, 0.59, 0.23, -0.37, 0.43)
 #: the golden ratio: its multiples, without their integer parts, are spread evenly and have no special relations
 GOLDEN = 0.6180339887498949
+#: configurations at which a singular mass matrix is looked for
+TRIALS = 4
 #: attribute of a model that caches the error message
 _MESSAGE = "_joint_without_inertia"
 
@@ -88,24 +90,32 @@ def _tip(model: Model) -> str:
 
 
 def _inner_joint(model: Model) -> str:
-    """The message for a joint with joints after it, all free; "" where a custom joint cannot be evaluated."""
-    try:
-        q = _generic_configuration(model)
-        name = _by_articulated_bodies(model, q) if model.local else _by_factors(model, q)
-    except SingularError as error:  # a pivot that is zero
-        return str(error)
-    except (ArithmeticError, ValueError, TypeError):
-        return ""
-    return NO_INERTIA_WITH_OTHERS.format(name) if name else ""
+    """The message for a joint with joints after it, all free; "" where a custom joint cannot be evaluated.
+
+    One configuration may be near a singular one by chance; a model is refused if several are singular.
+    """
+    message = ""
+    for trial in range(TRIALS):
+        try:
+            q = _generic_configuration(model, trial)
+            name = _by_articulated_bodies(model, q) if model.local else _by_factors(model, q)
+            message = NO_INERTIA_WITH_OTHERS.format(name) if name else ""
+        except SingularError as error:  # a pivot that is zero
+            message = str(error)
+        except (ArithmeticError, ValueError, TypeError):
+            return ""
+        if not message:
+            return ""
+    return message
 
 
-def _generic_configuration(model: Model) -> list[Scalar]:
-    """A configuration without special relations: joint coordinates between −0.7 and 0.7 from the neutral one."""
+def _generic_configuration(model: Model, trial: int) -> list[Scalar]:
+    """A configuration without special relations: joint coordinates between −1 and 1 from the neutral one."""
     q: list[Scalar] = [0] * model.nq
     for i, _ in model.outward():
         joint, start = model.joint[i], model.q_start[i]
         if model.coupling[i] is None:
-            motion = [1.4 * ((6 * i + d) * GOLDEN % 1) - 0.7 for d in range(joint.nv)]
+            motion = [2 * ((6 * (TRIALS * i + trial) + d) * GOLDEN % 1) - 1 for d in range(joint.nv)]
             q[start : start + joint.nq] = joint.integrate(joint.neutral(), motion)
     return q
 
