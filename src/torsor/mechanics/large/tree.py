@@ -244,7 +244,8 @@ class LargeTree:
         if self.tip_without_inertia is not None:
             i = self.tip_without_inertia
             raise SingularError(NO_INERTIA.format(self.names[i] if self.names else f"of body {i}"))
-        return solve(self, check_state(q, self.nq, "q"), check_state(v, self.nv, "v"), check_state(tau, self.nv, "tau"))
+        state = check_state(q, self.nq, "q"), check_state(v, self.nv, "v"), check_state(tau, self.nv, "tau")
+        return solve(self, *state) if self.nv else state[2]
 
 
 def check_state(value: Any, n: int, name: str) -> Array:
