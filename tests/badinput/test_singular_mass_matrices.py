@@ -12,7 +12,10 @@ from tests.badinput.test_point_masses import on_joint, place
 from tests.tolerance import assert_close
 from tests.trees import rotation
 from torsor import algorithms as alg
+from torsor import large
 from torsor.algorithms.massless import joint_without_inertia
+from torsor.mechanics.large.methods import METHODS
+from torsor.operators import innovations, operators
 
 seeds = st.integers(0, 10**6)
 EQUATIONS = (alg.aba, alg.forward_dynamics_by_factors)
@@ -143,3 +146,16 @@ def test_hybrid_dynamics_with_a_point_mass_is_refused_or_right(joint):
     mixed = np.array([[1.0, 0, 0, 1], [1, 0, 0, 0]])
     with pytest.raises(ts.SingularError, match="moves no mass"):
         robot.hybrid_dynamics(q, v, a, tau, prescribed=mixed)
+
+
+def test_large_trees_and_operators_refuse_a_point_mass_on_three_hinges():
+    rng = np.random.default_rng(3)
+    robot = hinges_through_a_point(rng, arm=True, mass=2.0, com=(0.3, 0.2, 0.5))
+    q, (v, tau) = robot.random_configuration(rng), rng.normal(size=(2, 4))
+    tree = large.LargeTree.of(robot)
+    system = operators(robot, q, v, tau=tau)
+    calls = [lambda method=method: tree.forward_dynamics(q, v, tau, method=method) for method in METHODS]
+    for call in (*calls, system.by_elimination, system.by_projection, lambda: innovations(robot, q).solve(tau)):
+        with pytest.raises(ts.SingularError, match="'hinge0' moves no mass"):
+            call()
+    assert np.isfinite(tree.inverse_dynamics(q, v, tau)).all()
