@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from torsor.algorithms import rotors
-from torsor.algorithms.massless import check_tips
+from torsor.algorithms.massless import check_inertia
 from torsor.algorithms.rnea import outward
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
@@ -49,7 +49,7 @@ class ArticulatedBodies(NamedTuple):
 
 def articulated_bodies(model: Model, X: Sequence[Transform], S: Sequence[Subspace]) -> ArticulatedBodies:
     """The articulated-body inertias, from the tips to the base: I^A_j = I_j + Σ Xᵀ (I^A − U D⁻¹ Uᵀ) X (F&O 11–12)."""
-    check_tips(model)
+    check_inertia(model)
     IA = [ArticulatedInertia.of(I) for I in model.inertia]
     drive, spin = rotors.apparent_inertia(model), rotors.reflected_inertia(model)
     U, D = {}, {}

@@ -36,4 +36,4 @@ def analytic_jacobian(
     J = jacobian(model, q, frame, "world", relative_to, at)
     R = Mat(*(Vec(*row[:3]) for row in pose(model, q, frame, relative_to)[:3]))
     rates = [ROTATIONS[rotation](R, Vec(*column)) for column in zip(*J[:3], strict=True)]
-    return [*map(list, zip(*rates, strict=True)), *J[3:]]
+    return [*([rate[k] for rate in rates] for k in range(4 if rotation == "quaternion" else 3)), *J[3:]]

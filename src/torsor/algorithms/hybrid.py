@@ -59,5 +59,5 @@ def _solve_free(
     h = rnea(model, q, v, given, wrenches)
     M = crba(model, q)
     A = [[free[i] * M[i][j] * free[j] + (prescribed[i] if i == j else 0) for j in n] for i in n]
-    x = mass_factors.solve(mass_factors.factor_from_tips(model, A), [free[i] * (tau[i] - h[i]) for i in n])
-    return given, x, M, h
+    factors = mass_factors.factor_free_part(model, A)
+    return given, mass_factors.solve(factors, [free[i] * (tau[i] - h[i]) for i in n]), M, h

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.algorithms.massless import check_tips
+from torsor.algorithms.massless import check_inertia, joint_without_inertia, owners
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import linear
@@ -13,19 +13,17 @@ from torsor.spatial.linear import Factors
 
 def factor_mass_matrix(model: Model, M: Sequence[Scalars]) -> Factors:
     """M = Lᵀ D L, from the tips to the base: in that order a branch's zeros stay zeros (Featherstone 2005)."""
-    check_tips(model)
-    return factor_from_tips(model, M)
+    check_inertia(model)
+    return linear.factor([row[::-1] for row in M[::-1]], owners(model))
 
 
-def factor_from_tips(model: Model, A: Sequence[Scalars]) -> Factors:
-    """The same factors of any symmetric matrix with M's zeros."""
-    return linear.factor([row[::-1] for row in A[::-1]], owners(model))
+def factor_free_part(model: Model, A: Sequence[Scalars]) -> Factors:
+    """The same factors of M with rows and columns of the unit matrix at joints that do not accelerate.
 
-
-def owners(model: Model) -> list[str]:
-    """The joint of each pivot, from the tips to the base."""
-    owner = [model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None for _ in range(model.joint[i].nv)]
-    return owner[::-1]
+    The rest may be regular where M is singular at every configuration; then each pivot is compared with its rounding error.
+    """
+    factor = linear.factor_with_error_bounds if joint_without_inertia(model) else linear.factor
+    return factor([row[::-1] for row in A[::-1]], owners(model))
 
 
 def solve(factors: Factors, b: Scalars) -> list[Scalar]:

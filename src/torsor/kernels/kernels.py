@@ -14,6 +14,7 @@ import numpy as np
 from torsor.algorithms import EXPRESSIONS, KINDS, ROTATIONS
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shortest
+from torsor.compile.program import Empty
 from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, SingularError, UnknownName
@@ -201,6 +202,8 @@ class Kernels:
             options |= {"wrenches": wrenches} if wrenches else {}
             result = self._result(spec, row, function, state, options)
             several = len(row.outputs) > 1
+            if row.empty and not self.model.nv:
+                result = [Empty(row.empty)] * len(row.outputs) if several else Empty(row.empty)
             results |= dict(zip(row.outputs, result, strict=True)) if several else {(*row.outputs, label)[0]: result}
         return results
 

@@ -63,6 +63,7 @@ QUANTITIES = Table(
             joint_space=True,
             lossy=True,
             under_loops=CONSTRAINED_INVERSE_DYNAMICS,
+            empty=(0, 0),
         ),
         "forward_dynamics_derivatives": Quantity(
             ("q", "v", "tau"),
@@ -72,9 +73,10 @@ QUANTITIES = Table(
             joint_space=True,
             lossy=True,
             under_loops=CONSTRAINED_FORWARD_DYNAMICS,
+            empty=(0, 0),
         ),
         "inverse_dynamics_regressor": Quantity(
-            ("q", "v", "a"), alg.inverse_dynamics_regressor, under_loops=CONSTRAINED_INVERSE_DYNAMICS
+            ("q", "v", "a"), alg.inverse_dynamics_regressor, under_loops=CONSTRAINED_INVERSE_DYNAMICS, empty=(0, 0)
         ),
         "kinetic_energy_regressor": Quantity(("q", "v"), alg.kinetic_energy_regressor),
         "potential_energy_regressor": Quantity(("q",), alg.potential_energy_regressor),
@@ -91,13 +93,14 @@ QUANTITIES = Table(
         "hybrid_force": Quantity(
             HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=PRESCRIBED_FORWARD_DYNAMICS
         ),
-        "mass_matrix": Quantity(("q",), alg.crba, joint_space=True),
+        "mass_matrix": Quantity(("q",), alg.crba, joint_space=True, empty=(0, 0)),
         "mass_matrix_inverse": Quantity(
             ("q",),
             alg.mass_matrix_inverse,
             joint_space=True,
             under_loops=CONSTRAINED_FORWARD_DYNAMICS,
             inverse_of="mass_matrix",
+            empty=(0, 0),
         ),
         "mass_matrix_product": Quantity(("q", "x"), alg.mass_matrix_product, joint_space=True),
         "mass_matrix_solve": Quantity(
@@ -122,14 +125,15 @@ QUANTITIES = Table(
         "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "damping_force": Quantity(("v",), alg.damping_force),
         "friction_force": Quantity(("v",), friction_force),
-        "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True),
+        "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True, empty=(0, 0)),
         "mass_matrix_rate": Quantity(
             ("q", "v"),
             alg.mass_matrix_rate,
             alternatives=(alg.mass_matrix_rate_by_coriolis_matrix,),
             joint_space=True,
+            empty=(0, 0),
         ),
-        "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols, joint_space=True),
+        "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols, joint_space=True, empty=(0, 0, 0)),
         "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy, joint_space=True),
         "potential_energy": Quantity(("q",), alg.potential_energy),
         "momentum": Quantity(("q", "v"), alg.momentum),
@@ -162,7 +166,7 @@ QUANTITIES = Table(
         ),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),
         "acceleration": Quantity(("q", "v", "a"), alg.acceleration, ("frame", "expressed_in", "kind", "relative_to")),
-        "jacobian_derivative": Quantity(("q",), alg.jacobian_derivative, FRAME),
+        "jacobian_derivative": Quantity(("q",), alg.jacobian_derivative, FRAME, empty=(6, 0, 0)),
         "analytic_jacobian": Quantity(("q",), alg.analytic_jacobian, ("frame", "rotation", "relative_to")),
         "step": Quantity(
             ("q", "v", "tau", "dt"),
@@ -179,11 +183,11 @@ QUANTITIES = Table(
         "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
-        "bracket": Quantity(("v",), bracket),
+        "bracket": Quantity(("v",), bracket, empty=(0, 0)),
         "velocity_from_rate": Quantity(("q", "qdot"), alg.velocity_from_rate),
         "distance": Quantity(("q0", "q1"), alg.distance),
         "interpolate": Quantity(("q0", "q1", "s"), alg.interpolate, configurations=("",)),
-        "reaction_wrenches": Quantity(("q", "v", "a"), alg.reaction_wrenches, under_loops=REACTIONS),
+        "reaction_wrenches": Quantity(("q", "v", "a"), alg.reaction_wrenches, under_loops=REACTIONS, empty=(0, 6)),
         "gyroscope": Quantity(("q", "v"), alg.gyroscope, ("frame",)),
         "accelerometer": Quantity(("q", "v", "a"), alg.accelerometer, ("frame",)),
         "force_torque": Quantity(("q", "v", "a"), alg.force_torque, ("at",), under_loops=REACTIONS),

@@ -34,6 +34,7 @@ class Quantity(NamedTuple):
     not differentiated, and a derivative has them too.
     ``no_derivative`` is the reason why a result has none, if so.
     ``lenient`` kernels return results that are not finite; the caller checks them.
+    ``empty`` is the shape of each output of a robot without joints, where nested lists have no numbers to show it: (0, 0).
     """
 
     inputs: tuple[str, ...] | Callable[..., Sequence[Argument]]
@@ -52,6 +53,7 @@ class Quantity(NamedTuple):
     checks: tuple[str, ...] = ()
     no_derivative: str = ""
     lenient: bool = False
+    empty: tuple[int, ...] = ()
 
 
 class Table(dict[str, Quantity]):

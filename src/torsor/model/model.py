@@ -20,6 +20,9 @@ from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO, flat
 from torsor.support.locks import cached_property
 
+#: attribute of a model that was made from another with the same M(q)
+_DESCRIBED = "_described"
+
 
 class Coupling(NamedTuple):
     """q_i = k q_leader + b: a mimic joint, without its own coordinate."""
@@ -139,7 +142,19 @@ class Model:
 
     def weightless(self) -> Model:
         """The bodies alone: no gravity and no force elements."""
-        return replace(self, gravity=ZERO, forces=())
+        return self.with_same_mass_matrix(gravity=ZERO, forces=())
+
+    def with_same_mass_matrix(self, **changes: Any) -> Model:
+        """The model with other constants that give the same M(q)."""
+        changed = replace(self, **changes)
+        vars(changed)[_DESCRIBED] = self.described
+        return changed
+
+    @property
+    def described(self) -> Model:
+        """The model with the same M(q) whose inertias are those of the description."""
+        model: Model = vars(self).get(_DESCRIBED, self)
+        return model
 
     def frame(self, name: str) -> Frame:
         try:

@@ -9,8 +9,6 @@ Joint forces, M, C and kinetic energy are unchanged; the wrench through a joint,
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from torsor.model.joints import JointType, Prismatic, Revolute
 from torsor.model.model import Model
 from torsor.scalar import Scalar
@@ -29,7 +27,7 @@ def with_fewest_parameters(model: Model) -> Model:
         moved = _invariant_part(I[i], model.joint[i])
         I[i] = I[i] - moved
         I[p] = I[p] + model.offset[i].T @ moved  # at q = 0 the two frames coincide, and the moved inertia does not depend on q
-    return replace(model, inertia=tuple(_exact_zeros(G) for G in I))
+    return model.with_same_mass_matrix(inertia=tuple(_exact_zeros(G) for G in I))
 
 
 def _invariant_part(G: Inertia, joint: JointType) -> Inertia:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from torsor.errors import SingularError
-from torsor.scalar import Scalar, Scalars, is_zero
+from torsor.scalar import Scalar, Scalars, is_zero, sqrt, where
 
 #: an entry of a right-hand side: a scalar, or anything that scales and subtracts (a Force, say)
 Entry = TypeVar("Entry")
@@ -17,6 +17,10 @@ Factors = tuple[list[list[Scalar]], list[Scalar]]
 
 #: a pivot this much smaller than its diagonal entry is a rounding error
 ROUNDING = 16 * 2.0**-52
+
+
+#: the same, relative to a bound of the terms that were subtracted
+BOUND = 64 * 2.0**-52
 
 
 def symmetrize(A: Sequence[Scalars]) -> list[list[Scalar]]:
@@ -58,6 +62,28 @@ def factor(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASS
             raise SingularError(singular.format(names[i] if names else i))
         inverse.append(1 / pivot)
     return L, inverse
+
+
+def factor_with_error_bounds(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASSLESS) -> Factors:
+    """:func:`factor` of a positive semidefinite matrix: a pivot within its error bound is zero, also while it is recorded.
+
+    D_i = xᵀA x, where x has a one in row i and earlier entries that minimize it.  Errors of A_jk relative to √(A_jj A_kk),
+    which no entry exceeds, make one of at most (Σ |x_j| √A_jj)² in D_i.
+    """
+    L, inverse = factor(A, names, singular)
+    root = [sqrt(abs(row[i])) for i, row in enumerate(A)]
+    kept: list[Scalar] = []
+    for i in range(len(A)):
+        x = upper_solve(([row[:i] for row in L[:i]], []), [-L[i][j] for j in range(i)])
+        size = root[i]
+        for xj, r in zip(x, root, strict=False):
+            size = size + abs(xj) * r
+        pivot = 1 / inverse[i]
+        small = abs(pivot) <= BOUND * size * size
+        if small is True:
+            raise SingularError(singular.format(names[i] if names else i))
+        kept.append(1 / where(small, 0, pivot))
+    return L, kept
 
 
 def solve(factors: Factors, b: Sequence[Entry]) -> list[Entry]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.algorithms import mass_factors
+from torsor.algorithms.massless import owners
 from torsor.errors import SingularError
 from torsor.model import Model
 from torsor.spatial.linear import MASSLESS
@@ -89,7 +90,7 @@ def _massless(M: np.ndarray, model: Model | None) -> str:
             return str(error)
         share = 1 / (np.array(inverse) * one.diagonal()[::-1])  # of M_jj that is left with the joints outward of j free
         if share.min() < least:
-            least, name = float(share.min()), mass_factors.owners(model)[int(np.argmin(share))]
+            least, name = float(share.min()), owners(model)[int(np.argmin(share))]
     return MASSLESS.format(name)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.algorithms.massless import NO_INERTIA
+from torsor.algorithms.massless import NO_INERTIA, check_inertia
 from torsor.errors import ModelError, SingularError, printable
 from torsor.mechanics.large.joints import Group, joint_motions, joint_transforms
 from torsor.mechanics.large.single_freedoms import SingleFreedoms
@@ -123,7 +123,7 @@ class LargeTree:
         number = {joint: k for k, joint in enumerate(types)}
         bodies = model.inertia[1:]
         n = len(bodies)
-        return cls(
+        tree = cls(
             parent=np.asarray(model.parent[1:], dtype=np.int64) - 1,
             kind=np.array([number[joint] for joint in model.joint[1:]], dtype=np.int64),
             types=types,
@@ -137,6 +137,8 @@ class LargeTree:
             name=model.name,
             names=model.joint_names[1:],
         )
+        vars(tree)["_model"] = model
+        return tree
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -182,6 +184,14 @@ class LargeTree:
     def tip_without_inertia(self) -> int | None:
         """A body at the end of a branch that cannot be accelerated in some direction of its joint; None if there is none."""
         return tip_without_inertia(self)
+
+    def check_inertia(self) -> None:
+        """Refuse a tree whose M is singular at every configuration; of a tree that no model was given for, check the tips."""
+        if model := vars(self).get("_model"):
+            check_inertia(model)
+        elif self.tip_without_inertia is not None:
+            i = self.tip_without_inertia
+            raise SingularError(NO_INERTIA.format(self.names[i] if self.names else f"of body {i}"))
 
     @cached_property
     def is_chain(self) -> bool:
@@ -241,10 +251,9 @@ class LargeTree:
         from torsor.mechanics.large.methods import forward_dynamics
 
         solve = forward_dynamics(method)
-        if self.tip_without_inertia is not None:
-            i = self.tip_without_inertia
-            raise SingularError(NO_INERTIA.format(self.names[i] if self.names else f"of body {i}"))
-        return solve(self, check_state(q, self.nq, "q"), check_state(v, self.nv, "v"), check_state(tau, self.nv, "tau"))
+        self.check_inertia()
+        state = check_state(q, self.nq, "q"), check_state(v, self.nv, "v"), check_state(tau, self.nv, "tau")
+        return solve(self, *state) if self.nv else state[2]
 
 
 def check_state(value: Any, n: int, name: str) -> Array:

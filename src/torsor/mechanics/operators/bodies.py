@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.algorithms.kinematics import joints
+from torsor.algorithms.massless import joint_without_inertia
 from torsor.model import Model
 from torsor.model.rotor import refuse_rotors
 from torsor.spatial.motion import six_numbers
@@ -37,6 +38,7 @@ class BodyArrays:
     gravity: Array  #: (3,) [m/s²], in the world
     n: int  #: coordinates
     names: tuple[str, ...] = ()  #: of the joints; () where bodies go by number
+    singular: str = ""  #: error message if M of the model is singular at every configuration
 
     @classmethod
     def of_model(cls, model: Model, q: list[float], v: list[float]) -> BodyArrays:
@@ -65,6 +67,7 @@ class BodyArrays:
             gravity=_floats([*model.gravity], 3)[0],
             n=model.nv,
             names=tuple(model.joint_names[1:]),
+            singular=joint_without_inertia(model),
         )
 
     @classmethod

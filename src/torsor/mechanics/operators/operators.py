@@ -104,6 +104,7 @@ class Operators:
     @cached_property
     def elimination(self) -> Elimination:
         """The factors of K in its perfect elimination order, in O(N)."""
+        self._check_inertia()
         return eliminate(self.bodies, self.I, self.T, self.constrained)
 
     def from_base(self, x: Array) -> Array:
@@ -130,6 +131,7 @@ class Operators:
 
     def by_projection(self) -> Array:
         """α = q̈ of SᵀIS α = Sᵀ(f_a − I a₀ − v × I v) (F&O 26)."""
+        self._check_inertia()
         force = self.S.T @ (self.f_a - self.I @ self.a0 - self.v_Iv)
         return assembly.scipy_sparse().linalg.spsolve(self.M.tocsc(), force)
 
@@ -157,6 +159,10 @@ class Operators:
     def equations(self) -> Equations:
         """Eqs. 23–29 with both sides computed, each from the solution of another; ``print`` makes a table of it."""
         return check_equations(self)
+
+    def _check_inertia(self) -> None:
+        if self.bodies.singular:
+            raise SingularError(self.bodies.singular)
 
     def _inertia_inverse(self) -> Any:
         b, flat = self.bodies, is_flat(self.bodies)
