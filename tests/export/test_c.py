@@ -280,6 +280,26 @@ def test_every_operation_in_c_agrees_with_numpy_for_every_chunk_size(single, chu
             np.testing.assert_allclose(g, e, rtol=16 * eps, atol=16 * eps, err_msg=o.name)
 
 
+def late_condition(x):
+    a, b = x
+    smaller = a * b < a + b
+    t = (a * b + 1) * (a + b - 2)  # the operands of the comparison are read for the last time
+    for _ in range(6):
+        t = t * a + (t - b) * 0.5
+    return {"y": [s.where(smaller, t, -t)]}
+
+
+def test_condition_that_is_used_in_a_later_chunk_keeps_its_value(tmp_path):
+    program, sizes = record(late_condition, [Argument("x", (2,))]), range(1, 9)
+    parts = [c_function(program, f"f{n}", chunk=n) for n in sizes]
+    (tmp_path / "f.c").write_text("\n".join(["#define NOINLINE", *(f"{f.declaration};\n{f.definition}" for f in parts)]))
+    made = library(tmp_path, "f")
+    for x in (np.array([0.5, 0.25]), np.array([3.0, 4.0])):
+        (expected,) = interpret(program, [x], np.float64)
+        for n in sizes:
+            assert call(made[f"f{n}"], [x], [(1,)])[0] == expected, n
+
+
 def test_exported_c_propagates_nan(tmp_path):
     program = record(lambda x: {"y": [s.minimum(x[0], x[1]), s.sign(x[0])]}, [Argument("x", (2,))])
     f = c_function(program, "f")

@@ -148,6 +148,13 @@ def test_written_srdf_is_read_back_to_the_bit(base):
         assert back.configuration(name).tobytes() == robot.configuration(name).tobytes()
 
 
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_written_srdf_keeps_a_configuration_that_names_no_joint(base):
+    robot = Robot(arm(base)).with_configuration("zero", {})
+    back = Robot(with_srdf(arm(base), write_srdf(robot.description)))
+    assert back.configuration("zero").tolist() == robot.neutral().tolist()
+
+
 def test_states_of_a_file_replace_those_of_the_same_name():
     robot = read(state("home", ("elbow", "1")), state("open", ("grip", "1")))
     again = Robot(with_srdf(robot.description, srdf(state("home", ("grip", "2")))))

@@ -97,7 +97,7 @@ EDITS = {
     }),
     "mimic": (lambda r: r.with_mimic("elbow", "lift"), {
         "configurations": ({("home", "elbow"), ("bent", "elbow")}, "none of their joints is left: bent"),
-        "sensors": ({"angle", "torque", "drive"}, "sensors removed"),
+        "sensors": ({"angle", "torque", "drive"}, "sensors removed"), "actuators": ({"elbow"}, "dropped: actuator"),
     }),
     "free": (lambda r: r.with_mimic("curl", None), {"mimics": ({"curl"}, "")}),
     "free what is free": (lambda r: r.with_mimic("shoulder", None).with_mimic("elbow", None).with_mimic("weld", None), {}),

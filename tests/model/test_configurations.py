@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +12,11 @@ import pytest
 import torsor as ts
 from tests.tolerance import assert_close
 from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.model.description import Joint, Mimic
+from torsor.model.joints import Revolute
+from torsor.model.named_configurations import joint_coordinates
 from torsor.robot.builder import Builder
+from torsor.spatial import Vec
 
 PI, INF = math.pi, math.inf
 
@@ -318,6 +323,13 @@ def test_without_couplings_mimic_joints_stay_where_they_were():
     assert_close(free.configuration("x"), [0.3, 0.7])
     assert_close(free.configuration("zero"), [0.0, 0.1])
     assert_close(free.poses(free.configuration("x")), robot.poses(robot.configuration("x")))
+
+
+def test_a_chain_of_mimic_joints_may_be_longer_than_pythons_stack():
+    hinge, n = Revolute(Vec(0, 0, 1)), sys.getrecursionlimit() + 100
+    joints = {"j0": Joint("j0", hinge, "l0", "l1")}
+    joints |= {f"j{k}": Joint(f"j{k}", hinge, f"l{k}", f"l{k + 1}", mimic=Mimic(f"j{k - 1}")) for k in range(1, n)}
+    assert joint_coordinates(joints[f"j{n - 1}"], joints, {"j0": (0.25,)}) == (0.25,)
 
 
 def test_attach_puts_the_prefix_before_names_and_joins_configurations_of_one_name():

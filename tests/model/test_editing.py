@@ -185,6 +185,13 @@ def test_with_joint_type_keeps_axis_and_limits_where_the_units_stay():
     assert next(j for j in sliding.description.joints if j.name == "elbow_joint").kind.axis == (0, 1, 0)
 
 
+def test_with_joint_type_keeps_the_axis_of_a_reversed_joint():
+    links = ts.Builder("hook").link("a", 1.0).link("b", 1.0)
+    hook = links.joint("j", "universal", "a", "b", axis=(1, 0, 0), second_axis=(0, 1, 0)).build()
+    hinge, turned = (r.with_joint_type("j", "revolute") for r in (hook, hook.rebase("b")))
+    assert turned.pose([0.3], "a") == pytest.approx(np.linalg.inv(hinge.pose([0.3], "b")), abs=1e-15)
+
+
 def test_with_joint_type_of_a_loop_and_of_a_leader():
     loop = ts.mechanisms.four_bar().with_joint_type("pin", "spherical")
     assert loop.loop("pin").type == "spherical"

@@ -12,8 +12,10 @@ from torsor.errors import ArgumentError, ModelError
 from torsor.joints import (
     Composite,
     EulerAngles,
+    Floating,
     FloatingRPY,
     FunctionJoint,
+    Helical,
     JointType,
     Prismatic,
     Revolute,
@@ -26,6 +28,7 @@ from torsor.joints import (
 from torsor.kernels.digest import digest
 from torsor.model import Description, Joint, Link, NamedFrame
 from torsor.model.joints.euler_angles import ORDERS
+from torsor.model.names import units_of
 from torsor.robot import Robot
 from torsor.scalar import Dual, rate, value
 from torsor.spatial.vector import AXES
@@ -293,3 +296,17 @@ def test_new_joints_work_in_batches_and_simulations():
     motion = robot.simulate(robot.neutral(), 0.1 * np.ones(robot.nv), duration=0.2, dt=1e-3)
     K, P = robot.kinetic_energy(motion.q, motion.v), robot.potential_energy(motion.q)
     assert np.ptp(K + P) < 1e-6 * np.abs(K).max()
+
+
+@pytest.mark.parametrize(
+    ("parts", "units"),
+    [
+        ([Spherical(), Prismatic((1, 0, 0))], "1, m"),
+        ([Helical((0, 0, 1), 0.1), Revolute((1, 0, 0))], "rad"),
+        ([Floating(), Helical((0, 0, 1), 0.1)], "m, 1, rad"),
+        ([EulerAngles(), Translation()], "rad, m"),
+    ],
+)
+def test_units_of_a_composite_joint_are_those_of_its_parts(parts, units):
+    robot = ts.Builder("row").link("a", 1.0).link("b", 1.0).joint("j", Composite(parts), "a", "b").build()
+    assert units_of(robot.model).q == units_of(robot.rebase("b").model).q == units

@@ -73,6 +73,7 @@ def test_random_robot_with_types_and_limits_has_only_these_and_stays_within():
         ((3, -1), {}, ArgumentError),
         ((3,), {"types": ("hinge",)}, UnknownName),
         ((3,), {"types": ()}, ArgumentError),
+        ((3,), {"types": 5}, ArgumentError),
         ((3,), {"base": "loose"}, ModelError),
     ],
 )

@@ -182,7 +182,14 @@ def test_payload_that_balances_does_not_lift_a_limit():
 
 def test_payload_capacity_needs_an_effort_limit():
     arm = arm_with_limits(100.0, 60.0)
-    for robot, frame in ((ts.robots.two_link(), "tip"), (arm, "base"), (arm.with_gravity((0, 0, 0)), "tip")):
+    for robot, frame in ((ts.robots.two_link(), "tip"), (arm, "base")):
         with pytest.raises(ts.ModelError, match="that has an effort limit carries a load at"):
             robot.payload_capacity([0.0, 0.0], frame)
     assert arm.payload_capacity([0.0, 0.0], "link1") == np.inf  # on the axis of joint 1
+
+
+@pytest.mark.parametrize(("name", "frame"), [("two_link", "tip"), ("panda", "panda_hand")])
+def test_payload_capacity_needs_gravity(name, frame):
+    robot = getattr(ts.robots, name)().with_gravity((0, 0, 0))
+    with pytest.raises(ts.ModelError, match=f"a payload capacity needs gravity, and robot '{name}' has none"):
+        robot.payload_capacity(robot.neutral(), frame)

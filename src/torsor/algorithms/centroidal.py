@@ -136,11 +136,16 @@ def capture_point(model: Model, q: Scalars, v: Scalars, height: Scalar = 0) -> l
     return list(point + u * (height - u.dot(point)))
 
 
+def require_gravity(model: Model, what: str) -> None:
+    """Raise for a robot without gravity."""
+    if is_zero(model.gravity.dot(model.gravity)):
+        raise ModelError(f"{what} needs gravity, and robot {model.name!r} has none; use robot.with_gravity((0, 0, -9.81))")
+
+
 def _up_direction(model: Model, what: str) -> tuple[Vec, Scalar]:
     """The unit vector against gravity, and g."""
+    require_gravity(model, what)
     g = sqrt(model.gravity.dot(model.gravity))
-    if is_zero(g):
-        raise ModelError(f"{what} needs gravity, and robot {model.name!r} has none; use robot.with_gravity((0, 0, -9.81))")
     return Vec(*(tidy(-x / g) for x in model.gravity)), g
 
 

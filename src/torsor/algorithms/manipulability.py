@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from math import inf
 
+from torsor.algorithms.centroidal import require_gravity
 from torsor.algorithms.dynamics import gravity_force
 from torsor.algorithms.innovations import half_solve
 from torsor.algorithms.products import jacobian_transpose_product
@@ -74,6 +75,7 @@ def payload_capacity(model: Model, q: Scalars, frame: str) -> Scalar:
     w = −J_vᵀ g⃗ are the joint forces for one kilogram, so 1/m is the largest |w_i| / (E_i − g_i sign w_i).  It is 0 where the
     limits do not hold the robot alone, and infinite where no limited joint carries the load.
     """
+    require_gravity(model, "a payload capacity")
     w = jacobian_transpose_product(model, q, [0, 0, 0, *(tidy(-x) for x in model.gravity)], frame)
     limits = _effort_limits(model)
     if all(isinstance(load, int) or limit == inf for load, limit in zip(w, limits, strict=True)):

@@ -136,8 +136,11 @@ def write_srdf(d: Description, path: str | os.PathLike[str] | None = None) -> st
 
 
 def _named_configurations(d: Description) -> Element:
+    neutral = [(j.name, tuple(j.kind.neutral())) for j in d.joints if j.kind.nq and j.mimic is None]
+    neutral += [(FLOATING_BASE, tuple(Floating().neutral()))] if d.floats else []
+    named = [c if c.values else replace(c, values=tuple(neutral)) for c in d.configurations]  # a state must name a joint
     base = ROOT_JOINT if all(j.name != ROOT_JOINT for j in d.joints) else FLOATING_BASE
-    used, moving = {name for c in d.configurations for name, _ in c.values}, {j.name for j in d.joints if j.kind.nq}
+    used, moving = {name for c in named for name, _ in c.values}, {j.name for j in d.joints if j.kind.nq}
     robot = etree.Element("robot", name=d.name)
     robot.append(etree.Comment(as_comment("written by torsor; angles in rad, lengths in m, quaternions x y z w")))
     if FLOATING_BASE in used - moving:
@@ -146,7 +149,7 @@ def _named_configurations(d: Description) -> Element:
     for j in d.joints:
         if j.name in used:
             etree.SubElement(group, "joint", name=j.name)
-    for c in d.configurations:
+    for c in named:
         state = etree.SubElement(robot, "group_state", name=c.name, group="all")
         for name, values in c.values:
             of_base = name == FLOATING_BASE and name not in moving

@@ -11,7 +11,9 @@ from torsor.model.description import FLOATING_BASE, Description, Joint, Loop, Mi
 from torsor.model.joint_arguments import joint_type
 from torsor.model.joints import JOINT_TYPES, Composite, Continuous, FunctionJoint, JointType
 from torsor.model.named_configurations import keep_joints, note_of_losses, with_freed_joints
+from torsor.model.reversal import ReversedJoint
 from torsor.model.spanning import joint_fields
+from torsor.spatial import Vec
 from torsor.spatial import arguments as read
 
 #: joints whose coordinate is an angle, so that their limits and losses have the same units
@@ -32,7 +34,7 @@ def with_joint_type(
     """
     old = _find(d, name)
     if axis is None and isinstance(type, str) and _has_axis(type):
-        axis = getattr(old.kind, "axis", None) or getattr(old.kind, "normal", None)
+        axis = _axis(old.kind)
     kind = joint_type(type, axis, second_axis, pitch, f"joint {name!r}")
     note = f"joint {name!r}: {old.kind.name} → {kind.name}"
     if isinstance(old, Loop):
@@ -63,14 +65,14 @@ def with_mimic(
 ) -> Description:
     """The robot with a joint that follows another: q = multiplier · x + offset, or a0 + a1 x + a2 x² + … with x = q(leader).
 
-    Without a leader, the joint gets its own coordinate again.
+    Without a leader, the joint gets its own coordinate again.  A joint that follows has no actuator.
 
     >>> from torsor import robots
     >>> d = with_mimic(robots.description("two_link"), "joint2", "joint1", polynomial=(0, -1, 0.5))
     >>> d.joints[1].mimic.at(2.0)
     0.0
     """
-    old = _find(d, name)
+    old, changes = _find(d, name), dict[str, Any]()
     if isinstance(old, Loop):
         raise ModelError(f"joint {name!r} closes a loop and has no coordinate; use with_spanning_tree(...) to give it one")
     if leader is None:
@@ -78,15 +80,17 @@ def with_mimic(
             raise ArgumentError(f"with_mimic: joint {name!r} needs a leader to follow; None makes it independent")
         if old.mimic is None:
             return d
-        mimic, note = None, f"no longer coupled: {name}"
+        changes["mimic"], note = None, f"no longer coupled: {name}"
         named = with_freed_joints(d, [name])
     else:
         if not isinstance(leader, str) or leader not in {j.name for j in d.joints}:
             raise UnknownName("joint", leader, [j.name for j in d.joints])
-        mimic = make_mimic(f"joint {name!r}: mimic", leader, multiplier, offset, polynomial)
+        changes["mimic"] = make_mimic(f"joint {name!r}: mimic", leader, multiplier, offset, polynomial)
+        changes["actuator"] = ()
         named = keep_joints(d.configurations, {FLOATING_BASE, *(j.name for j in d.joints)} - {name})
-        note = f"joint {name!r} follows {leader!r}" + note_of_losses(d.configurations, named)
-    joints = tuple(replace(j, mimic=mimic) if j is old else j for j in d.joints)
+        note = f"joint {name!r} follows {leader!r}" + ("; dropped: actuator" if old.actuator else "")
+        note += note_of_losses(d.configurations, named)
+    joints = tuple(replace(j, **changes) if j is old else j for j in d.joints)
     return d.with_note(note, joints=joints, configurations=named)
 
 
@@ -109,12 +113,22 @@ def _find(d: Description, name: str) -> Joint | Loop:
     raise UnknownName("joint", name, [j.name for j in d.edges])
 
 
+def _axis(kind: JointType) -> Vec | None:
+    """The axis of a joint, or its normal; that of a reversed one is the opposite, as of a reversed hinge."""
+    if isinstance(kind, ReversedJoint):
+        axis = _axis(kind.kind)
+        return None if axis is None else -axis
+    return getattr(kind, "axis", None) or getattr(kind, "normal", None)
+
+
 def _has_axis(type: str) -> bool:
     return any(word in getattr(JOINT_TYPES.get(type), "__dataclass_fields__", {}) for word in ("axis", "normal"))
 
 
 def _same_units(old: JointType, new: JointType) -> bool:
     """Whether the coordinates of two joint types have the same number and the same units."""
+    if isinstance(old, ReversedJoint) and isinstance(new, ReversedJoint):
+        return _same_units(old.kind, new.kind)
     if isinstance(old, Composite) and isinstance(new, Composite):
         return len(old.joints) == len(new.joints) and all(map(_same_units, old.joints, new.joints))
     if isinstance(old, FunctionJoint) and isinstance(new, FunctionJoint):

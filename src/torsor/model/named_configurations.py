@@ -127,18 +127,23 @@ def with_freed_joints(d: Description, freed: Collection[str]) -> tuple[Configura
     """The configurations with values for mimic joints that get their own coordinate."""
     if not freed or not d.configurations:
         return d.configurations
-    joints = {j.name: j for j in d.joints}
-
-    def mimic_value(j: Joint, given: Mapping[str, tuple[float, ...]]) -> float:
-        if j.mimic is None:
-            return given.get(j.name, (0.0,))[0]
-        return float(j.mimic.at(mimic_value(joints[j.mimic.joint], given)))
-
-    out = []
+    joints, out = {j.name: j for j in d.joints}, []
     for c in d.configurations:
         given = dict(c.values)
-        out.append(replace(c, values=(*c.values, *((name, (mimic_value(joints[name], given),)) for name in freed))))
+        out.append(replace(c, values=(*c.values, *((name, joint_coordinates(joints[name], joints, given)) for name in freed))))
     return tuple(out)
+
+
+def joint_coordinates(j: Joint, joints: Mapping[str, Joint], given: Mapping[str, tuple[float, ...]]) -> tuple[float, ...]:
+    """q of a joint in a configuration: given, neutral, or by its leaders, of which there may be more than Python has frames."""
+    chain = []
+    while j.mimic is not None:
+        chain.append(j.mimic)
+        j = joints[j.mimic.joint]
+    q = given.get(j.name, tuple(j.kind.neutral()))
+    for mimic in reversed(chain):
+        q = (float(mimic.at(*q)),)
+    return q
 
 
 def merge(first: Sequence[Configuration], second: Sequence[Configuration]) -> tuple[Configuration, ...]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torsor.model.joints import JointType
+from torsor.model.joints.composite import JointSequence
 from torsor.model.model import Model
+from torsor.model.reversal import ReversedJoint
 
 
 def configuration_names(model: Model) -> tuple[str, ...]:
@@ -51,12 +53,17 @@ def units_of(model: Model) -> Units:
 def _velocity_units(joint: JointType) -> list[str]:
     """rad for an entry of v that turns the body, m for one that only shifts it."""
     S = joint.subspace(joint.neutral())
-    return ["rad" if any(isinstance(x, (int, float)) and x != 0 for x in column[0]) else "m" for column in S]
+    return ["rad" if any(not isinstance(x, (int, float)) or x != 0 for x in column[0]) else "m" for column in S]
 
 
 def _configuration_units(joint: JointType) -> list[str]:
-    if not joint.angles and joint.quaternion == slice(0, 0) and joint.nq == joint.nv:
+    if isinstance(joint, ReversedJoint):
+        return _configuration_units(joint.kind)
+    if isinstance(joint, JointSequence):
+        return [unit for part in joint.sequence() for unit in _configuration_units(part)]
+    if joint.nq == joint.nv:
         return _velocity_units(joint)
     units = ["rad" if k in joint.angles else "m" for k in range(joint.nq)]
-    units[joint.quaternion] = ["1"] * len(units[joint.quaternion])
+    for part in joint.quaternions:
+        units[part] = ["1"] * len(units[part])
     return units

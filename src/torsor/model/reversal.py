@@ -36,10 +36,6 @@ class ReversedJoint(JointType):
         return self.kind.angles
 
     @property
-    def quaternion(self) -> slice:  # type: ignore[override]  # a class variable elsewhere
-        return self.kind.quaternion
-
-    @property
     def quaternions(self) -> tuple[slice, ...]:
         return self.kind.quaternions
 

@@ -54,8 +54,8 @@ def actuation(robot: Robot, actuators: Any, dt: float, axes: int = 0) -> Actuati
     given = tuple((name, laws_of(actuator)) for name, actuator in actuators.items())
     known: dict[Any, tuple[Any, Actuation]] = vars(robot).setdefault("_actuations", {})
     key = dt, tuple((name, *map(id, laws)) for name, laws in given)
-    if key in known:
-        return known[key][1]
+    if before := known.get(key):  # in one step: another thread may clear them
+        return before[1]
     found = _actuation(robot, given, dt, axes)
     if found.coefficients.ndim == 1:  # arrays of per_robot values may change
         if len(known) >= MOST_KNOWN:

@@ -69,7 +69,8 @@ class Lines:
 
     def _is_inlined_condition(self, v: int) -> bool:
         """Whether v is a comparison that is used once, as a condition in this chunk: it is written there."""
-        return self.s.code[v][0] in CONDITION and self._is_used_once(v) and self.conditions[v] == 1
+        made_here = self.home[v] == self.now  # operands of a comparison of an earlier chunk may be gone
+        return made_here and self.s.code[v][0] in CONDITION and self._is_used_once(v) and self.conditions[v] == 1
 
     def _is_used_once(self, v: int) -> bool:
         return self.uses[v] == {self.now: 1}

@@ -13,7 +13,7 @@ from torsor.io.mjcf.body_elements import Body, screw_pitch
 from torsor.io.mjcf.selection import BALL, FREE, Selection, has_world_losses, name_of
 from torsor.model.description import FLOATING_BASE, Description, Joint, Mimic
 from torsor.model.joints import Floating
-from torsor.model.named_configurations import Configuration, base_coordinates
+from torsor.model.named_configurations import Configuration, base_coordinates, joint_coordinates
 from torsor.spatial import Transform
 from torsor.spatial.recovery import quaternion_of
 
@@ -94,7 +94,7 @@ def keyframes(d: Description, bodies: list[Body]) -> Element:
             qpos += _w_first(base_coordinates(base, given.get(FLOATING_BASE, tuple(base.neutral()))), 3)
         for body in bodies:
             for step in body.steps:
-                q = _coordinates(step.joint, joints, given)
+                q = joint_coordinates(step.joint, joints, given)
                 if step.piece.type == "free":
                     qpos += _w_first(_in_world(step.joint, q), 3)
                 elif step.piece.type == "ball":
@@ -108,14 +108,6 @@ def keyframes(d: Description, bodies: list[Body]) -> Element:
         if qpos:  # a robot without coordinates has none to write
             etree.SubElement(out, "key", name=c.name, qpos=numbers(who, qpos))
     return out
-
-
-def _coordinates(j: Joint, joints: Mapping[str, Joint], given: Mapping[str, tuple[float, ...]]) -> tuple[float, ...]:
-    """q of a joint: given, neutral, or that of its leader."""
-    if j.mimic is None:
-        return given.get(j.name, tuple(j.kind.neutral()))
-    (leader,) = _coordinates(joints[j.mimic.joint], joints, given)
-    return (float(j.mimic.at(leader)),)
 
 
 def _in_world(j: Joint, q: tuple[float, ...]) -> tuple[float, ...]:

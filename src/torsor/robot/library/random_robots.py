@@ -88,6 +88,8 @@ def random_description(
             raise ArgumentError(f"random: {what} must be a whole number, 0 or more, not {number!r}")
     rng, n, seed = Stable(int(seed)), int(n), int(seed)
     allowed = [name for name, cls in JOINT_TYPES.items() if _makes(cls)]
+    if not isinstance(types, str | Sequence | None):
+        raise ArgumentError(f"random: types must be a joint type or a list of them, not {types!r}")
     chosen = [types] if isinstance(types, str) else list(TYPES if types is None else types)
     for name in chosen:
         if name not in allowed:
