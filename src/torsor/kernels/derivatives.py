@@ -281,16 +281,11 @@ MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {
 
 def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Spec:
     """The spec of a derivative by the inputs named, or by all but flags."""
-    for key, *_ in spec.quantities:
-        if reason := kernels.table[key].no_derivative:
-            raise ArgumentError(f"{key} has no derivative: {reason}")
-    inputs = [a.name for a in kernels.inputs(spec)]
-    known = [x for x in inputs if x not in FLAGS]
+    known = [a.name for a in kernels.inputs(spec) if a.name not in FLAGS]
     if by is not None and not isinstance(by, Collection):
         raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}; not {by!r}")
     names = known if by is None else [by] if isinstance(by, str) else list(by)
-    if flags := [x for x in names if x in FLAGS and x in inputs]:
-        raise ArgumentError(f"{flags[0]} has flags, 0 or 1, and no derivative by them exists; by may name {', '.join(known)}")
+    check_differentiable(kernels, spec, names)
     if not names:
         raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}")
     for x in names:
@@ -299,6 +294,17 @@ def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequen
     if len(set(names)) < len(names):
         raise ArgumentError(f"by names an input twice: {', '.join(names)}")
     return replace(spec, derivative=(mode, *names))
+
+
+def check_differentiable(kernels: Kernels, spec: Spec, names: Sequence[str]) -> None:
+    """An error for a quantity that has no derivative, or none by an input named because its numbers are flags."""
+    for key, *_ in spec.quantities:
+        if reason := kernels.table[key].no_derivative:
+            raise ArgumentError(f"{key} has no derivative: {reason}")
+    inputs = [a.name for a in kernels.inputs(spec)]
+    if flags := [x for x in names if x in FLAGS and x in inputs]:
+        known = ", ".join(x for x in inputs if x not in FLAGS)
+        raise ArgumentError(f"{flags[0]} has flags, 0 or 1, and no derivative by them exists; by may name {known}")
 
 
 def derivative_program(kernels: Kernels, spec: Spec) -> Program:
