@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import torsor as ts
 from torsor.actuators.friction import Coulomb, LuGre, Viscous
 from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.model.friction.law import Friction, Levels
+from torsor.scalar import where
 
 MODES = ("derivative", "jvp", "vjp", "second_derivatives")
 ZERO, NAN = [0.0, 0.0], [0.0, np.nan]
@@ -106,6 +110,27 @@ def test_friction_laws_that_jump_are_refused_and_smooth_ones_are_not(arm):
         rough.vjp("forward_dynamics", friction=False)
     for law in (Coulomb(0.3).smooth(0.1), Viscous(0.2)):
         arm.with_friction({"joint2": law}).forward_dynamics_derivatives(ZERO, ZERO, ZERO)
+
+
+@dataclass(frozen=True)
+class Unusual(Friction):
+    """A law without static friction that jumps when motion starts, or one with dry friction under negative loads only."""
+
+    b_kinetic: float
+    b_static: float  #: under negative loads
+
+    def breakaway(self, load=0):
+        static = where(load < 0, self.b_static, 0.0)
+        return Levels(static, static)
+
+    def kinetic(self, v, load=0):
+        return Levels(self.b_kinetic, self.b_kinetic)
+
+
+@pytest.mark.parametrize("levels", [(0.3, 0.0), (0.0, 0.3)], ids=["kinetic only", "negative loads only"])
+def test_custom_friction_laws_that_jump_are_refused(arm, levels):
+    with pytest.raises(ArgumentError, match="joint 'joint2' has a friction law that jumps at v = 0"):
+        arm.with_friction({"joint2": Unusual(*levels)}).forward_dynamics_derivatives(ZERO, ZERO, ZERO)
 
 
 def test_derivative_of_a_distance_at_zero_is_refused(arm):

@@ -176,6 +176,26 @@ def test_second_derivatives_equal_differences_along_the_exponential(base):
     assert_close(found, np.array(rows) / (4 * h * h), 1e-6)  # second differences keep a third of the digits
 
 
+@pytest.mark.parametrize("name", ["integrate", pytest.param("step", marks=pytest.mark.night)])
+def test_second_derivatives_of_a_configuration_are_of_its_difference_from_the_result(name):
+    """The Hessian of δ ↦ w·(y(x ⊕ δ) ⊖ y(x)): iterated derivatives of a configuration do not commute for any two inputs."""
+    robot = ts.Builder("r").link("base").link("a", **BODY).joint("j", "spherical", "base", "a").build()
+    q, v, tau = trees.state(robot, 5)
+    n, w, h, dt = robot.nv, np.linspace(-1, 1, robot.nv), 1e-4, 0.7
+    more = () if name == "integrate" else (tau,)
+    run = robot.kernel(name)
+    found = robot.second_derivatives(name, by=("q", "v"))(q, v, *more, dt, *(w for _ in run.outputs))
+    base, *_ = as_tuple(run(q, v, *more, dt))
+
+    def value(d):
+        there, *rest = as_tuple(run(robot.integrate(q, d[:n]), v + d[n:], *more, dt))
+        return w @ robot.difference(base, there) + sum(w @ x for x in rest)
+
+    steps = h * np.eye(2 * n)
+    rows = [[value(x + y) - value(x - y) - value(y - x) + value(-x - y) for y in steps] for x in steps]
+    assert_close(found, np.array(rows) / (4 * h * h), 1e-6, floor=1)  # second differences keep a third of the digits
+
+
 INTEGRATORS = ("semi_implicit", "euler", "rk4", "midpoint")
 FAST = ("semi_implicit",)
 

@@ -10,7 +10,7 @@ from tests import trees
 from tests.tolerance import assert_close
 from torsor.actuators import Lag, Latency, Limit, PositionServo
 from torsor.model.friction import Coulomb
-from torsor.scalar import sin, tanh
+from torsor.scalar import sin, sqrt, tanh
 from torsor.simulate import per_robot, per_robot_and_step, per_step
 
 N, T, DT = 3, 12, 0.01
@@ -242,6 +242,20 @@ def test_gradient_of_bad_weights_is_refused():
         run.gradient(q=np.full((N, T, 2), np.nan))
     assert run.gradient().controls is None
     assert_close(run.gradient(v=np.ones((T, 2))).q0, np.broadcast_to(run.gradient(v=np.ones((T, 2))).q0[0], (N, 2)))
+
+
+@pytest.mark.parametrize("record", ["all", "last"])
+def test_gradient_that_is_not_finite_names_robot_and_step(record):
+    """At step 3 the root of u = 0 has no derivative; with checkpoints, that is the second segment."""
+
+    def root(q, v, u):
+        return [sqrt(u[0]), 0 * u[1]]
+
+    u = np.ones((2, 4, 2))
+    u[1, 3] = 0.0
+    run = ts.robots.two_link().rollout(np.zeros(2), np.zeros(2), u, dt=DT, controller=root, record=record, differentiable=True)
+    with pytest.raises(ts.TorsorError, match="the gradient of robot 1 is not finite at step 3, although the motion is"):
+        run.gradient(q=np.ones(run.q.shape))
 
 
 @pytest.mark.parametrize("record", ["all", "last"])

@@ -121,6 +121,21 @@ def test_jax_rollout_and_its_gradient_equal_those_of_the_robot(jax, robot):
     assert_close(gu, expected.controls, 1e-11)
 
 
+def test_jax_rollout_refuses_wrong_arrays_and_step_lengths_by_name(jax):
+    robot = ts.robots.two_link()
+    run, q, u = adapters.jax_rollout(robot, dt=0.01), np.zeros((3, 2)), np.zeros((4, 5, 2))
+    for arrays_given, words in (
+        ((q, q, np.zeros(2)), r"controls has shape \(2,\), expected \(..., steps, nv\)"),
+        ((q, q, u), r"batch axes do not match \(q0: \(3,\), v0: \(3,\), controls: \(4,\)\)"),
+        ((np.zeros(3), q, u), r"q0 has shape \(3,\), expected \(..., 2\)"),
+    ):
+        with pytest.raises(ts.ArgumentError, match=words):
+            run(*arrays_given)
+    for dt in (-0.1, 0.0, np.nan):
+        with pytest.raises(ts.ArgumentError, match="dt must be a positive number of seconds"):
+            adapters.jax_rollout(robot, dt=dt)
+
+
 def test_jax_linear_transpose_of_a_gradient_is_the_jvp(jax):
     robot = ts.robots.two_link()
     function = adapters.jax_function(robot, "forward_dynamics")

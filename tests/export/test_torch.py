@@ -12,6 +12,7 @@ import torsor as ts
 from tests import trees
 from tests.tolerance import assert_close
 from torsor import adapters
+from torsor.simulate import per_robot, per_step
 
 pytestmark = [pytest.mark.night, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 NAMES = ("inverse_dynamics", "forward_dynamics", "integrate", "mass_matrix", "pose:frame2", "difference", "step")
@@ -284,6 +285,26 @@ def test_torch_rollout_gradient_by_parameters_wrenches_and_masses_passes_gradche
 
     assert torch.autograd.gradcheck(run, x)
     assert run(*x)[0].shape == (4, 1, 2)
+
+
+def test_torch_rollout_gradient_by_values_per_robot_and_step_passes_gradcheck(torch):
+    robot = ts.robots.two_link()
+    function = adapters.torch_rollout(robot, dt=0.01, steps=3, controller=spring)
+    frame = next(reversed(robot.frames))
+    shapes = (4, 2), (4,), (3, 6)
+    x = [torch.linspace(0.5, 1.5, int(np.prod(n)), dtype=torch.float64).reshape(n).requires_grad_() for n in shapes]
+
+    def run(gain, mass, wrench):
+        return function(
+            np.full((4, 2), 0.3), np.zeros(2), parameters={"gain": per_robot(gain)}, vary={"mass": {"link1": per_robot(mass)}},
+            wrenches={frame: per_step(wrench)},
+        )  # fmt: skip
+
+    assert torch.autograd.gradcheck(run, x)
+    plain = {"gain": per_robot(x[0].detach())}  # Robot.rollout reads tensors as arrays
+    assert robot.rollout(np.zeros(2), np.zeros(2), dt=0.01, steps=1, controller=spring, parameters=plain).q.shape == (4, 1, 2)
+    with pytest.raises(ts.ArgumentError, match=r"vary\['mass'\]\['link1'\] of shape \(\) must have an axis of robots"):
+        run(x[0], torch.tensor(1.0), x[2])
 
 
 def test_torch_rollout_has_no_second_derivatives_and_says_so(torch):

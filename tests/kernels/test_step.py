@@ -70,6 +70,8 @@ def test_step_rejects_unsupported_robots():
     dry = robot.with_friction({"joint1": ts.actuators.friction.Coulomb(1.0)})
     with pytest.raises(ts.ArgumentError, match="'joint1' has a friction law by which it can stick, and one step"):
         dry.step(z, z, z, 1e-3)
+    with pytest.raises(ts.ArgumentError, match="'joint1' has a friction law by which it can stick, and one step"):
+        dry.kernel("step")  # exports and jax_rollout use it
     assert (dry.step(z, z, z, 1e-3, friction=False).v == robot.step(z, z, z, 1e-3).v).all()
     with pytest.raises(ts.ArgumentError, match=r"dt.* is nan"):
         robot.step(z, z, z, np.nan)

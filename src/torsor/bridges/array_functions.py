@@ -9,6 +9,7 @@ from typing import Any
 from torsor.compile import Argument, Kernel
 from torsor.errors import ArgumentError
 from torsor.kernels.coordinate_derivatives import COORDINATES
+from torsor.kernels.derivatives import check_differentiable
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.spec import Spec
 from torsor.support.locks import cached_property
@@ -84,6 +85,7 @@ class ArrayFunction:
         steps = self.spec.derivative or (COORDINATES,)
         if len(steps) > ORDER:
             raise ArgumentError(f"{self.name} has derivatives up to order {ORDER}; this call needs order {len(steps)}")
+        check_differentiable(self.kernels, replace(self.spec, derivative=()), names)
         made: ArrayFunction = self._cache.setdefault(key, replace(self, spec=replace(self.spec, derivative=(*steps, key))))
         return made
 

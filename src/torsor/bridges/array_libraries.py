@@ -121,6 +121,9 @@ def jax_rollout(
     """
     step = jax_function(robot, f"step:{integrator}", damping=damping, friction=friction)
     from torsor.bridges.jax_functions import JaxRollout
+    from torsor.simulate.rollout import check_step_length
+
+    check_step_length(dt)
 
     return JaxRollout(step, dt)
 

@@ -51,8 +51,13 @@ class JaxRollout:
     dt: float
 
     def __call__(self, q0: Any, v0: Any, controls: Any) -> tuple[Any, Any]:
+        if jnp.ndim(controls) < 2:
+            raise ArgumentError(f"controls has shape {jnp.shape(controls)}, expected (..., steps, nv): one row per step")
         u = jnp.moveaxis(jnp.asarray(controls), -2, 0)
-        batch = jnp.broadcast_shapes(jnp.shape(q0)[:-1], jnp.shape(v0)[:-1], u.shape[1:-1])
+        inputs = [Argument(name, a.shape) for name, a in zip(("q0", "v0", "controls"), self.step.function.inputs, strict=False)]
+        batch = _batch(
+            inputs, [batch_axes(a, s) for a, s in zip(inputs, (jnp.shape(q0), jnp.shape(v0), u.shape[1:]), strict=True)]
+        )
         kind = jnp.result_type(float, q0, v0, u)
         start = [jnp.broadcast_to(jnp.asarray(x, kind), (*batch, jnp.shape(x)[-1])) for x in (q0, v0)]
 

@@ -12,19 +12,23 @@ import torch
 from torsor.bridges.array_functions import ArrayFunction
 from torsor.bridges.torch_functions import common_precision, read_tensor
 from torsor.errors import ArgumentError
+from torsor.simulate.axes import Spread, with_axes
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
 #: the place of a tensor among the arguments: ("q0",), ("parameters", "gain"), ("vary", "mass", "link")
 Place = tuple[str, ...]
+#: the places of the tensors, each with its axes (robots, steps) if ``per_robot`` or another function has named them
+Places = tuple[tuple[Place, tuple[bool, bool] | None], ...]
 
 
 @dataclass(frozen=True)
 class TorchRollout:
     """``q, v = f(q0, v0, controls)``: tensors ``(..., T, nq)`` and ``(..., T, nv)``, differentiable by every tensor given.
 
-    ``parameters``, ``wrenches``, ``vary`` and ``memory`` as for :meth:`Robot.rollout`, each value a tensor.
+    ``parameters``, ``wrenches``, ``vary`` and ``memory`` as for :meth:`Robot.rollout`, each value a tensor, or
+    ``per_robot(tensor)``, ``per_step(tensor)`` or ``per_robot_and_step(tensor)``.
     """
 
     robot: Robot
@@ -43,10 +47,12 @@ class TorchRollout:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         given = {"q0": q0, "v0": v0, "controls": controls, "parameters": parameters, "wrenches": wrenches, "vary": vary,
                  "memory": memory}  # fmt: skip
-        leaves = dict(_leaves(given))
-        tensors = [read_tensor(_name(place), x) for place, x in leaves.items()]
-        kind = common_precision(list(leaves.values()))
-        q, v = _Run.apply(self, tuple(leaves), *(x.to(torch.float64) for x in tensors))
+        leaves = list(_leaves(given))
+        values = [x.values if isinstance(x, Spread) else x for _, x in leaves]
+        places = tuple((place, x[1:] if isinstance(x, Spread) else None) for place, x in leaves)
+        tensors = [read_tensor(_name(place), x) for (place, _), x in zip(leaves, values, strict=True)]
+        kind = common_precision(values)
+        q, v = _Run.apply(self, places, *(x.to(torch.float64) for x in tensors))
         return q.to(kind), v.to(kind)
 
     def along_v(self, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -64,13 +70,13 @@ class _Run(torch.autograd.Function):
     """The rollout; what its gradient needs is kept with the graph."""
 
     @staticmethod
-    def forward(ctx: Any, function: TorchRollout, places: tuple[Place, ...], *tensors: torch.Tensor) -> Any:
+    def forward(ctx: Any, function: TorchRollout, places: Places, *tensors: torch.Tensor) -> Any:
         arguments: dict[str, Any] = {}
-        for place, x in zip(places, tensors, strict=True):
+        for (place, axes), x in zip(places, tensors, strict=True):
             inner = arguments
             for name in place[:-1]:
                 inner = inner.setdefault(name, {})
-            inner[place[-1]] = x.detach().numpy()
+            inner[place[-1]] = x.detach().numpy() if axes is None else with_axes(_name(place), Spread(x.detach(), *axes))
         run = function.robot.rollout(**arguments, **function.options, differentiable=any(ctx.needs_input_grad))
         ctx.function, ctx.places, ctx.run = function, places, run
         ctx.save_for_backward(*tensors)
@@ -88,11 +94,11 @@ class _Gradient(torch.autograd.Function):
     """The gradient of a rollout, which has no derivative itself."""
 
     @staticmethod
-    def forward(ctx: Any, function: TorchRollout, places: tuple[Place, ...], run: Any, *tensors: torch.Tensor) -> Any:
+    def forward(ctx: Any, function: TorchRollout, places: Places, run: Any, *tensors: torch.Tensor) -> Any:
         wq, wv = (np.ascontiguousarray(w.detach().numpy()) for w in tensors[:2])
         found = run.gradient(q=function.along_v(run.q, wq), v=wv)
         rows = []
-        for place, x in zip(places, tensors[2:], strict=True):
+        for (place, _), x in zip(places, tensors[2:], strict=True):
             value = found
             for name in place:
                 value = value[name] if isinstance(value, Mapping) else getattr(value, name)

@@ -12,7 +12,7 @@ from torsor.compile import Kernel, Program
 from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.kernels import Kernels, takes
-from torsor.kernels.losses import NO_LOSSES, Losses, losses_of, refuse_sticking
+from torsor.kernels.losses import NO_LOSSES, Losses, losses_of
 from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
 from torsor.kernels.spec import OPTIONAL, Name, Spec, as_names, as_words, split_name, without_defaults
 from torsor.model import Description
@@ -141,7 +141,5 @@ class CompiledMechanism(Mechanism):
         given = {word: words.get(word) for word in own if word in words or word in OPTIONAL}
         quantities = PAIRS.get(name) or ((name, *as_words(given)),)
         losses = self._losses(quantities, damping, friction)
-        if name == "step":
-            refuse_sticking(self._model, losses, "one step")
         axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")
         return self._kernels.kernel(Spec(quantities, wrenches, axes, losses))

@@ -59,7 +59,7 @@ class Space(NamedTuple):
         keys = list(range(self.size))
         rows = zip(self.model.joint, self.model.v_start, strict=True) if self.model else ()
         for joint, start in rows:
-            if type(joint).integrate is not JointType.integrate:
+            if has_own_sum(joint):
                 keys[start : start + joint.nv] = [start] * joint.nv
         return [(self.argument.name, key) for key in keys]
 
@@ -71,6 +71,11 @@ class Space(NamedTuple):
     def pull(self, x: Scalars, adjoint: Mapping[int, Scalar]) -> list[Scalar]:
         """The gradient by the directions, from the adjoint of each number: N(q)ᵀ adjoint for a configuration."""
         return [sum_products(self.push(x, unit), adjoint) for unit in units(self.size)]
+
+
+def has_own_sum(joint: JointType) -> bool:
+    """Whether q ⊕ δ of a joint is another sum than q + δ: derivatives along its velocities may not commute."""
+    return type(joint).integrate is not JointType.integrate
 
 
 def units(n: int) -> list[list[int]]:
@@ -102,6 +107,8 @@ class Differentiable(NamedTuple):
     checks: tuple[Argument, ...] = ()
     #: directions from which ``push`` is by a matrix, and shorter than any other way; 0 if it never is
     many: int = 0
+    #: whether a result is a configuration with a quaternion: its rates, which are velocities, are no derivatives of numbers
+    curved: bool = False
 
 
 class OnManifold(NamedTuple):
@@ -162,7 +169,8 @@ def of_program(kernels: Kernels, spec: Spec, whole: Program, calls: Sequence[Cal
         linear = OnManifold(here, kernels.model, wanted, moving) if moving else here
         return Checked(linear, [here.values[r] for r in whole.results[size:]]) if checks else linear
 
-    return Differentiable(p.inputs, outputs, at, p.operations, p.rays, tuple(whole.outputs[len(wanted) :]))
+    curved = bool(moving) and any(map(has_own_sum, kernels.model.joint))
+    return Differentiable(p.inputs, outputs, at, p.operations, p.rays, tuple(whole.outputs[len(wanted) :]), curved=curved)
 
 
 # -- programs -------------------------------------------------------------------------------------------------------
@@ -239,8 +247,9 @@ def _checks(f: Differentiable, at: Any) -> dict[str, Any]:
 def second(f: Differentiable, by: Sequence[Space]) -> Program:
     """∂²(w·y)/∂x² by all x together, ``(n, n)``: the derivative of the gradient, made symmetric.
 
-    It is the Hessian of δ ↦ w·y(x ⊕ δ) at δ = 0.  Derivatives along the velocities of one joint with a quaternion do not
-    commute, and the symmetric part of the iterated ones is taken; all others do, and one of the two is computed.
+    It is the Hessian of δ ↦ w·y(x ⊕ δ) at δ = 0, of a result y that is a configuration that of δ ↦ w·(y(x ⊕ δ) ⊖ y(x)).
+    Derivatives along the velocities of one joint with a quaternion do not commute, nor do any of such a configuration, and the
+    symmetric part of the iterated ones is taken; all others commute, and one of the two is computed.
     """
     gradient = vjp(f, by)
     owner = [key for s in by for key in s.owners]
@@ -253,7 +262,7 @@ def second(f: Differentiable, by: Sequence[Space]) -> Program:
 
         def entry(i: int, j: int) -> Scalar:
             first, last = min(i, j), max(i, j)
-            both = i != j and owner[i] == owner[j]
+            both = i != j and (f.curved or owner[i] == owner[j])
             return (columns[first][last] + columns[last][first]) * 0.5 if both else columns[first][last]
 
         return {"hessian": [[entry(i, j) for j in range(n)] for i in range(n)]}
@@ -272,16 +281,11 @@ MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {
 
 def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Spec:
     """The spec of a derivative by the inputs named, or by all but flags."""
-    for key, *_ in spec.quantities:
-        if reason := kernels.table[key].no_derivative:
-            raise ArgumentError(f"{key} has no derivative: {reason}")
-    inputs = [a.name for a in kernels.inputs(spec)]
-    known = [x for x in inputs if x not in FLAGS]
+    known = [a.name for a in kernels.inputs(spec) if a.name not in FLAGS]
     if by is not None and not isinstance(by, Collection):
         raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}; not {by!r}")
     names = known if by is None else [by] if isinstance(by, str) else list(by)
-    if flags := [x for x in names if x in FLAGS and x in inputs]:
-        raise ArgumentError(f"{flags[0]} has flags, 0 or 1, and no derivative by them exists; by may name {', '.join(known)}")
+    check_differentiable(kernels, spec, names)
     if not names:
         raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}")
     for x in names:
@@ -290,6 +294,17 @@ def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequen
     if len(set(names)) < len(names):
         raise ArgumentError(f"by names an input twice: {', '.join(names)}")
     return replace(spec, derivative=(mode, *names))
+
+
+def check_differentiable(kernels: Kernels, spec: Spec, names: Sequence[str]) -> None:
+    """An error for a quantity that has no derivative, or none by an input named because its numbers are flags."""
+    for key, *_ in spec.quantities:
+        if reason := kernels.table[key].no_derivative:
+            raise ArgumentError(f"{key} has no derivative: {reason}")
+    inputs = [a.name for a in kernels.inputs(spec)]
+    if flags := [x for x in names if x in FLAGS and x in inputs]:
+        known = ", ".join(x for x in inputs if x not in FLAGS)
+        raise ArgumentError(f"{flags[0]} has flags, 0 or 1, and no derivative by them exists; by may name {known}")
 
 
 def derivative_program(kernels: Kernels, spec: Spec) -> Program:

@@ -22,7 +22,7 @@ from torsor.kernels.checks import check_axes, check_configuration, check_wrenche
 from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
 from torsor.kernels.derivatives import CONFIGURATIONS, MODES, derivative_program
 from torsor.kernels.digest import digest, source_digest
-from torsor.kernels.losses import refuse_jumps
+from torsor.kernels.losses import refuse_jumps, refuse_sticking
 from torsor.kernels.quantity import FEW, Quantity, Table
 from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
@@ -329,6 +329,8 @@ class Kernels:
         differentiated = spec.derivative or any(name.endswith("_derivatives") for name in names)
         if differentiated and (spec.losses.friction or "friction_force" in names):
             refuse_jumps(self.model)
+        if "step" in names:
+            refuse_sticking(self.model, spec.losses, "one step")
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,8 @@ class Losses(NamedTuple):
         return friction_force(model, v, load=load) if self.friction else damping_force(model, v)
 
 
+#: loads [N·m or N] at which dry friction is looked for: a law may depend on the sign
+LOADS = (1.0, -1.0)
 #: the rigid-body equations alone
 NO_LOSSES = Losses()
 
@@ -85,9 +87,20 @@ def refuse_laws(model: Model, friction: Any, what: str) -> None:
 
 
 def sticking_joints(model: Model) -> tuple[str, ...]:
-    """The joints whose law can hold them at rest: dry friction, under some load, or bristles (LuGre)."""
-    rows = zip(model.joint_names, model.friction, strict=False)
-    return tuple(name for name, laws in rows for law in laws if law is not None and (law.states or any(law.breakaway(1.0))))
+    """The joints whose law can hold them at rest: dry friction, under a load of either sign, or bristles (LuGre)."""
+    return tuple(name for name, law in _laws(model) if law.states or any(any(law.breakaway(load)) for load in LOADS))
+
+
+def jumping_joints(model: Model) -> tuple[str, ...]:
+    """The joints whose law jumps at v = 0: they can stick, or dry friction begins with the motion."""
+    sticking = sticking_joints(model)
+    return tuple(name for name, law in _laws(model) if name in sticking or any(any(law.kinetic(0.0, load)) for load in LOADS))
+
+
+def _laws(model: Model) -> Iterator[tuple[str, Any]]:
+    """The friction laws, each with the name of its joint."""
+    for name, laws in zip(model.joint_names, model.friction, strict=False):
+        yield from ((name, law) for law in laws if law is not None)
 
 
 def refuse_sticking(model: Model, losses: Losses, what: str) -> None:
@@ -101,7 +114,7 @@ def refuse_sticking(model: Model, losses: Losses, what: str) -> None:
 
 def refuse_jumps(model: Model) -> None:
     """An error if a friction law of the model jumps where the joint changes its direction: it has no derivative there."""
-    if jumps := sticking_joints(model):
+    if jumps := jumping_joints(model):
         raise ArgumentError(
             f"joint {jumps[0]!r} has a friction law that jumps at v = 0 and has no derivative there; use law.smooth(width), or "
             "friction=False to omit the laws"

@@ -12,9 +12,9 @@ from torsor.support.user_arrays import as_array
 
 
 class Spread(NamedTuple):
-    """Values and their leading axes: robots, steps, both or none."""
+    """Values and their leading axes: robots, steps, both or none; a tensor is converted by :func:`with_axes`."""
 
-    values: np.ndarray
+    values: Any
     robots: bool = False
     steps: bool = False
 
@@ -49,18 +49,24 @@ def per_robot_and_step(values: ArrayLike) -> Spread:
 def with_axes(name: str, values: Any) -> Spread:
     """A parameter as users give it: an array is one value for all, unless it is wrapped by one of the functions above."""
     if isinstance(values, Spread):
-        return values
+        return values if isinstance(values.values, np.ndarray) else _spread_numbers(name, *values)
     try:
-        return _spread(values, robots=False, steps=False)
+        return _spread_numbers("values", values, robots=False, steps=False)
     except (ArgumentError, TypeError, ValueError):
         raise ArgumentError(f"{name} must be a number or an array of real numbers, not {type(values).__name__}") from None
 
 
-def _spread(values: ArrayLike, robots: bool, steps: bool) -> Spread:
-    array = as_array("values", values)
+def _spread(values: Any, robots: bool, steps: bool) -> Spread:
+    if hasattr(values, "requires_grad"):  # a tensor stays one: torch_rollout computes its gradient
+        return Spread(values, robots, steps)
+    return _spread_numbers("values", values, robots, steps)
+
+
+def _spread_numbers(name: str, values: ArrayLike, robots: bool, steps: bool) -> Spread:
+    array = as_array(name, values)
     if array.dtype.kind not in "fiu":
-        raise ArgumentError(f"values must be real numbers, not {array.dtype}")
+        raise ArgumentError(f"{name} must be real numbers, not {array.dtype}")
     if array.ndim < robots + steps:
         axes = " and ".join(word for word, has in (("robots", robots), ("steps", steps)) if has)
-        raise ArgumentError(f"values of shape {array.shape} have no axis of {axes}")
+        raise ArgumentError(f"{name} of shape {array.shape} must have an axis of {axes}")
     return Spread(array.astype(float), robots, steps)

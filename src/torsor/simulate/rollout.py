@@ -192,6 +192,11 @@ def _check(robot: Robot, dt: Any) -> None:
             f"robot {robot.name!r} has loops ({', '.join(robot.loops)}), which a rollout would leave open; "
             "robot.simulate supports loops, robot.without_loops() removes them"
         )
+    check_step_length(dt)
+
+
+def check_step_length(dt: Any) -> None:
+    """An error unless dt is a positive number [s]."""
     if not isinstance(dt, (int, float, np.number)) or not math.isfinite(dt) or dt <= 0:
         raise ArgumentError(f"dt must be a positive number of seconds, not {dt!r}")
 

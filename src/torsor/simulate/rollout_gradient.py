@@ -184,7 +184,10 @@ class Adjoint(NamedTuple):
                 adjoint[..., :moving] += np.concatenate([w[..., end // self.every - 1, :] for w in given], -1)
             inside = [np.zeros((part.steps, *s.shape), dtype) for s in state] if self.every > 1 else given
             before = [x[..., :-1, :] for x in self._states(part)]
-            found = self.backward(*before, *part.step_inputs(self.feeds), *inside, adjoint, steps=part.steps)
+            try:
+                found = self.backward(*before, *part.step_inputs(self.feeds), *inside, adjoint, steps=part.steps)
+            except NotFinite as error:
+                raise _not_finite(error, part.first) from None
             adjoint, *more = found if stepped else (found,)
             rows[:0] = more
         along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, records, 0))
@@ -247,6 +250,17 @@ class Adjoint(NamedTuple):
     def _parameters(self) -> list[str]:
         takes = self.plan.controller.takes if self.plan.controller else ()
         return [p for p in takes if any(f.argument.name == f"parameters[{p!r}]" for f in self.feeds)]
+
+
+def _not_finite(error: NotFinite, first: int) -> NotFinite:
+    """The error of a gradient that is not finite at a step of a segment, which begins with the step ``first``."""
+    at, step = error.state, first + error.step
+    robot = f" of robot {at[0] if len(at) == 1 else at}" if at else ""
+    return NotFinite(
+        f"the gradient{robot} is not finite at step {step}, although the motion is: the weights overflow, use smaller ones, "
+        "or the derivative of a controller or an actuator does not exist there (a root at 0)",
+        at, step, error.output,
+    )  # fmt: skip
 
 
 def _parts(by: Sequence[Space], x: np.ndarray) -> dict[str, np.ndarray]:

@@ -161,7 +161,10 @@ class RolloutOutput:
         (50, 2)
         """
         if self.adjoint is None:
-            raise ArgumentError("this rollout keeps nothing to differentiate; make it with differentiable=True")
+            raise ArgumentError(
+                "this rollout keeps nothing to differentiate; make it with differentiable=True, and compute its gradient "
+                "before it is pickled or saved"
+            )
         given = {"q": q, "v": v, "memory": memory, "actuator_memory": actuator_memory}
         return self.adjoint.gradient(self.batch, self.q.shape[-2], given)
 

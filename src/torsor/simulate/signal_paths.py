@@ -10,7 +10,7 @@ import numpy as np
 
 from torsor.errors import ArgumentError
 from torsor.model.actuators.control_laws import ActuatorLaw, laws_of
-from torsor.simulate.axes import Spread
+from torsor.simulate.axes import Spread, with_axes
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -105,7 +105,7 @@ def _side_by_side(numbers: list[Any]) -> np.ndarray:
 
 def _coefficients(name: str, law: ActuatorLaw, dt: float, axes: int) -> tuple[Any, ...]:
     """Numbers, and arrays (N,) where a field of the law is ``per_robot``, whose smallest and largest values are checked."""
-    spread = {field: x for field, x in vars(law).items() if isinstance(x, Spread)}
+    spread = {field: with_axes(field, x) for field, x in vars(law).items() if isinstance(x, Spread)}
     if not spread:
         return law.coefficients(dt)
     for field, x in spread.items():

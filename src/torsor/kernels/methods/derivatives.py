@@ -194,7 +194,7 @@ class Differentiation(CompiledMechanism):
         """∂²(w·y)/∂x², ``(..., n, n)``: the Hessian of weighted results by the inputs in ``by`` together, by default all.
 
         The kernel takes the inputs of the quantity, then the weights w.  By a configuration it is the Hessian of
-        δ ↦ w·y(q ⊕ δ) at δ = 0, symmetric.
+        δ ↦ w·y(q ⊕ δ) at δ = 0, symmetric; if y is a configuration (step, integrate), of δ ↦ w·(y(q ⊕ δ) ⊖ y(q)).
 
         >>> import torsor as ts
         >>> H = ts.robots.two_link().second_derivatives("inverse_dynamics", by=("q", "v"))

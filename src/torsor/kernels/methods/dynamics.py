@@ -13,7 +13,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
-from torsor.kernels.losses import losses_of, refuse_sticking
+from torsor.kernels.losses import losses_of
 from torsor.model import Description
 
 _ZERO_OR_ONE = frozenset({0.0, 1.0})
@@ -323,7 +323,6 @@ class Dynamics(CompiledMechanism):
         if integrator not in STEPS:
             raise UnknownName("fixed-step integrator", integrator, STEPS)
         losses = losses_of(self._model, damping, friction)
-        refuse_sticking(self._model, losses, "one step")
         on = check_wrenches(self._model, wrenches)
         kernel = self._kernels("step", integrator, frames=tuple(on), expressed_in=expressed_in, losses=losses)
         return State(*kernel(q, v, tau, dt, *on.values(), out=out))
