@@ -1,6 +1,7 @@
 """Formulas as SVG, drawn when the pages are built: nothing to fetch, no script to run, the same in every browser.
 
 ziamath sets TeX with its own STIX font; a formula has the colour of the words around it, and its TeX for those who listen.
+An equation's number is the one written behind it, ``$$ (6)``, so that ``[(6)](#6)`` reads the same wherever Markdown is shown.
 """
 
 from __future__ import annotations
@@ -59,6 +60,16 @@ def visit_block(self: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def number(app: Sphinx, doctree: nodes.document) -> None:
+    """Equations and links to them show the number of the source; Sphinx would count anew on each page."""
+    equations = app.env.domains["math"].equations
+    for node in doctree.findall(nodes.math_block):
+        if label := node.get("label"):
+            node["number"] = label
+            equations[label] = (app.env.docname, label)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("svg", (visit_inline, None), (visit_block, None))
+    app.connect("doctree-read", number)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

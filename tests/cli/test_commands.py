@@ -278,7 +278,7 @@ def test_convert_reports_loops_and_gravity(torsor):
 
 
 def test_robot_name_is_not_used_as_a_path(torsor):
-    robot = ts.Robot(replace(ts.robots.description("two_link"), name="../../etc/x y"))
+    robot = ts.Robot(replace(ts.robots.description("ur5"), name="../../etc/x y"))
     ts.save_urdf(robot, "arm.urdf")
     (file,) = torsor("export", "arm.urdf", "--to", "urdf", "--json").json["files"]
     assert "/" not in file
@@ -333,7 +333,7 @@ def test_check_exits_with_1_for_findings_at_the_fail_on_severity(torsor, monkeyp
 
 
 def test_check_prints_the_findings_of_the_library(torsor):
-    ts.save_urdf(ts.robots.two_link(), "arm.urdf")
+    ts.save_urdf(ts.robots.two_link().with_gravity((0, 0, -9.81)), "arm.urdf")
     ended = torsor("check", "arm.urdf", "--json")
     assert ended.json == doctor.check("arm.urdf").to_dict()
     assert torsor("check", "arm.urdf").out == f"{doctor.check('arm.urdf')}\n"

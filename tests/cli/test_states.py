@@ -196,7 +196,7 @@ def test_reading_options_change_the_robot(torsor):
 
 
 def test_joint_names_in_options_may_have_commas_and_equal_signs(torsor):
-    base, joints = ts.robots.two_link(), ("a,b=1", "c=2")
+    base, joints = ts.robots.two_link().with_gravity((0, 0, -9.81)), ("a,b=1", "c=2")
     ts.save_urdf(base, "plain.urdf")
     with open("plain.urdf") as stream, open("odd.urdf", "w") as odd:
         text = stream.read()

@@ -113,6 +113,22 @@ def test_links_pictures_and_equations_of_the_pages_are_plain_markdown():
             assert (page.parent / file).exists(), f"{page}: {file}"
 
 
+def test_equations_are_numbered_in_order_and_links_show_their_numbers():
+    """Numbers are written in the source, where a forge shows them: 1, 2, ... on a page, after a letter on other pages."""
+    numbered = set()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert "{eq}" not in text, page
+        labels = re.findall(r"^\$\$ \((.+)\)$", text, flags=re.MULTILINE)
+        letter = re.sub(r"\d", "", labels[0]) if labels else ""
+        assert labels == [f"{letter}{k + 1}" for k in range(len(labels))], page
+        assert not numbered & set(labels), page
+        numbered |= set(labels)
+        links = re.findall(r"\[\((\w+)\)\]\(#(\w+)\)", text)
+        assert all(shown == label and label in labels for shown, label in links), page
+    assert {"6", "D1"} <= numbered
+
+
 def test_no_line_of_prose_begins_with_a_sign_of_markdown():
     """A line that begins with % is a comment of MyST and is not shown; one with + or - is an entry of a list."""
     for page in PAGES:

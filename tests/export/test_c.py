@@ -13,9 +13,10 @@ import pytest
 import torsor as ts
 from tests.tolerance import assert_close
 from torsor import scalar as s
+from torsor.actuators.friction import Viscous
 from torsor.compile import Argument, interpret, record
 from torsor.compile.text.c import c_function, c_helpers
-from torsor.export import export_c
+from torsor.export import export_c, export_python
 
 CC = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off")
@@ -121,6 +122,20 @@ def test_kernels_of_tasks_and_constrained_robots_are_exported_with_their_robot(t
     found = call(library(tmp_path, "r").four_bar_constrained_dynamics_multipliers, (q, v, tau), [x.shape for x in held.outputs])
     for ours, theirs in zip(held(q, v, tau), found, strict=True):
         assert_close(theirs, ours)
+
+
+def test_exports_of_task_and_constrained_dynamics_refuse_friction_laws_unless_omitted(tmp_path):
+    arm = ts.robots.two_link().with_friction({"joint1": Viscous(0.3)})
+    linkage = ts.mechanisms.four_bar().with_friction({"crank": Viscous(0.3)})
+    for robot, kernel, joint in (
+        (arm, arm.task("tip", ("vx", "vy")).kernel("inverse_dynamics"), "joint1"),
+        (linkage, linkage.constrained().kernel(), "crank"),
+    ):
+        for export in (export_c, export_python):
+            with pytest.raises(ts.ArgumentError, match=rf"does not support friction laws.*\({joint}\); friction=False omits"):
+                export(robot, tmp_path / "r", kernel)
+            export(robot, tmp_path / "r", kernel, friction=False)
+    export_c(arm, tmp_path / "r", arm.task("tip", ("vx", "vy")).kernel("mass_matrix"))  # without forces
 
 
 def test_export_c_of_a_kernel_rejects_options_that_it_cannot_have(tmp_path):

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.actuators.friction import Coulomb
 from torsor.errors import ArgumentError, FileError, MissingExtra, UnknownName
 from torsor.io.formats import FORMATS, recognise_format
 from torsor.io.urdf.writer import write_urdf
-from torsor.model.description import Mimic
+from torsor.model.description import EARTH, Mimic
 from torsor.robot.loading import load, save
 
 URDF = write_urdf(ts.robots.description("two_link"))
@@ -76,7 +77,7 @@ def test_load_passes_base_gravity_mimic_and_strict_to_every_reader(tmp_path):
         assert robot.gravity.tolist() == [0, 0, -1.6]
     d = ts.robots.description("two_link")
     mimic = replace(d.joints[1], mimic=Mimic("joint1", 2.0))
-    tied = replace(d, joints=(d.joints[0], mimic, *d.joints[2:]), configurations=())
+    tied = replace(d, joints=(d.joints[0], mimic, *d.joints[2:]), configurations=(), gravity=EARTH)
     for ending in (".urdf", ".mjcf"):
         save(ts.Robot(replace(tied, links=solid(tied))), tmp_path / f"tied{ending}")
         assert load(tmp_path / f"tied{ending}").nv == 1
@@ -86,6 +87,22 @@ def test_load_passes_base_gravity_mimic_and_strict_to_every_reader(tmp_path):
         load(flat, format="dh")
     with pytest.raises(ts.ModelError, match="physically impossible"):
         load(flat, format="dh", strict=True)
+
+
+def test_save_warns_of_forces_that_the_format_leaves_out(tmp_path):
+    robot = ts.robots.two_link().with_friction({"joint1": Coulomb(0.1)})
+    robot = robot.with_forces({"link2": ts.forces.GravityCompensation(0.5)})
+    with pytest.warns(ts.ModelWarning) as found:
+        save(robot, tmp_path / "arm.urdf")
+    (warning,) = found
+    assert warning.filename == __file__
+    assert str(warning.message) == (
+        f"robot 'two_link' moves differently when it is loaded from {tmp_path / 'arm.urdf'}: not written, give it when "
+        "loading: gravity is (0, -9.81, 0) m/s2; friction laws, left out: joint1; force elements, left out: link2"
+    )
+    with pytest.warns(ts.ModelWarning, match=r"arm.mjcf: friction laws, left out: joint1$"):
+        save(robot, tmp_path / "arm.mjcf")
+    save(ts.robots.ur5(), tmp_path / "ur5.urdf", meshes=False)  # nothing is lost, no warning
 
 
 def solid(d):

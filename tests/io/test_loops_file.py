@@ -81,7 +81,7 @@ def test_load_urdf_reads_the_loops_file_only_with_loops_argument(tmp_path):
     assert load(path, loops=True).description.loops == robot.description.loops
     save_loops(robot, tmp_path / "other.yaml")
     assert (tmp_path / "other.yaml").read_text() == side.read_text()
-    save_urdf(ts.robots.two_link(), tmp_path / "open.urdf")
+    save_urdf(ts.robots.ur5(), tmp_path / "open.urdf")
     assert not (tmp_path / "open.loops.yaml").exists()
     with pytest.raises(FileError, match=r"open.loops.yaml: cannot be read"):
         load(tmp_path / "open.urdf", loops=True)

@@ -34,6 +34,9 @@ URDF_TYPES = ("fixed", "revolute", "continuous", "prismatic", "floating", "plana
 #: MuJoCo refuses bodies without inertia in a URDF; the MJCF of the same robots loads
 MUJOCO_READS_URDF = ("panda", "ur5", "quadruped", "humanoid")
 
+#: a warning, tested in test_formats.py, which the planar robots cause: URDF has no gravity
+OTHER_GRAVITY = pytest.mark.filterwarnings("ignore:robot .* moves differently:torsor.ModelWarning")
+
 
 def as_others_read_it(robot: Robot) -> Robot:
     """The robot without armature, damping and friction, which other readers of URDF do not use in M and τ."""
@@ -70,6 +73,7 @@ def pinocchio_model(path, robot: Robot):
 
 
 @pytest.mark.parametrize("name", ts.robots.names())
+@OTHER_GRAVITY
 def test_saved_urdf_of_a_bundled_robot_has_the_same_dynamics_in_pinocchio(name, tmp_path):
     robot = getattr(ts.robots, name)()
     ts.save(robot, tmp_path / "robot.urdf", meshes=False)
@@ -77,6 +81,7 @@ def test_saved_urdf_of_a_bundled_robot_has_the_same_dynamics_in_pinocchio(name, 
 
 
 @pytest.mark.parametrize("name", MUJOCO_READS_URDF)
+@OTHER_GRAVITY
 def test_saved_urdf_of_a_bundled_robot_has_the_same_dynamics_in_mujoco(name, tmp_path):
     robot = as_others_read_it(getattr(ts.robots, name)().with_base("fixed").without_couplings())
     ts.save(robot, tmp_path / "robot.urdf")  # MuJoCo opens no visual meshes of a URDF
@@ -93,6 +98,7 @@ def test_converted_files_of_a_bundled_robot_have_the_same_dynamics_in_their_libr
 
 
 @pytest.mark.parametrize("name", ts.robots.names())
+@OTHER_GRAVITY
 def test_saved_urdf_of_a_bundled_robot_has_the_same_dynamics_in_drake(name, tmp_path):
     plants = pytest.importorskip("pydrake.multibody.plant")
     parsing = pytest.importorskip("pydrake.multibody.parsing")

@@ -109,7 +109,8 @@ def test_rollout_in_single_precision_agrees_with_double_to_its_rounding():
         np.testing.assert_allclose(getattr(single, name), getattr(double, name), atol=1e-4)
     assert single.sensors["imu"].dtype == np.float32
     one = ARM.rollout(Q0[0], STILL, np.zeros((1, 2)), dt=1e-2, dtype=np.float32)
-    assert one.q.dtype == np.float32
+    assert one.q.dtype == one.dtype == np.float32
+    assert double.dtype == np.float64
     with pytest.raises(ts.ArgumentError, match='dtype must be "float64" or "float32"'):
         rollout(dtype="float16")
 

@@ -7,6 +7,7 @@ import math
 import socket
 import sys
 import threading
+import urllib.request
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -146,6 +147,14 @@ def test_refusal_gives_the_reason():
 
 
 # -- files, methods, headers ----------------------------------------------------------------------------------
+
+
+def test_page_asks_the_browser_for_its_colour_scheme_before_its_client_starts(served):
+    request = urllib.request.Request(served.url, headers={"Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(request) as answer:
+        page, lengths = answer.read(), answer.headers.get_all("Content-Length")
+    assert lengths == [str(len(page))]
+    assert page.index(b"prefers-color-scheme") < page.index(b"<script data-")
 
 
 def traversals():

@@ -6,6 +6,7 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from tests.viewer.conftest import EVIL
 
@@ -105,6 +106,17 @@ def test_viewer_page_shows_names_with_markup_as_text(shown):
     shown.page.get_by_text(f"gravity {EVIL}link1").first.wait_for()
     assert shown.page.evaluate("window.hacked") is None
     assert shown.page.locator("img[src=x]").count() == 0
+
+
+@pytest.mark.night  # loads a second page; test_guard.py has the script that it runs
+def test_viewer_page_is_dark_where_the_browser_prefers_it(shown, browser):
+    scheme = "document.documentElement.dataset.mantineColorScheme"
+    assert shown.page.evaluate(scheme) == "light"
+    page = browser.new_page(color_scheme="dark")
+    page.goto(shown.viewer.url)
+    page.get_by_text("Joints", exact=True).first.wait_for()
+    assert page.evaluate(scheme) == "dark"
+    page.close()
 
 
 def test_viewer_page_logs_no_errors_and_makes_no_external_requests(shown):

@@ -22,7 +22,7 @@ from torsor.compile.text.python import python_function
 from torsor.errors import ArgumentError
 from torsor.kernels.checked_kernel import CheckedKernel, Exportable
 from torsor.kernels.kernels import takes
-from torsor.kernels.losses import NO_LOSSES, Losses
+from torsor.kernels.losses import NO_LOSSES, Losses, refuse_laws
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import QUANTITIES
 from torsor.kernels.spec import Spec
@@ -39,6 +39,8 @@ VECTORS = 4
 BOUNDS = {"dt": (0.01, 0.1), "height": (-100.0, -90.0)}
 #: quantities that external wrenches act on
 WITH_WRENCHES = ("inverse_dynamics", "forward_dynamics")
+#: kernels of tasks and constraints to whose results the methods add friction laws
+WITHOUT_FRICTION = ("task.inverse_dynamics", "task.forward_dynamics", "constrained.dynamics")
 
 
 def export_c(
@@ -79,7 +81,7 @@ def export_c(
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
     spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
-    kernels = _kernels(robot, prefix, names, spec, fused)
+    kernels = _kernels(robot, prefix, names, spec, fused, friction)
     functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
     lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
@@ -124,7 +126,7 @@ def export_python(
     spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
     lead = "\n".join(f"# {line}".rstrip() for line in _header_lines(robot, spec.losses))
     parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
-    for n, kernel in _kernels(robot, prefix, names, spec, fused):
+    for n, kernel in _kernels(robot, prefix, names, spec, fused, friction):
         p = kernel.program
         labels = ", ".join(f"{comment(o.name)} {_size(o.shape)}".replace("\\", "/") for o in p.outputs)
         parts.append(python_function(_outputs(p, fused), n, f"{labels}: {p.operations} operations."))
@@ -183,7 +185,9 @@ def _spec(robot: Robot, given: tuple[Any, ...], fused: bool, frames: Sequence[st
     return spec
 
 
-def _kernels(robot: Robot, prefix: str, given: tuple[Any, ...], spec: Spec, fused: bool) -> list[tuple[str, Kernel]]:
+def _kernels(
+    robot: Robot, prefix: str, given: tuple[Any, ...], spec: Spec, fused: bool, friction: bool | None
+) -> list[tuple[str, Kernel]]:
     """The functions of an export: their names, and the kernels whose programs they print."""
     if fused:
         return [(f"{prefix}_fused", robot.kernels.kernel(spec))]
@@ -193,6 +197,8 @@ def _kernels(robot: Robot, prefix: str, given: tuple[Any, ...], spec: Spec, fuse
         if isinstance(x, (Kernel, CheckedKernel)):
             kernel = _own_kernel(robot, x)
             label = kernel.name.removeprefix(f"{robot.name}.")
+            if label.startswith(WITHOUT_FRICTION):
+                refuse_laws(robot.model, friction, f"exported code of {label}")
             out.append((identifier(f"{prefix}_{label}", {taken for taken, _ in out}), kernel))
             continue
         quantity, label = next(named)

@@ -86,7 +86,8 @@ def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None, 
     ``load(path, loops=True)`` reads.  Named configurations are keyframes in MJCF, and left out of URDF: :func:`save_srdf`.
     Meshes that come with torsor are written to the folder ``robot_meshes`` beside it; other meshes stay where they are.
     ``meshes=False`` leaves out all of them.  What the format cannot express, such as gravity, a floating base, force elements
-    and friction laws in URDF, is left out; comments at the top of the file list it.
+    and friction laws in URDF, is left out; comments at the top of the file list it.  One ModelWarning names gravity, forces,
+    friction laws and loops that are left out, since the written robot moves differently.
 
     >>> import tempfile, torsor as ts
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -94,7 +95,17 @@ def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None, 
     ...     ts.load(f"{folder}/arm.urdf").nq
     6
     """
+    import warnings
+
+    from torsor.errors import ModelWarning
+    from torsor.io.formats import writer
+    from torsor.io.shared.losses import losses
+    from torsor.model.physical import callers_level
+
     save_files(robot, path, format, meshes)
+    if lost := losses(robot.description, writer(path, format).name, moves=True):  # torsor convert prints all losses instead
+        message = f"robot {robot.name!r} moves differently when it is loaded from {fsdecode(path)}: {'; '.join(lost)}"
+        warnings.warn(message, ModelWarning, stacklevel=callers_level())
 
 
 def save_files(robot: Robot, path: str | PathLike[str], format: str | None = None, meshes: bool = True) -> list[str]:

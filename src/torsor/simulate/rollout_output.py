@@ -121,6 +121,11 @@ class RolloutOutput:
         """Leading axes: () for one robot, (N,) for many."""
         return self.q.shape[:-2]
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Floating-point type of q, v and tau: float64, or float32 if chosen by ``dtype=``."""
+        return self.q.dtype
+
     def plot(self, axes: Any = None, *, robot: int | tuple[int, ...] | None = None) -> Any:
         """q, v and τ over time; needs matplotlib.  Returns the axes.
 

@@ -1,4 +1,4 @@
-"""Data that a format cannot express: one table, for the comments in files and for ``torsor convert``.
+"""Data that a format cannot express: one table, for the comments in files, ``torsor convert`` and the warning of ``save``.
 
 Data that is kept has no entry.  Other problems (missing meshes, duplicate names) are reported by the writer;
 data that a reader omitted is in ``robot.report``.
@@ -40,18 +40,22 @@ class Feature(NamedTuple):
     what: str
     who: Callable[[Description], Iterable[str]]
     fate: Mapping[str, str]
+    #: whether a robot without this data moves differently: a missing force, not a missing shape
+    moves: bool = False
 
 
-def losses(d: Description, format: str) -> list[str]:
+def losses(d: Description, format: str, moves: bool = False) -> list[str]:
     """One line for each kind of data that the format ("urdf", "mjcf", "mr") loses or changes.
+
+    ``moves=True`` selects the forces that are left out, so that the written robot moves differently.
 
     >>> from torsor import robots
     >>> losses(robots.description("scara"), "urdf")[1:]
     ['frames, written as massless links: tip']
     """
     out = []
-    for what, who, fate in FEATURES:
-        names = list(who(d)) if format in fate else []
+    for what, who, fate, matters in FEATURES:
+        names = list(who(d)) if format in fate and (matters or not moves) else []
         if names:
             out.append(f"{what}, {fate[format]}: {short_list(names)}")
     return out
@@ -172,9 +176,9 @@ FEATURES = (
         "urdf": 'not in the file, load with base="floating_rpy"',
         "mjcf": 'written as a free joint, load with base="floating_rpy"',
     }),
-    Feature("not written", _gravity, dict.fromkeys(("urdf", "mr"), "give it when loading")),
+    Feature("not written", _gravity, dict.fromkeys(("urdf", "mr"), "give it when loading"), True),
     Feature("loops", _loops(True), {"urdf": "not in this file, load with loops=, the side-file", "mjcf": "held by springs"}),
-    Feature("loops MuJoCo has no constraint for", _loops(False), {"mjcf": LEFT_OUT}),
+    Feature("loops MuJoCo has no constraint for", _loops(False), {"mjcf": LEFT_OUT}, True),
     Feature("loops", _loops(False), {"urdf": "not in this file, load with loops=, the side-file"}),
     Feature("mimic joints", joints(lambda j: j.mimic), {"mjcf": "tied by springs"}),
     Feature(
@@ -183,9 +187,9 @@ FEATURES = (
         {"urdf": _AS_TORSOR_ELEMENTS},
     ),
     Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
-    Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT)),
-    Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
-    Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}),
+    Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
+    Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT), True),
+    Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}, True),
     Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
     Feature("sensors that MuJoCo does not have", _other_sensors, {"mjcf": LEFT_OUT}),
     Feature("sensors of links and joints", _sensors_without_frame, {"mjcf": "written at sites, which are read as frames"}),

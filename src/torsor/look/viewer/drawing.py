@@ -78,7 +78,7 @@ class Drawing:
         cell = round_up_scale(r / 5)
         floor = s.scene.add_grid(
             "/floor", width=100 * cell, height=100 * cell, cell_size=cell, section_size=5 * cell, infinite_grid=True,
-            fade_distance=10 * r, fade_strength=1.6, cell_color=(222, 226, 231), section_color=(197, 203, 211),
+            fade_distance=10 * r, fade_strength=1.6, cell_color=(176, 182, 190), section_color=(140, 147, 156),
             position=view.floor[:3], wxyz=view.floor[[6, 3, 4, 5]], shadow_opacity=0.12,
         )  # fmt: skip
         self.layers["Floor"].append(floor)

@@ -92,20 +92,44 @@ def policy(port: int) -> dict[str, str]:
     }
 
 
+#: viser draws its page dark if this is set before its client starts; a server cannot know what the browser prefers
+_THEME = b"""<script>
+window.__VISER_EMBED_CONFIG__ = { darkMode: matchMedia("(prefers-color-scheme: dark)").matches };
+</script>"""
+
+
+def follow_color_scheme(response: Any) -> None:
+    """Insert the script into the page, so that it is dark where the browser prefers dark pages."""
+    head, tag, rest = response.body.partition(b"<head>")
+    if tag:
+        response.body = head + tag + _THEME + rest
+        del response.headers["Content-Length"]  # setting it would add a second one
+        response.headers["Content-Length"] = str(len(response.body))
+
+
 def guard_requests(token: str, answer: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A websockets ``process_request`` that checks requests and calls ``answer`` only for the page."""
 
     def process_request(connection: Any, request: Any) -> Any:
         port = connection.local_address[1]
         refused = refusal(port, token, request.path, request.headers)
-        page = replace(request, path="/")
+        page = replace(request, path="/", headers=_without_encoding(request.headers))
         response = connection.respond(refused.status, f"{refused.why}\n") if refused else answer(connection, page)
         if response is not None:
+            follow_color_scheme(response)
             for name, value in policy(port).items():
                 response.headers[name] = value
         return response
 
     return process_request
+
+
+def _without_encoding(headers: Any) -> Any:
+    """The headers of a request for an uncompressed page; viser's is packed anyway."""
+    out = headers.copy()
+    if "Accept-Encoding" in out:
+        del out["Accept-Encoding"]
+    return out
 
 
 @contextmanager

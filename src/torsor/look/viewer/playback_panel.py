@@ -95,12 +95,11 @@ class Plots:
                       (("joint force [N·m, N]", forces), ("energy [J]", energies))]  # fmt: skip
 
     def _plot(self, t: Array, title: str, curves: dict[str, Array]) -> Any:
-        colors = (*COLORS, "#000000")
         low = min(float(np.nanmin(c)) for c in curves.values())
         high = max(float(np.nanmax(c)) for c in curves.values())
         room = 0.06 * (high - low) or 1.0
         series: list[Any] = [{"label": "t [s]"}]
-        series += [{"label": name, "stroke": colors[k % len(colors)], "width": 1.5} for k, name in enumerate(curves)]
+        series += [{"label": name, "stroke": COLORS[k % len(COLORS)], "width": 1.5} for k, name in enumerate(curves)]
         with self.tab:
             return self.gui.add_uplot(
                 (t, *(np.full_like(t, np.nan) for _ in curves)), tuple(series), title=title, height=210,
