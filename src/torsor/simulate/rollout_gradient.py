@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,9 +120,6 @@ def step_derivative(model: Model, plan: Plan, by_articulated: bool, x: Scalars) 
 
     p, calls = record_with_calls(function, arguments)
     return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))
-
-
-adjoint_step_by_factors = partial(adjoint_step, by_articulated=False)
 
 
 # -- all steps ------------------------------------------------------------------------------------------------------
