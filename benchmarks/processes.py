@@ -36,6 +36,7 @@ print(json.dumps({"states": N, "inputs_mb": 3 * q.nbytes / 1e6, "output_mb": tau
 def run_python(code: str, *arguments: str, cache: str | None = None) -> tuple[float, str]:
     """Seconds from the start of a new Python process to its end, and what it printed."""
     environment = dict(os.environ) | ({"TORSOR_CACHE": cache} if cache else {})
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has byte code, which saves more than a call takes
     start = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code, *arguments], env=environment, check=True, capture_output=True, text=True

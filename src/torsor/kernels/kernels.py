@@ -275,9 +275,15 @@ class Kernels:
 
     def _make(self, spec: Spec) -> Kernel:
         rows = [self.table[name] for name, *_ in spec.quantities]
+        name = ".".join(filter(None, (self.name, self.table.title, *map(METHODS.get, spec.derivative[:1]), spec.label)))
+        if spec.derivative and rows[0].implicit is not None:
+            from torsor.kernels.composed_step import ComposedStepDerivative, is_composed  # it needs kernels of its own
+
+            if is_composed(spec, self.model.nv):
+                return ComposedStepDerivative(self, spec, name)
         return Kernel(
             self.recording(spec),
-            name=".".join(filter(None, (self.name, self.table.title, *map(METHODS.get, spec.derivative[:1]), spec.label))),
+            name=name,
             dtype=spec.dtype,
             explain=partial(self.explain, spec),
             lenient=any(row.lenient for row in rows),

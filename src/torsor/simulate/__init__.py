@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 # a function that has the name of its module is imported here and now: later, the module would hide it
 from torsor.simulate.rollout import Rollout, rollout
-from torsor.simulate.rollout_gradient import RolloutGradient
 from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from torsor.simulate.flexible_links import FlexibleResult, simulate_flexible
     from torsor.simulate.result import Animation, Interrupted, Result, SimulationStopped
     from torsor.simulate.rollout_files import load_rollout
+    from torsor.simulate.rollout_gradient import RolloutGradient
     from torsor.simulate.run import simulate
     from torsor.simulate.stages import StepNotConverged
 
@@ -35,6 +35,7 @@ _HOMES = {
     "events": ("Event", "Occurrence"),
     "files": ("load_result",),
     "rollout_files": ("load_rollout",),
+    "rollout_gradient": ("RolloutGradient",),
     "flexible_links": ("FlexibleResult", "simulate_flexible"),
     "controller_functions": ("record_once",),
     "result": ("Animation", "Interrupted", "Result", "SimulationStopped"),

@@ -16,7 +16,6 @@ from torsor.algorithms.steps import Midpoint, scale, step_named
 from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.simulate.rollout_gradient import adjoint_inputs, adjoint_step, adjoint_step_by_factors
 from torsor.simulate.sensor_program import sensor_values
 from torsor.simulate.step_program import Plan, next_state, recorded_forces
 
@@ -131,9 +130,21 @@ _ROLLOUT = Quantity(
     joint_space=True,
 )  # fmt: skip
 
+
+def _adjoint_inputs(subject: Any, plan: Plan) -> list[Argument]:
+    from torsor.simulate.rollout_gradient import adjoint_inputs  # a rollout without gradient does not need it
+
+    return adjoint_inputs(_model(subject), plan)
+
+
+def _adjoint_step(model: Model, *values: Any, plan: Plan, by_articulated: bool = True) -> Any:
+    from torsor.simulate.rollout_gradient import adjoint_step
+
+    return adjoint_step(model, *values, plan=plan, by_articulated=by_articulated)
+
+
 _ADJOINT = Quantity(
-    lambda subject, plan: adjoint_inputs(_model(subject), plan), adjoint_step, ("plan",), ("adjoint",),
-    (adjoint_step_by_factors,), joint_space=True,
+    _adjoint_inputs, _adjoint_step, ("plan",), ("adjoint",), (partial(_adjoint_step, by_articulated=False),), joint_space=True,
 )  # fmt: skip
 
 QUANTITIES = Table(

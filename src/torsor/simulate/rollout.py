@@ -22,7 +22,6 @@ from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
-from torsor.simulate.rollout_gradient import CONSTANT, Adjoint, StepRange, run_in_ranges
 from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records, memory_rows
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, StepProgram, wrench_argument
 from torsor.support.user_arrays import as_array, float_type
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate.controller_functions import Controller
     from torsor.simulate.parameters import VariedConstant
+    from torsor.simulate.rollout_gradient import Adjoint, StepRange
     from torsor.simulate.signal_paths import SignalPath
 
 FLOAT64 = np.dtype(np.float64)
@@ -145,6 +145,8 @@ def rollout(
         if backward is None:
             qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
         else:
+            from torsor.simulate.rollout_gradient import run_in_ranges
+
             state = [np.array(x) for x in state]  # the caller may change the arrays before the gradient is computed
             (qs, vs, *after), ranges = run_in_ranges(scan, state, feeds, T, every)
     except NotFinite as error:
@@ -155,6 +157,8 @@ def rollout(
     given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, rows)
     adjoint = None
     if backward is not None:
+        from torsor.simulate.rollout_gradient import Adjoint
+
         starts = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
         batches = {name: x.shape[:-1] for name, x in starts.items()}
         adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, ranges, every)
@@ -352,6 +356,8 @@ def _scan_of_plan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dty
 
 def _adjoint_scan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str) -> Scan:
     """The kernel that runs the plan backwards; its program is recorded now, with the numbers that the controller reads now."""
+    from torsor.simulate.rollout_gradient import CONSTANT
+
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
     rows = any(stepped and a.name not in CONSTANT for a, stepped in plan.fed)
     name = "adjoint of rollout, with rows" if rows else "adjoint of rollout"

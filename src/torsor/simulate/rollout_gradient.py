@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,9 +120,6 @@ def step_derivative(model: Model, plan: Plan, by_articulated: bool, x: Scalars) 
 
     p, calls = record_with_calls(function, arguments)
     return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))
-
-
-adjoint_step_by_factors = partial(adjoint_step, by_articulated=False)
 
 
 # -- all steps ------------------------------------------------------------------------------------------------------
@@ -253,7 +249,7 @@ class Adjoint(NamedTuple):
 
 
 def _not_finite(error: NotFinite, first: int) -> NotFinite:
-    """The error of a gradient that is not finite at a step of a segment, which begins with the step ``first``."""
+    """The error of a gradient that is not finite at a step of a range, which begins with the step ``first``."""
     at, step = error.state, first + error.step
     robot = f" of robot {at[0] if len(at) == 1 else at}" if at else ""
     return NotFinite(
@@ -295,7 +291,7 @@ def run_in_ranges(
     ranges: list[StepRange] = []
     records: list[list[np.ndarray]] = []
     now, first = list(state), 0
-    for steps in segment_lengths(T, every):
+    for steps in range_lengths(T, every):
         ranges.append(StepRange(first, steps, now, False))
         try:
             now = [x[..., -1, :] for x in scan(*now, *ranges[-1].step_inputs(feeds), steps=steps, every=steps)]
@@ -307,7 +303,7 @@ def run_in_ranges(
     return [np.stack(rows, axis=-2) for rows in zip(*records, strict=True)], ranges
 
 
-def segment_lengths(T: int, every: int) -> list[int]:
+def range_lengths(T: int, every: int) -> list[int]:
     """Lengths of about √T that end at each recorded state: so many states are kept, and so many computed again at a time."""
     longest = max(1, math.isqrt(T))
     inside = [min(longest, every - k) for k in range(0, every, longest)]

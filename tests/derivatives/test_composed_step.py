@@ -1,0 +1,90 @@
+"""Derivatives of Runge–Kutta steps that are composed of kernels, against forward mode through every operation."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import torsor as ts
+from tests import trees
+from tests.derivatives.test_step import inputs_and_spaces, rates_by_direction
+from tests.tolerance import assert_close
+from torsor.errors import TorsorError
+from torsor.kernels import composed_step
+from torsor.kernels.composed_step import ComposedStepDerivative
+from torsor.kernels.derivatives import explicit
+from torsor.model.joints import Prismatic, Revolute, Spherical
+from torsor.spatial import Vec
+
+KINDS = (Revolute(Vec(0, 0, 1)), Spherical(), Prismatic(Vec(1, 0, 0)))
+TREES = {
+    "fixed": lambda: trees.random_tree(2, bodies=2, base="fixed", couplings=False),
+    "mimic and ball joints": lambda: trees.random_tree(3, bodies=5, base="floating", kinds=KINDS),
+}
+
+
+@pytest.fixture
+def always_composed(monkeypatch):
+    """Robots with few joints too have composed derivatives."""
+    monkeypatch.setattr(composed_step, "FEW", 0)
+
+
+@pytest.mark.parametrize("tree", [pytest.param(x, marks=() if x == "fixed" else pytest.mark.night) for x in TREES])
+def test_composed_derivative_of_a_step_equals_forward_mode(always_composed, tree):
+    robot = ts.Robot(TREES[tree]())
+    options = {"wrenches": (robot.frames[-1],), "expressed_in": "world", "damping": True}
+    spec = robot.spec("step:rk4", **options)
+    x, spaces = inputs_and_spaces(robot, spec)
+    by = ("tau", "q", "dt", "v")
+    kernel = robot.derivative("step:rk4", by, **options)
+    assert isinstance(kernel, ComposedStepDerivative)
+    given = [np.reshape(x[s.start : s.start + s.argument.size], s.argument.shape) for s in spaces]
+    found = dict(zip((o.name for o in kernel.outputs), kernel(*given), strict=True))
+    expected = rates_by_direction(explicit(robot.kernels, spec).at(x), x, spaces)
+    condition, start = np.linalg.cond(robot.mass_matrix(given[0])), 0
+    for space in spaces[:4]:
+        for row, y in enumerate(("q", "v")):
+            block = expected[row * robot.nv : (row + 1) * robot.nv, start : start + space.size]
+            result = found[f"d{y}/d{space.argument.name}"]
+            assert_close(result, block.reshape(result.shape), condition=condition)
+        start += space.size
+
+
+def test_composed_derivative_of_a_batch_has_the_bits_of_single_states_and_fills_out(always_composed):
+    robot, rng = ts.robots.two_link(), np.random.default_rng(0)
+    q, v, tau = rng.normal(size=(3, 1, 5, 2))
+    kernel = robot.derivative("step:rk4", ("q", "tau"))
+    batch = kernel(q, v, tau, 0.01)
+    assert [x.shape for x in batch] == [(1, 5, 2, 2)] * 4
+    out = tuple(np.empty((2, 2)) for _ in range(4))
+    assert kernel(q[0, 3], v[0, 3], tau[0, 3], 0.01, out=out) is out
+    assert all((x == y[0, 3]).all() for x, y in zip(out, batch, strict=True))
+    again = pickle.loads(pickle.dumps(kernel))
+    assert all((x == y).all() for x, y in zip(again(q, v, tau, 0.01), batch, strict=True))
+    A, B = robot.linearize(q, v, tau, dt=0.01, integrator="rk4")
+    assert_close(A[..., :2], np.concatenate([batch[0], batch[2]], axis=-2))
+    assert_close(B, np.concatenate([batch[1], batch[3]], axis=-2))
+
+
+def test_composed_derivative_names_the_state_that_is_not_finite(always_composed):
+    robot = ts.robots.two_link()
+    kernel = robot.derivative("step:rk4", "q")
+    v = np.zeros((3, 2))
+    v[1] = 1e200
+    with pytest.raises(TorsorError, match=r"not finite at batch index \(1,\)"):
+        kernel(np.zeros((3, 2)), v, np.zeros(2), 0.01)
+    v[1] = np.nan
+    with pytest.raises(TorsorError, match="v"):
+        kernel(np.zeros((3, 2)), v, np.zeros(2), 0.01)
+
+
+@pytest.mark.night
+def test_derivative_of_a_runge_kutta_step_of_a_humanoid_is_composed():
+    """As one program it has two million operations, and took 29 s to compile."""
+    robot = ts.robots.humanoid()
+    assert composed_step.is_composed(robot.spec("step:rk4"), robot.nv) is False  # not a derivative
+    kernel = robot.derivative("step:rk4", ("q", "v", "tau"))
+    assert isinstance(kernel, ComposedStepDerivative)
+    assert max(part.operations for part in kernel.parts) < 110_000
