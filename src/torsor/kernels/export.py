@@ -33,12 +33,18 @@ from torsor.version import __version__
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
+__all__ = ["export_c", "export_python"]
+
 #: states in the file of test vectors
 VECTORS = 4
 #: numbers of test states that are drawn uniformly: steps [s], and a ground below the robot [m]
 BOUNDS = {"dt": (0.01, 0.1), "height": (-100.0, -90.0)}
 #: quantities that external wrenches act on
 WITH_WRENCHES = ("inverse_dynamics", "forward_dynamics")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
 
 
 def export_c(
