@@ -113,6 +113,20 @@ def test_packages_are_among_the_names_of_torsor():
     assert out.stdout.split() == ["torsor.mechanics.task", "torsor.algorithms", "torsor.kernels.export"]
 
 
+def test_completion_shows_names_that_are_imported_when_first_used():
+    """In a new process: dir() of each public module has all its public names, and none that it imports for itself."""
+    code = (
+        "import torsor as ts\n"
+        "for name in (*ts._SHORT, *ts._ROOMS):\n"
+        "    module = getattr(ts, name)\n"
+        "    assert {*getattr(module, '__all__', ())} <= {*dir(module)}, name\n"
+        "for name in ('adapters', 'bridges', 'constraints', 'export', 'forces', 'robots', 'simulate', 'symbolic'):\n"
+        "    assert not {'Any', 'annotations', 'TYPE_CHECKING'} & {*dir(getattr(ts, name))}, name\n"
+        "assert {'ur5', 'names', 'random'} <= {*dir(ts.robots)}"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_slow_variants_listed_for_the_night_exist():
     for line in (TESTS / "night.txt").read_text(encoding="utf-8").splitlines():
         path, *_, name = line.split("[")[0].split("::")

@@ -33,3 +33,7 @@ _MODULES = {name: f"torsor.bridges.{name}" for name in ("array_libraries", "mode
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
     __getattr__ = lazy(__name__, _HOMES, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from torsor.bridges.torch_rollouts import TorchRollout
     from torsor.robot import Robot
 
+__all__ = ["casadi_function", "jax_function", "jax_rollout", "torch_function", "torch_rollout"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
 
 def casadi_function(robot: Robot, name: Exportable, *, damping: bool = False, friction: bool | None = None) -> Any:
     """A ``casadi.Function`` of the quantity, over SX symbols: ``f(q, v, a)``, with those names as its inputs.

@@ -24,3 +24,7 @@ __all__ = ["read_mjcf", "read_urdf", "write_mjcf", "write_urdf"]
 
 # a robot that is not loaded from a file needs no XML parser
 __getattr__ = lazy(__name__, {name: f"torsor.io.{name.split('_')[1]}" for name in __all__})
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -33,6 +33,8 @@ from torsor.version import __version__
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
+__all__ = ["export_c", "export_python"]
+
 #: states in the file of test vectors
 VECTORS = 4
 #: numbers of test states that are drawn uniformly: steps [s], and a ground below the robot [m]
@@ -41,6 +43,10 @@ BOUNDS = {"dt": (0.01, 0.1), "height": (-100.0, -90.0)}
 WITH_WRENCHES = ("inverse_dynamics", "forward_dynamics")
 #: kernels of tasks and constraints to whose results the methods add friction laws
 WITHOUT_FRICTION = ("task.inverse_dynamics", "task.forward_dynamics", "constrained.dynamics")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
 
 
 def export_c(

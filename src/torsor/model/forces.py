@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
+__all__ = ["Buoyancy", "Drag", "GravityCompensation", "thrust"]
+
 #: fresh water [kg/m³]
 WATER = 1000.0
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
 
 
 @dataclass(frozen=True)

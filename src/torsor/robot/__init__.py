@@ -19,3 +19,7 @@ _HOMES = {"Builder": "torsor.robot.builder", "Robot": "torsor.robot.robot"}
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
     __getattr__ = lazy(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

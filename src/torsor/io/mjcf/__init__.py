@@ -18,3 +18,7 @@ __all__ = ["read_mjcf", "write_mjcf"]
 
 # the writer needs no MuJoCo, the reader no XML library
 __getattr__ = lazy(__name__, {"read_mjcf": "torsor.io.mjcf.reader", "write_mjcf": "torsor.io.mjcf.writer"})
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

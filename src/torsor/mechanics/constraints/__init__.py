@@ -64,3 +64,7 @@ _HOMES = {
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
     __getattr__ = lazy(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -88,6 +88,10 @@ if not TYPE_CHECKING:  # type checkers report names that are not here
         raise NoSuchRobot("bundled robot", name, _DESCRIPTIONS)
 
 
+def __dir__() -> list[str]:
+    return [*names(), "description", "names", "random"]
+
+
 # -- the textbooks' ------------------------------------------------------------------------------------------
 
 
