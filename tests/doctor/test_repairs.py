@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -150,3 +151,11 @@ def test_repair_refuses_other_formats_and_arguments():
         repair("<mujoco/>", None)
     with pytest.raises(FileError, match="not well-formed"):
         repair("<robot>", None)
+
+
+def test_right_angles_in_degrees_are_repaired_to_right_angles():
+    origin = '<origin rpy="90 0 -180"/>'
+    text = f"""<robot name="r"><link name="a"/><link name="b"/>
+      <joint name="j" type="fixed"><parent link="a"/><child link="b"/>{origin}</joint></robot>"""
+    (made,) = repair(text, None)
+    assert made.edits == (("rpy", "90 0 -180", f"{math.pi / 2!r} 0.0 {-math.pi!r}"),)

@@ -29,7 +29,7 @@ def trajectory(robot: ts.Robot) -> None:
     q = start + (end - start) * (10 * s**3 - 15 * s**4 + 6 * s**5)
     v = (end - start) * (30 * s**2 - 60 * s**3 + 30 * s**4)
     a = (end - start) * (60 * s - 180 * s**2 + 120 * s**3)
-    tau = robot.inverse_dynamics(q, v, a)
+    tau = robot.inverse_dynamics(q, v, a).round(2) + 0.0  # without -0.00
     print("Joint torques along a 1 s motion [N·m]")
     names = [name.removesuffix("_joint") for name in robot.joints]
     print(" t [s]" + "".join(f"  {name}" for name in names))

@@ -81,14 +81,14 @@ def origins(subject: Examination) -> Iterable[Finding]:
         if not found:
             continue
         element, origin, rpy = found[0]
-        radians = [" ".join(number(math.radians(x)) for x in angles) for _, _, angles in found]
+        radians = [" ".join(f"{math.radians(x) + 0.0!r}" for x in angles) for _, _, angles in found]  # a right angle stays one
         edits = tuple(
             Edit(record.kind, record.name, (), "rpy", text, o) for (_, o, _), text in zip(found, radians, strict=True)
         )
         drawn = isinstance(record, LinkRecord) and all(local_name(e) != "inertial" for e, _, _ in found)
         yield subject.finding(
             "rpy-degrees", record, f"rpy=\"{origin.get('rpy')}\" is {max(map(abs, rpy)) / (2 * math.pi):.0f} turns",
-            f"as degrees it is {radians[0]} rad; {_EFFECT[local_name(element)]}", at=origin,
+            f"as degrees it is {' '.join(number(math.radians(x)) for x in rpy)} rad; {_EFFECT[local_name(element)]}", at=origin,
             severity="note" if drawn else "",
             proposal=ProposedRepair("rpy-to-radians", "rpy interpreted as degrees", edits, changes_poses=not drawn),
         )  # fmt: skip
