@@ -223,6 +223,10 @@ def test_lugre_closed_cycle_loses_energy_and_has_a_loop():
     [
         (lambda: fr.Viscous(-1.0), "Viscous: b_viscous must be finite and not negative, not -1.0"),
         (lambda: fr.Coulomb(math.nan), "Coulomb: b_static must be finite"),
+        (lambda: fr.Coulomb(np.float32(-1)), "Coulomb: b_static must be finite and not negative, not -1.0"),
+        (lambda: fr.StaticKinetic(np.int64(1), np.int64(2)), r"b_static \(1\) must be at least b_kinetic \(2\)"),
+        (lambda: fr.Viscous([1.0, 2.0]), "Viscous: b_viscous must be a number"),
+        (lambda: fr.Viscous(1j), "Viscous: b_viscous must be a number"),
         (lambda: fr.StaticKinetic(1.0, 2.0), r"b_static \(1.0\) must be at least b_kinetic \(2.0\)"),
         (lambda: fr.Stribeck(2.0, 1.0, 0.0, 0.0), "v_stribeck must be finite and positive"),
         (lambda: fr.Stribeck(2.0, 1.0, 0.0, 0.1, n=1.5), "n must be a positive whole number"),

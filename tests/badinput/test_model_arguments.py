@@ -25,6 +25,8 @@ ARM = ts.robots.two_link()
     (lambda: ARM.with_configuration(3, [0, 0]), ModelError, "name of a configuration must be non-empty text, not 3"),
     (lambda: ARM.with_configuration("", [0, 0]), ModelError, "must be non-empty text"),
     (lambda: ARM.joint(["joint1"]), UnknownName, "joint1"),
+    (lambda: ts.Builder("x").link("a", mass=1j), ModelError, "mass must be a number, not 1j"),
+    (lambda: two_joints(type=ts.joints.Helical((0, 0, 1), np.float32("nan"))).build(), ModelError, "pitch must be finite"),
 ])  # fmt: skip
 def test_invalid_argument_of_a_model_is_refused_in_words(call, error, words):
     with pytest.raises(error, match=words):

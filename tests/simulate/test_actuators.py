@@ -388,6 +388,8 @@ def test_simulate_refuses_wrong_actuators(slider, options, words):
     ({"joint1": PositionServo(per_robot([[1.0, 2.0]]), 0.0)}, "with one number per robot"),
     ({"joint1": PositionServo(per_robot([1.0, -2.0]), 0.0)}, "PositionServo: kp is -2"),
     ({"joint1": PositionServo(per_robot([1.0, math.nan]), 0.0)}, "PositionServo: kp is nan"),
+    ({"joint1": Limit(per_robot([-1.0, 0.3]), per_robot([0.1, 0.2]))}, "lower is above upper for some of the robots"),
+    ({"joint1": Limit(per_robot([-1.0, -2.0]), per_robot([0.1, 0.2, 0.3]))}, r"different shapes: \(2,\), \(3,\)"),
     ({"joint1": PositionServo(per_robot([1.0, 2.0]), per_robot([1.0, 2.0, 3.0]))}, r"different shapes: \(2,\), \(3,\)"),
 ])  # fmt: skip
 def test_actuators_that_are_refused(arm, actuators, words):
@@ -407,6 +409,11 @@ def test_actuators_that_are_refused(arm, actuators, words):
     (lambda: Limit(math.inf, math.inf), "Limit: lower is inf"),
     (lambda: Gain(math.inf), "Gain: k is inf"),
     (lambda: Gain("high"), "must be a number"),
+    (lambda: Gain([1.0, 2.0]), r"Gain: k must be a number in output per input, not \[1.0, 2.0\]"),
+    (lambda: Gain(np.array([1.0, 2.0])), r"Gain: k must be a number in output per input, not array"),
+    (lambda: Gain(1j), "must be a number"),
+    (lambda: Lag(np.int64(-1)), "Lag: time_constant is -1"),
+    (lambda: Limit(np.float32(1), np.float32(-1)), "Limit: lower is 1, above upper, -1"),
     (lambda: PositionServo(-1.0), "PositionServo: kp is -1"),
     (lambda: PositionServo(1.0, -1.0), "PositionServo: kv is -1"),
     (lambda: VelocityServo(-1.0), "VelocityServo: kv is -1"),

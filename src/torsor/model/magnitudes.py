@@ -8,6 +8,7 @@ a product overflows without an error (1e308 + 1e308 is inf, inf − inf is NaN),
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from numbers import Number
 from typing import Any
@@ -26,7 +27,9 @@ _ADVICE = "numbers this large overflow when multiplied; check its unit"
 
 def check_size(what: str, *parts: Any, largest: float = LARGEST) -> None:
     """Raise for a number among ``parts`` that is NaN or larger than ``largest``; scalars that are not numbers pass."""
-    for x in flat(*parts):
+    row: Iterable[Any] = flat(*parts)
+    for x in row:
+        x = x.item() if getattr(x, "ndim", None) == 0 else x  # a number of NumPy
         if isinstance(x, (int, float)) and not -largest <= x <= largest:  # in this form, NaN fails, too
             if not math.isfinite(x):
                 raise ModelError(f"{what} must be finite, not {x}")

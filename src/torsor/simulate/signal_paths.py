@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from torsor.errors import ArgumentError
-from torsor.model.actuators.control_laws import ActuatorLaw, laws_of
+from torsor.model.actuators.control_laws import ActuatorLaw, Limit, laws_of
 from torsor.simulate.axes import Spread, with_axes
 
 if TYPE_CHECKING:
@@ -116,7 +117,13 @@ def _coefficients(name: str, law: ActuatorLaw, dt: float, axes: int) -> tuple[An
             raise ArgumentError(f"{where} must be one number, or per_robot(values) with one number per robot")
         for extreme in (x.values.min(initial=np.inf), x.values.max(initial=-np.inf)) if x.values.size else ():
             replace(law, **{field: float(extreme)})
-    return replace(law, **{field: x.values for field, x in spread.items()}).coefficients(dt)
+    made = copy(law)
+    for field, x in spread.items():  # past the checks of one number
+        object.__setattr__(made, field, x.values)
+    sizes = {x.values.shape for x in spread.values()}  # if they differ, the actuators are refused for that
+    if isinstance(made, Limit) and len(sizes) == 1 and np.any(made.lower > made.upper):
+        raise ArgumentError(f"actuators[{name!r}]: Limit: lower is above upper for some of the robots")
+    return made.coefficients(dt)
 
 
 def joint_forces(

@@ -37,7 +37,8 @@ def scalar(x: Any, what: str, snap: float = 0.0) -> Any:
         return tidy(value, snap)
     # a scalar divides, and is one: no string, None, list, array or matrix (CasADi's scalars are 1×1)
     shape = tuple(getattr(x, "shape", ()))
-    if not hasattr(x, "__truediv__") or type(x).__module__.startswith("numpy") or shape not in ((), (1, 1)):
+    foreign = type(x) is complex or type(x).__module__.startswith("numpy")
+    if not hasattr(x, "__truediv__") or foreign or shape not in ((), (1, 1)):
         raise ModelError(f"{what} must be a number, not {x!r}")
     return x
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torsor.errors import ArgumentError
-from torsor.model.actuators.parameters import clip, require, require_limit
+from torsor.model.actuators.parameters import as_number, clip, require, require_limit
 from torsor.scalar import Scalar, Scalars, exp, is_constant
 
 #: y, and the memory of the next step
@@ -68,11 +68,12 @@ class Limit(ActuatorLaw):
     upper: Scalar
 
     def __post_init__(self) -> None:
-        for name, value, none in (("lower", self.lower, -math.inf), ("upper", self.upper, math.inf)):
+        lower, upper = as_number(self.lower), as_number(self.upper)
+        for name, value, none in (("lower", lower, -math.inf), ("upper", upper, math.inf)):
             if not (is_constant(value) and value == none):
                 require("Limit", name, value, "the signal's unit")
-        if is_constant(self.lower) and is_constant(self.upper) and self.lower > self.upper:
-            raise ArgumentError(f"Limit: lower is {self.lower:g}, above upper, {self.upper:g}")
+        if is_constant(lower) and is_constant(upper) and lower > upper:
+            raise ArgumentError(f"Limit: lower is {lower:g}, above upper, {upper:g}")
 
     @staticmethod
     def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
@@ -137,7 +138,7 @@ class Latency(ActuatorLaw):
 
     def __post_init__(self) -> None:
         require("Latency", "delay", self.delay, "s", least=0)
-        if not is_constant(self.delay):
+        if not is_constant(as_number(self.delay)):
             raise ArgumentError(f"Latency: delay must be one number of seconds, not {type(self.delay).__name__}")
 
     def coefficients(self, dt: float) -> tuple[Any, ...]:

@@ -12,9 +12,15 @@ from torsor.scalar import Scalar, is_constant, maximum, minimum
 RPM = 2 * math.pi / 60
 
 
+def as_number(value: Any) -> Any:
+    """A number of NumPy as a number of Python; other values unchanged."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
 def require(what: str, name: str, value: Any, unit: str, *, above: float | None = None, least: float = -math.inf) -> None:
-    """Raise for a number that is not finite, not above ``above``, or below ``least``; symbols pass."""
-    if value.__class__ is bool or value is None or isinstance(value, str):
+    """Raise for a number that is not finite, not above ``above``, or below ``least``, and for arrays; symbols pass."""
+    value = as_number(value)
+    if value is None or isinstance(value, str) or hasattr(value, "ndim") or value.__class__ in (bool, complex, list, tuple):
         raise ArgumentError(f"{what}: {name} must be a number in {unit}, not {value!r}")
     if not is_constant(value):
         return
@@ -34,6 +40,7 @@ def require_limit(what: str, name: str, value: Any, unit: str) -> None:
 
 def is_unlimited(limit: Scalar) -> bool:
     """Whether a limit is +∞: then no comparison is recorded."""
+    limit = as_number(limit)
     return is_constant(limit) and limit == math.inf
 
 

@@ -117,6 +117,11 @@ def check(law: Any, *names: str, positive: bool = False) -> None:
     """Raise for constants that are not valid for friction; scalars that are not numbers pass."""
     for name in names:
         x = getattr(law, name)
+        if getattr(x, "ndim", None) == 0:  # a number of NumPy, as one of Python
+            x = x.item()
+            object.__setattr__(law, name, x)
+        if isinstance(x, (list, tuple, complex)):
+            raise ModelError(f"{type(law).__name__}: {name} must be a number, not {x!r}")
         if isinstance(x, (int, float)) and not (0 <= x < math.inf and (x > 0 or not positive)):
             must = "positive" if positive else "not negative"
             raise ModelError(f"{type(law).__name__}: {name} must be finite and {must}, not {x!r}")
