@@ -43,8 +43,10 @@ def test_step_of_a_batch_with_out_equals_single_steps():
     q, v, tau = state(robot, 7)
     out = np.empty_like(q), np.empty_like(v)
     after = robot.step(q, v, tau, 1e-3, out=out)
-    assert after.q is out[0]
-    assert after.v is out[1]
+    for given in (out, list(out)):  # the first call is by Python, the next ones by machine code
+        after = robot.step(q, v, tau, 1e-3, out=given)
+        assert after.q is out[0]
+        assert after.v is out[1]
     for k in range(7):
         one = robot.step(q[k], v[k], tau[k], 1e-3)
         assert (one.q == out[0][k]).all()

@@ -216,6 +216,14 @@ def items_of(w: Writer, obj: str, count: str) -> str:
     return w.choose(is_list, "ptr", w.field("ptr", obj, layout.LIST_ITEMS), inside)
 
 
+def hold(w: Writer, items: str, count: str, at: str) -> None:
+    """Store new references to the first objects of an array in another array."""
+    with w.each(count) as loop:
+        obj = w.element("ptr", items, loop.k)
+        w.do(f"call void {table_address(w, 'incref')}(ptr {obj})")
+        w.store("ptr", obj, at, loop.k)
+
+
 def _copy() -> str:
     """An aligned array of float64, float32 or int64 and any strides, for an argument of at most one axis; as @convert."""
     w = Writer("internal i64 @copy(i64 %rank, i64 %size, ptr %object, ptr %at, i64 %room)")

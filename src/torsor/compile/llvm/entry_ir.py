@@ -11,7 +11,7 @@ import ctypes
 from torsor.compile import layout
 from torsor.compile.layout import FRAMES, MAX_CONVERTED, ArgumentInfo, EntryInfo, KernelInfo, SignatureInfo
 from torsor.compile.llvm.emit import PYTHON_API
-from torsor.compile.llvm.entry_helpers import ARGUMENT, TABLE, bit_of, field_of, helpers, items_of, size_of, table_address
+from torsor.compile.llvm.entry_helpers import ARGUMENT, TABLE, bit_of, field_of, helpers, hold, items_of, size_of, table_address
 from torsor.compile.llvm.writer import Writer
 
 
@@ -300,15 +300,21 @@ class _Call:
         return w.choose(w.compare("eq", "i64", self.item, 4), "double", single, w.put(f"load double, ptr {place}"))
 
     def give_results(self) -> None:
-        """Return ``out``, the one result, or all of them in a tuple."""
+        """Return ``out``, or its arrays in a NamedTuple, the one result, or all of them in a tuple."""
         w = self.w
+        kind = self.get(EntryInfo, self.entry, "result")
+        plain = w.compare("eq", "ptr", kind, "null")
         w.branch(w.compare("eq", "ptr", self.out, "null"), "results", "return_out")
         w.label("return_out")
+        w.branch(plain, "out_itself", "out_named")
+        w.label("out_itself")
         w.do(f"call void {self.table_address('incref')}(ptr {self.out})")
         w.do(f"ret ptr {self.out}")
+        w.label("out_named")
+        hold(w, items_of(w, self.out, self.returned), self.returned, self.made)
+        w.jump("named_tuple")
         w.label("results")
-        kind, first = self.get(EntryInfo, self.entry, "result"), w.element("ptr", self.made, "0")
-        plain = w.compare("eq", "ptr", kind, "null")
+        first = w.element("ptr", self.made, "0")
         itself = w.put(f"and i1 {plain}, {w.compare('eq', 'i64', self.returned, 1)}")
         w.branch(w.put(f"and i1 {itself}, {w.compare('ne', 'ptr', first, 'null')}"), "one_array", "objects")
         w.label("one_array")
