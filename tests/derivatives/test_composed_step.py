@@ -28,17 +28,19 @@ TREES = {
 @pytest.fixture
 def always_composed(monkeypatch):
     """Robots with few joints too have composed derivatives."""
-    monkeypatch.setattr(composed_step, "FEW", 0)
+    monkeypatch.setattr(composed_step, "FEW", dict.fromkeys(composed_step.FEW, 0))
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "midpoint", pytest.param("variational", marks=pytest.mark.night)])
 @pytest.mark.parametrize("tree", [pytest.param(x, marks=() if x == "fixed" else pytest.mark.night) for x in TREES])
-def test_composed_derivative_of_a_step_equals_forward_mode(always_composed, tree):
+def test_composed_derivative_of_a_step_equals_forward_mode(always_composed, tree, integrator):
     robot = ts.Robot(TREES[tree]())
     options = {"wrenches": (robot.frames[-1],), "expressed_in": "world", "damping": True}
-    spec = robot.spec("step:rk4", **options)
+    spec = robot.spec(f"step:{integrator}", **options)
     x, spaces = inputs_and_spaces(robot, spec)
+    x[spaces[3].start] = 0.001  # dt [s]: ten iterations find the solution of an implicit step
     by = ("tau", "q", "dt", "v")
-    kernel = robot.derivative("step:rk4", by, **options)
+    kernel = robot.derivative(f"step:{integrator}", by, **options)
     assert isinstance(kernel, ComposedStepDerivative)
     given = [np.reshape(x[s.start : s.start + s.argument.size], s.argument.shape) for s in spaces]
     found = dict(zip((o.name for o in kernel.outputs), kernel(*given), strict=True))

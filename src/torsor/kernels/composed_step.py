@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,36 +30,51 @@ from torsor.scalar import Scalar, Scalars
 if TYPE_CHECKING:
     from torsor.kernels.kernels import Kernels
 
-#: joints up to which one program is recorded, and soon compiled
-FEW = 7
+#: integrators with composed derivatives, and the degrees of freedom up to which one program is recorded and soon compiled
+FEW = {"rk4": 7, "midpoint": 4, "variational": 4}
 #: stages of Runge–Kutta
 STAGES = 4
 #: inputs by which the composed derivative is taken
 BY = ("q", "v", "tau", "dt")
-#: operations from which tangents are a tape: their many inputs make straight-line code slow to compile, 0.3 ms per operation
-LONG = 10_000
 #: states whose ∂a are in memory at the same time
 CHUNK = 64
 
 
 def is_composed(spec: Spec, nv: int) -> bool:
-    """Whether the derivative of a spec is composed: that of a Runge–Kutta step of a robot with more than a few joints."""
+    """Whether the derivative of a spec is composed: that of a longer step of a robot with more than a few joints."""
     mode, *names = spec.derivative or ("",)
-    return spec.quantities == (("step", "rk4"),) and mode == "jacobian" and nv > FEW and set(names) <= set(BY)
+    first, *more = spec.quantities
+    few = FEW.get(first[1], nv) if first[0] == "step" and len(first) > 1 and not more else nv
+    return mode == "jacobian" and nv > few and set(names) <= set(BY)
+
+
+def kind_of_derivative(spec: Spec) -> type[ComposedStepDerivative]:
+    """The class of a composed derivative."""
+    if spec.quantities == (("step", "rk4"),):
+        return ComposedStepDerivative
+    from torsor.kernels.composed_implicit import ComposedImplicitDerivative
+
+    return ComposedImplicitDerivative
 
 
 class TangentKernel(Kernel):
-    """A kernel that is a tape sooner than others."""
+    """A kernel that is a tape from ``long`` operations on: its many inputs make straight-line code slow to compile."""
+
+    long = 15_000
 
     def _ir(self, form: str, host: Host) -> str:
-        return forms.module(self.program, form, host, self._single, LONG)
+        return forms.module(self.program, form, host, self._single, self.long)
 
 
 class ComposedStepDerivative(Kernel):
     """``kernel(q, v, tau, dt, *wrenches, out=None)``: ∂q⁺/∂x and ∂v⁺/∂x of a Runge–Kutta step; otherwise as a Kernel.
 
-    Its program, the same derivative operation by operation, is recorded when it is first read: exports need it.
+    ``programs`` are those of its parts.  Its own, the same derivative operation by operation, is recorded when it is first
+    read: exports need it.
     """
+
+    programs: ClassVar[Mapping[str, Callable[[Kernels, Spec], Program]]]
+    kind: ClassVar[type[Kernel]] = TangentKernel  #: of the parts after the first
 
     def __init__(self, kernels: Kernels, spec: Spec, name: str):
         self._kernels, self._spec = kernels, spec
@@ -67,18 +82,21 @@ class ComposedStepDerivative(Kernel):
         blocks = replace(base, quantities=(("forward_dynamics_derivatives",),), extra=("a",))
         key = kernels.recording(spec).key
 
-        def part(what: str, program: Callable[[Kernels, Spec], Program], kind: type[Kernel] = Kernel) -> Kernel:
+        def part(what: str, program: Callable[[Kernels, Spec], Program]) -> Kernel:
             recorded = RecordedProgram(partial(program, kernels, base), key and f"{key} {what}")
+            kind = Kernel if what == "stages" else self.kind
             return kind(recorded, name=f"{name} ({what})", dtype=dtype)
 
-        self._stages, self._tangents = part("stages", stages_program), part("tangents", tangents_program, TangentKernel)
+        self._parts = {what: part(what, program) for what, program in self.programs.items()}
         self._blocks = kernels.kernel(blocks)
         self._by = {x: nv if x != "dt" else 1 for x in spec.derivative[1:]}
         inputs = tuple(kernels.inputs(base))
         shapes = {x: (nv,) if x != "dt" else () for x in self._by}
         outputs = tuple(Argument(f"d{y}/d{x}", (nv, *shapes[x])) for y in ("q", "v") for x in self._by)
         columns = sum(self._by.values())
-        operations = self._stages.operations + STAGES * self._blocks.operations + columns * self._tangents.operations
+        each = {"stages": 1, "factors": 1}
+        operations = sum(each.get(what, columns) * part.operations for what, part in self._parts.items())
+        operations += self._parts["stages"].outputs[0].shape[0] * self._blocks.operations
         recorded = RecordedProgram(lambda: kernels.program(spec))
         recorded.facts = Facts(inputs, outputs, operations, operations, False, (), 0.0)
         super().__init__(recorded, name=name, dtype=dtype, explain=partial(kernels.explain, spec))
@@ -102,17 +120,21 @@ class ComposedStepDerivative(Kernel):
     def _differentiate(self, given: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> None:
         """Fill ``found`` with the derivatives of a batch with one axis."""
         q, v, tau, dt, *wrenches = given
-        at_q, at_v, a = self._stages(*given)
+        at_q, at_v, a = self._parts["stages"](*given)
         every = [x[:, None] for x in (tau, *wrenches)]
         A, B, C = self._blocks(at_q, at_v, every[0], a, *every[1:])
-        seeds = self._seeds()
         for k in range(len(q)):
-            columns = self._tangents(q[k], v[k], dt[k], a[k], A[k], B[k], self._forced(A[k], B[k], C[k]), *seeds)
+            columns = self._columns(q[k], v[k], dt[k], at_v[k], a[k], A[k], B[k], C[k])
             start, names = 0, list(self._by)
             for j, size in enumerate(self._by.values()):
                 for column, out in zip(columns, (found[j], found[len(names) + j]), strict=True):
                     out[k] = column[start : start + size].T.reshape(out[k].shape)
                 start += size
+
+    def _columns(self, q: Any, v: Any, dt: Any, at_v: Any, a: Any, A: Any, B: Any, C: Any) -> Sequence[np.ndarray]:
+        """The rates of q⁺ (along v) and of v⁺ of one state, one row per direction."""
+        columns: Sequence[np.ndarray] = self._parts["tangents"](q, v, dt, a, A, B, self._forced(A, B, C), *self._seeds())
+        return columns
 
     def _seeds(self) -> list[np.ndarray]:
         """The directions of q, v and dt: those of one input after another, in the order of ``by``."""
@@ -140,7 +162,7 @@ class ComposedStepDerivative(Kernel):
     @property
     def parts(self) -> tuple[Kernel, ...]:
         """The kernels that it is composed of."""
-        return self._stages, self._blocks, self._tangents
+        return *self._parts.values(), self._blocks
 
     @property
     def nv(self) -> int:
@@ -228,7 +250,7 @@ def tangents_program(kernels: Kernels, spec: Spec) -> Program:
         blocks = [split([Argument("", (n, n))] * STAGES, part) for part in (A, B)]
 
         def at(k: int, x: Scalars) -> GivenAcceleration:
-            matrix = partial(_product, model, x[: model.nq], blocks[0][k], blocks[1][k])
+            matrix = partial(product_with_blocks, model, x[: model.nq], blocks[0][k], blocks[1][k])
             return GivenAcceleration(list(rows[0][k]), rows[1][k], matrix if k else None)
 
         bound = [call._replace(at=partial(at, k)) for k, call in enumerate(calls)]
@@ -243,7 +265,7 @@ def tangents_program(kernels: Kernels, spec: Spec) -> Program:
     return record(function, inputs)
 
 
-def _product(model: Any, q: Scalars, A: Scalars, B: Scalars, rates: Mapping[int, Scalar]) -> list[Scalar]:
+def product_with_blocks(model: Any, q: Scalars, A: Scalars, B: Scalars, rates: Mapping[int, Scalar]) -> list[Scalar]:
     """A q̇ + B v̇, with q̇ as the velocity N⁺(q) q̇."""
     n = model.nv
     dq = velocity_from_rate(model, q, [rates.get(k, 0) for k in range(model.nq)])
@@ -256,3 +278,6 @@ def _product(model: Any, q: Scalars, A: Scalars, B: Scalars, rates: Mapping[int,
                 total = total + x[i * n + j] * y[j]
         found.append(total)
     return found
+
+
+ComposedStepDerivative.programs = {"stages": stages_program, "tangents": tangents_program}

@@ -277,10 +277,10 @@ class Kernels:
         rows = [self.table[name] for name, *_ in spec.quantities]
         name = ".".join(filter(None, (self.name, self.table.title, *map(METHODS.get, spec.derivative[:1]), spec.label)))
         if spec.derivative and rows[0].implicit is not None:
-            from torsor.kernels.composed_step import ComposedStepDerivative, is_composed  # it needs kernels of its own
+            from torsor.kernels.composed_step import is_composed, kind_of_derivative  # they need kernels of their own
 
             if is_composed(spec, self.model.nv):
-                return ComposedStepDerivative(self, spec, name)
+                return kind_of_derivative(spec)(self, spec, name)
         return Kernel(
             self.recording(spec),
             name=name,
