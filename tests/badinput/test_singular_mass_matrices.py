@@ -192,3 +192,16 @@ def test_gimbal_lock_of_a_wrist_with_massless_links_is_refused(oblique):
     assert_close(robot.forward_dynamics(q, v, tau), a, condition=float(np.linalg.cond(M)))
     with pytest.raises(ts.SingularError, match="'w1' moves no mass"):  # one state of a batch
         robot.forward_dynamics(np.array([[0.3, 0.4, 0.5, 0.7], [0.3, 0.4, 0.0, 0.7]]), v, tau)
+
+
+def test_inverse_of_a_large_mass_matrix_is_refused_for_a_point_mass():
+    """Above 20 degrees of freedom M⁻¹ is computed by a loop, without a recorded factorization: it had entries of 1e16."""
+    rng = np.random.default_rng(0)
+    build, parent = ts.Builder("chain").link("base"), "base"
+    for k in range(20):
+        build.link(f"link{k}", mass=1.0, com=(0.1, 0, 0.05), inertia=(0.1, 0.2, 0.25))
+        build.joint(f"joint{k}", "revolute", parent, f"link{k}", xyz=(0.2, 0, 0))
+        parent = f"link{k}"
+    robot = build.build().attach(hinges_through_a_point(rng, mass=2.0, com=(0.3, 0.2, 0.5)), parent, prefix="tip_")
+    with pytest.raises(ts.SingularError, match="'tip_hinge0' moves no mass"):
+        robot.mass_matrix_inverse(robot.random_configuration(rng))
