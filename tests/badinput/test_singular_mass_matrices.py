@@ -159,3 +159,49 @@ def test_large_trees_and_operators_refuse_a_point_mass_on_three_hinges():
         with pytest.raises(ts.SingularError, match="'hinge0' moves no mass"):
             call()
     assert np.isfinite(tree.inverse_dynamics(q, v, tau)).all()
+
+
+def wrist(oblique):
+    """An arm and three hinges z-y-z through one point, the links between them massless: gimbal lock at q = 0."""
+    E = ts.rigid.from_rpy((0.3, -0.7, 1.1) if oblique else (0, 0, 0))
+    body = {"mass": 2.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.2, 0.25)}
+    build = ts.Builder("wrist").link("base").link("arm", **body).joint("arm", "revolute", "base", "arm", axis=(0, 1, 0))
+    for k, parent, axis in ((1, "arm", 2), (2, "link1", 1), (3, "link2", 2)):
+        build.link(f"link{k}", **(body if k == 3 else {}))
+        build.joint(f"w{k}", "revolute", parent, f"link{k}", axis=E[:, axis] if oblique else np.eye(3, dtype=int)[axis])
+    return build.build()
+
+
+@pytest.mark.parametrize("oblique", [False, pytest.param(True, marks=pytest.mark.night)], ids=["along axes", "oblique"])
+def test_gimbal_lock_of_a_wrist_with_massless_links_is_refused(oblique):
+    """The kernel gave 1e17 rad/s² along the axes, and 13 rad/s² for an oblique wrist; at 1e-3 rad from it, M is regular."""
+    robot = wrist(oblique)
+    v, tau = np.full(4, 0.5), np.ones(4)
+    for angle in (0.0, np.pi, 1e-9):
+        q = np.array([0.3, 0.4, angle, 0.7])
+        for call in (
+            lambda q=q: robot.forward_dynamics(q, v, tau),
+            lambda q=q: robot.mass_matrix_inverse(q),
+            *(lambda q=q, f=f: f(robot.model, q.tolist(), v.tolist(), tau.tolist()) for f in EQUATIONS),
+        ):
+            with pytest.raises(ts.SingularError, match="'w1' moves no mass"):
+                call()
+    q = np.array([0.3, 0.4, 1e-3, 0.7])
+    M = robot.mass_matrix(q)
+    a = np.linalg.solve(M, tau - robot.bias_force(q, v))
+    assert_close(robot.forward_dynamics(q, v, tau), a, condition=float(np.linalg.cond(M)))
+    with pytest.raises(ts.SingularError, match="'w1' moves no mass"):  # one state of a batch
+        robot.forward_dynamics(np.array([[0.3, 0.4, 0.5, 0.7], [0.3, 0.4, 0.0, 0.7]]), v, tau)
+
+
+def test_inverse_of_a_large_mass_matrix_is_refused_for_a_point_mass():
+    """Above 20 degrees of freedom M⁻¹ is computed by a loop, without a recorded factorization: it had entries of 1e16."""
+    rng = np.random.default_rng(0)
+    build, parent = ts.Builder("chain").link("base"), "base"
+    for k in range(20):
+        build.link(f"link{k}", mass=1.0, com=(0.1, 0, 0.05), inertia=(0.1, 0.2, 0.25))
+        build.joint(f"joint{k}", "revolute", parent, f"link{k}", xyz=(0.2, 0, 0))
+        parent = f"link{k}"
+    robot = build.build().attach(hinges_through_a_point(rng, mass=2.0, com=(0.3, 0.2, 0.5)), parent, prefix="tip_")
+    with pytest.raises(ts.SingularError, match="'tip_hinge0' moves no mass"):
+        robot.mass_matrix_inverse(robot.random_configuration(rng))

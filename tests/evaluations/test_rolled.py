@@ -131,8 +131,8 @@ def chain_with_massless_tip(n: int) -> ts.Robot:
 
 
 def test_rolled_inverse_of_a_singular_matrix_names_the_joint():
+    """The model is refused before a loop is made: a loop finds only pivots that are exactly zero."""
     robot = chain_with_massless_tip(24)
-    assert rolled.split(robot.program("mass_matrix_inverse"), 4) is not None
     q = np.zeros((5, 24))
     with pytest.raises(ts.SingularError, match="'j24' moves no mass"):
         robot.mass_matrix_inverse(q[0])

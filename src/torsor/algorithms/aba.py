@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from torsor.algorithms import rotors
-from torsor.algorithms.massless import check_inertia
+from torsor.algorithms.massless import check_inertia, least_pivots
 from torsor.algorithms.rnea import outward
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
@@ -52,10 +52,10 @@ def articulated_bodies(model: Model, X: Sequence[Transform], S: Sequence[Subspac
     check_inertia(model)
     IA = [ArticulatedInertia.of(I) for I in model.inertia]
     drive, spin = rotors.apparent_inertia(model), rotors.reflected_inertia(model)
-    U, D = {}, {}
+    U, D, least = {}, {}, least_pivots(model)
     for i, j in model.inward():
         moment = rotors.spin_in_child(spin, i, j, X[i])  # MR 8.110
-        U[i], D[i], Ia = articulate(IA[i], S[i], drive[i], moment, model.joint_names[i])  # F&O 12
+        U[i], D[i], Ia = articulate(IA[i], S[i], drive[i], moment, model.joint_names[i], least[i])  # F&O 12
         IA[j] = IA[j] + X[i].T @ Ia  # F&O 12
     return ArticulatedBodies(X, S, U, D)
 

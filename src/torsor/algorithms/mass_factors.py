@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torsor.algorithms.massless import check_inertia, joint_without_inertia, owners
+from torsor.algorithms.massless import check_inertia, joint_without_inertia, least_pivots, owners
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import linear
@@ -14,7 +14,7 @@ from torsor.spatial.linear import Factors
 def factor_mass_matrix(model: Model, M: Sequence[Scalars]) -> Factors:
     """M = Lᵀ D L, from the tips to the base: in that order a branch's zeros stay zeros (Featherstone 2005)."""
     check_inertia(model)
-    return linear.factor([row[::-1] for row in M[::-1]], owners(model))
+    return linear.factor([row[::-1] for row in M[::-1]], owners(model), least=_least(model))
 
 
 def factor_free_part(model: Model, A: Sequence[Scalars]) -> Factors:
@@ -22,8 +22,17 @@ def factor_free_part(model: Model, A: Sequence[Scalars]) -> Factors:
 
     The rest may be regular where M is singular at every configuration; then each pivot is compared with its rounding error.
     """
-    factor = linear.factor_with_error_bounds if joint_without_inertia(model) else linear.factor
-    return factor([row[::-1] for row in A[::-1]], owners(model))
+    rows = [row[::-1] for row in A[::-1]]
+    if joint_without_inertia(model):
+        return linear.factor_with_error_bounds(rows, owners(model))
+    return linear.factor(rows, owners(model), least=_least(model))
+
+
+def _least(model: Model) -> list[float]:
+    """The rounding error of each pivot that may vanish, from the tips to the base."""
+    rows = least_pivots(model)
+    kept = [x for i, _ in model.outward() if model.coupling[i] is None for x in rows[i] or [0.0] * model.joint[i].nv]
+    return kept[::-1]
 
 
 def solve(factors: Factors, b: Scalars) -> list[Scalar]:

@@ -21,7 +21,7 @@ from torsor.model.model import Model
 from torsor.scalar import Scalar
 from torsor.spatial import ArticulatedInertia, Force, Forces, Mat, Motion, Subspace, Sym, Vec
 from torsor.spatial.articulated import articulate
-from torsor.spatial.definite import lacks_inertia, vanishes
+from torsor.spatial.definite import ROUNDING, lacks_inertia, vanishes
 from torsor.spatial.linear import MASSLESS, Factors, factor_with_error_bounds, plus_diagonal, solve
 from torsor.spatial.vector import flat
 
@@ -43,6 +43,8 @@ GOLDEN = 0.6180339887498949
 TRIALS = 4
 #: attribute of a model that caches the error message
 _MESSAGE = "_joint_without_inertia"
+#: attribute of a model that caches the rounding errors of pivots that may vanish
+_LEAST = "_least_pivots"
 
 
 def check_inertia(model: Model) -> None:
@@ -58,6 +60,31 @@ def joint_without_inertia(model: Model) -> str:
     if _MESSAGE not in vars(model):
         vars(model)[_MESSAGE] = (_tip(model) or _inner_joint(model)) if model.is_numeric else _tip(model)
     return str(vars(model)[_MESSAGE])
+
+
+def least_pivots(model: Model) -> Sequence[Sequence[float]]:
+    """Per body: rounding errors of the pivots of its joint, if its own links do not keep them from vanishing; else ().
+
+    A wrist of three hinges with massless links is singular in gimbal lock.  Rounding leaves about 1e-16 of the moments of the
+    bodies after the joint in its pivot there, and an acceleration of any size would follow.
+    """
+    model = model.described
+    if _LEAST not in vars(model):
+        vars(model)[_LEAST] = _least_pivots(model) if model.is_numeric else [()] * len(model.parent)
+    found: Sequence[Sequence[float]] = vars(model)[_LEAST]
+    return found
+
+
+def _least_pivots(model: Model) -> list[Sequence[float]]:
+    found: list[Sequence[float]] = [()] * len(model.parent)
+    moments, masses = [_trace(I.I) for I in model.inertia], [I.m for I in model.inertia]
+    drive = rotors.apparent_inertia(model)
+    for i, j in model.inward():
+        S = generic_subspace(model.joint[i])
+        if lacks_inertia(model.inertia[i], S, drive[i], model.weld_spread[i]):
+            found[i] = [float(ROUNDING * (s.w.dot(s.w) * moments[i] + s.v.dot(s.v) * masses[i])) for s in S]
+        moments[j], masses[j] = moments[j] + moments[i], masses[j] + masses[i]
+    return found
 
 
 def owners(model: Model) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from torsor.algorithms import EXPRESSIONS, KINDS, ROTATIONS
+from torsor.algorithms.massless import check_inertia, least_pivots
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shortest
 from torsor.compile.program import Empty
@@ -161,10 +162,16 @@ class Kernels:
         if spec.derivative:
             return (coordinate_program if spec.derivative[0] == COORDINATES else derivative_program)(self, spec)
         rows = [self.table[name] for name, *_ in spec.quantities]
-        if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW:
+        if len(rows) == 1 and rows[0].inverse_of and self.model.nv > FEW and not self._may_be_singular:
             matrix = self.program(replace(spec, quantities=((rows[0].inverse_of,),)))
             return DeferredInverse(matrix, spec.label, partial(self.straight_program, spec))
         return self.straight_program(spec)
+
+    @property
+    def _may_be_singular(self) -> bool:
+        """Whether pivots of M may vanish, which only a recorded factorization checks."""
+        check_inertia(self.model)
+        return any(map(any, least_pivots(self.model)))
 
     def straight_program(self, spec: Spec) -> Program:
         """The same, with every operation recorded."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, overload
 
 from torsor.scalar import Scalar, Scalars, is_zero
@@ -80,11 +81,19 @@ class ArticulatedInertia(NamedTuple):
 
 
 def articulate(
-    IA: ArticulatedInertia, S: Subspace, drive: Scalars, moment: Force | None = None, name: str = ""
+    IA: ArticulatedInertia,
+    S: Subspace,
+    drive: Scalars,
+    moment: Force | None = None,
+    name: str = "",
+    least: Sequence[float] = (),
 ) -> tuple[Forces, Factors, ArticulatedInertia]:
-    """U = I^A S, D = SᵀU + drive, and I^a = I^A − U D⁻¹ Uᵀ past the joint; ``moment`` is its rotor's on the parent (F&O 12)."""
+    """U = I^A S, D = SᵀU + drive, and I^a = I^A − U D⁻¹ Uᵀ past the joint; ``moment`` is its rotor's on the parent (F&O 12).
+
+    ``least`` are the rounding errors of the pivots of D where they may vanish.
+    """
     U = IA @ S
-    D = factor(plus_diagonal(S.T @ U, drive), [name] * len(S))
+    D = factor(plus_diagonal(S.T @ U, drive), [name] * len(S), least=least)
     U = U if moment is None else Forces([U[0] + moment])
     return U, D, IA.past_joint(S, U, D, drive)  # F&O 12
 

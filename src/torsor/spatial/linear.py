@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from torsor.errors import SingularError
-from torsor.scalar import Scalar, Scalars, is_zero, sqrt, where
+from torsor.scalar import Dual, Expr, Scalar, Scalars, is_zero, sqrt, where
 
 #: an entry of a right-hand side: a scalar, or anything that scales and subtracts (a Force, say)
 Entry = TypeVar("Entry")
@@ -40,11 +40,12 @@ MASSLESS = (
 )
 
 
-def factor(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASSLESS) -> Factors:
+def factor(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASSLESS, least: Sequence[float] = ()) -> Factors:
     """L and 1/D of a symmetric matrix with nonzero leading minors; only its lower triangle is read.
 
     ``names`` are the names of the rows; ``singular`` is the message of the error raised for a pivot that is zero, or no larger
-    than the rounding error of its row: a point mass on a ball joint has no inertia about one axis.
+    than the rounding error of its row: a point mass on a ball joint has no inertia about one axis.  ``least`` are known
+    rounding errors of pivots, one per row: a pivot as small is zero, also while it is recorded; 0 stands for no check.
     """
     n = len(A)
     L: list[list[Scalar]] = [[0] * n for _ in range(n)]
@@ -58,10 +59,17 @@ def factor(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASS
         for j in range(i):
             L[i][j] = row[j] * inverse[j]
             pivot = pivot - L[i][j] * row[j]
-        if isinstance(pivot, (int, float)) and abs(pivot) <= ROUNDING * abs(A[i][i]):
+        limit = least[i] if least else 0
+        if isinstance(pivot, (int, float)) and abs(pivot) <= max(ROUNDING * abs(A[i][i]), limit):
             raise SingularError(singular.format(names[i] if names else i))
+        if limit and pivot.__class__ in (Expr, Dual):
+            pivot = _zero_if_small(pivot, limit)
         inverse.append(1 / pivot)
     return L, inverse
+
+
+def _zero_if_small(pivot: Any, limit: float) -> Scalar:
+    return where(abs(pivot) <= limit, 0, pivot)
 
 
 def factor_with_error_bounds(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASSLESS) -> Factors:
