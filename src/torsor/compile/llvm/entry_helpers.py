@@ -39,6 +39,12 @@ def bit_of(w: Writer, bits: str, k: str) -> str:
     return w.put(f"trunc i64 {w.put(f'lshr i64 {bits}, {k}')} to i1")
 
 
+def number_at(w: Writer, place: str, item: str) -> str:
+    """A number that a kernel wrote in its own precision, of ``item`` bytes, as a double."""
+    single = w.put(f"fpext float {w.put(f'load float, ptr {place}')} to double")
+    return w.choose(w.compare("eq", "i64", item, 4), "double", single, w.put(f"load double, ptr {place}"))
+
+
 # -- arguments -------------------------------------------------------------------------------------------------------
 
 

@@ -10,15 +10,16 @@ import ctypes
 
 from torsor.compile import layout
 from torsor.compile.layout import FRAMES, MAX_CONVERTED, ArgumentInfo, EntryInfo, KernelInfo, SignatureInfo
+from torsor.compile.llvm import entry_helpers
 from torsor.compile.llvm.emit import PYTHON_API
-from torsor.compile.llvm.entry_helpers import ARGUMENT, TABLE, bit_of, field_of, helpers, hold, items_of, size_of, table_address
+from torsor.compile.llvm.entry_helpers import ARGUMENT, TABLE, bit_of, items_of, number_at, size_of
 from torsor.compile.llvm.writer import Writer
 
 
 def entry_module() -> str:
     """IR with the entry ``@call``."""
     head = f"@table = global [{PYTHON_API + len(TABLE)} x ptr] zeroinitializer\ndeclare i64 @llvm.abs.i64(i64, i1)\n"
-    return f"{head}{helpers()}\n{_Call().text()}"
+    return f"{head}{entry_helpers.helpers()}\n{_Call().text()}"
 
 
 class _Call:
@@ -54,10 +55,10 @@ class _Call:
         return self.w.text()
 
     def get(self, structure: type[ctypes.Structure], base: str, name: str) -> str:
-        return field_of(self.w, structure, base, name)
+        return entry_helpers.field_of(self.w, structure, base, name)
 
     def table_address(self, name: str) -> str:
-        return table_address(self.w, name)
+        return entry_helpers.table_address(self.w, name)
 
     def find_kernel(self) -> None:
         """The kernel to run, the array of its arguments, and ``out`` (null if it is not given)."""
@@ -180,10 +181,8 @@ class _Call:
         self.one, self.batch = self.get(KernelInfo, self.kernel, "one"), self.get(KernelInfo, self.kernel, "batch")
         self.guards = self.get(EntryInfo, self.entry, "guards")
         patience = w.put(f"load i64, ptr {self.table_address('patience')}")
-        most, less_one = (
-            w.put(f"shl i64 {self.get(KernelInfo, self.kernel, 'most')}, {patience}"),
-            w.put(f"sub i64 {self.length}, 1"),
-        )
+        most = w.put(f"shl i64 {self.get(KernelInfo, self.kernel, 'most')}, {patience}")
+        less_one = w.put(f"sub i64 {self.length}, 1")
         cached = w.compare("ule", "i64", self.length, self.get(KernelInfo, self.kernel, "cached"))
         short = w.put(f"and i1 {w.compare('ult', 'i64', less_one, most)}, {w.compare('eq', 'i64', self.guards, 0)}")
         w.require(w.put(f"or i1 {self.alone}, {w.put(f'and i1 {short}, {cached}')}"))
@@ -287,17 +286,10 @@ class _Call:
         w.label("finite")
         limits = self.get(EntryInfo, self.entry, "limits")
         with w.each(self.guards) as loop:
-            value = self.number(w.add(self.returned, loop.k))
+            value = number_at(w, w.address("double", self.numbers, w.add(self.returned, loop.k)), self.item)
             below = w.put(f"fcmp olt double {value}, {w.element('double', limits, loop.k)}")
             w.branch(below, "within", "drop")
             w.label("within")
-
-    def number(self, output: str) -> str:
-        """A number that the kernel wrote to the stack, in its own precision, as a double."""
-        w = self.w
-        place = w.address("double", self.numbers, output)
-        single = w.put(f"fpext float {w.put(f'load float, ptr {place}')} to double")
-        return w.choose(w.compare("eq", "i64", self.item, 4), "double", single, w.put(f"load double, ptr {place}"))
 
     def give_results(self) -> None:
         """Return ``out``, or its arrays in a NamedTuple, the one result, or all of them in a tuple."""
@@ -311,7 +303,7 @@ class _Call:
         w.do(f"call void {self.table_address('incref')}(ptr {self.out})")
         w.do(f"ret ptr {self.out}")
         w.label("out_named")
-        hold(w, items_of(w, self.out, self.returned), self.returned, self.made)
+        entry_helpers.hold(w, items_of(w, self.out, self.returned), self.returned, self.made)
         w.jump("named_tuple")
         w.label("results")
         first = w.element("ptr", self.made, "0")
@@ -323,7 +315,8 @@ class _Call:
         with w.each(self.returned) as loop:
             w.branch(w.compare("eq", "ptr", w.element("ptr", self.made, loop.k), "null"), "lone", "made")
             w.label("lone")
-            number = w.put(f"call ptr {self.table_address('float_new')}(double {self.number(loop.k)})")
+            value = number_at(w, w.address("double", self.numbers, loop.k), self.item)
+            number = w.put(f"call ptr {self.table_address('float_new')}(double {value})")
             w.store("ptr", number, self.made, loop.k)
             w.branch(w.compare("eq", "ptr", number, "null"), "no_memory", "made")
             w.label("made")
