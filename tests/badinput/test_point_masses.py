@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
@@ -76,6 +76,7 @@ def test_point_masses_in_a_line_are_refused_after_welding(seed):
 
 
 @given(seed=seeds)
+@example(seed=367)  # rounding leaves −1.7e-15 about the axis, and exact zeros beside it
 @settings(max_examples=30)
 def test_point_mass_on_an_oblique_hinge_axis_is_refused(seed):
     rng = np.random.default_rng(seed)

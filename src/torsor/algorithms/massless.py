@@ -81,7 +81,7 @@ def _least_pivots(model: Model) -> list[Sequence[float]]:
     drive = rotors.apparent_inertia(model)
     for i, j in model.inward():
         S = generic_subspace(model.joint[i])
-        if lacks_inertia(model.inertia[i], S, drive[i], model.weld_spread[i]):
+        if lacks_inertia(model.inertia[i], S, drive[i], model.weld_spread[i], model.has_rotated_links[i]):
             found[i] = [float(ROUNDING * (s.w.dot(s.w) * moments[i] + s.v.dot(s.v) * masses[i])) for s in S]
         moments[j], masses[j] = moments[j] + moments[i], masses[j] + masses[i]
     return found
@@ -110,7 +110,7 @@ def _tip(model: Model) -> str:
         I, joint = model.inertia[i], model.joint[i]
         if i in inner or model.v_start[i] in leaders:
             continue
-        if lacks_inertia(I, generic_subspace(joint), drive[i], model.weld_spread[i]):
+        if lacks_inertia(I, generic_subspace(joint), drive[i], model.weld_spread[i], model.has_rotated_links[i]):
             massless = joint.nv == 1 or all(x == 0 for x in flat(I))
             return (MASSLESS if massless else NO_INERTIA).format(model.joint_names[i])
     return ""

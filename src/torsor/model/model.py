@@ -15,7 +15,7 @@ from torsor.model.forces import ForceRow
 from torsor.model.joints import JointType
 from torsor.model.magnitudes import has_symbols
 from torsor.model.rotor import RotorRow
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Scalar, Scalars, is_constant
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO, flat
 from torsor.support.locks import cached_property
@@ -192,6 +192,15 @@ class Model:
             body, X = self.frames[name]
             spread[body] = spread[body] + 2 * row.inertia.m * X.r.dot(X.r)
         return tuple(spread)
+
+    @cached_property
+    def has_rotated_links(self) -> tuple[bool, ...]:
+        """Whether the inertia of a link was rotated to the axes of its body by other than quarter turns, which are exact."""
+        rotated = [False] * len(self.parent)
+        for name in self.links:
+            body, X = self.frames[name]
+            rotated[body] = rotated[body] or any(not is_constant(x) or x not in (0, 1, -1) for x in flat(X.E))
+        return tuple(rotated)
 
     # -- vectors, by joint -----------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ def with_fewest_parameters(model: Model) -> Model:
     inner = set(model.parent)
     for i, p in model.inward():
         if i not in inner:
-            I[i] = _without_rounding(I[i], model.joint[i], model.weld_spread[i])
+            I[i] = _without_rounding(I[i], model.joint[i], model.weld_spread[i], model.has_rotated_links[i])
         moved = _invariant_part(I[i], model.joint[i])
         I[i] = I[i] - moved
         I[p] = I[p] + model.offset[i].T @ moved  # at q = 0 the two frames coincide, and the moved inertia does not depend on q
@@ -45,10 +45,10 @@ def _invariant_part(G: Inertia, joint: JointType) -> Inertia:
     )
 
 
-def _without_rounding(G: Inertia, joint: JointType, spread: Scalar) -> Inertia:
+def _without_rounding(G: Inertia, joint: JointType, spread: Scalar, rotated: bool) -> Inertia:
     """Zero as the moment about the axis of a hinge where it is a rounding error: the moments it is compared with are moved."""
     axis = _coordinate(joint.axis) if isinstance(joint, Revolute) else None
-    if axis is None or not lacks_inertia(G, joint.subspace([0]), (0,), spread):
+    if axis is None or not lacks_inertia(G, joint.subspace([0]), (0,), spread, rotated):
         return G
     return G._replace(I=Sym.of(Mat(*(Vec(*(0 if r == c == axis else G.I.rows[r][c] for c in range(3))) for r in range(3)))))
 

@@ -13,12 +13,12 @@ from torsor.spatial.vector import flat
 ROUNDING = 64 * 2.0**-52
 
 
-def lacks_inertia(I: Inertia, S: Sequence[Motion], drive: Scalars, spread: Scalar = 0) -> bool:
+def lacks_inertia(I: Inertia, S: Sequence[Motion], drive: Scalars, spread: Scalar = 0, rotated: bool = False) -> bool:
     """Whether D = SᵀIS + drive is singular: a pivot is of the size of rounding errors.  False unless all are numbers.
 
     Pivots are compared with the trace of the inertia, plus ``spread`` [kg·m²], for rotations, and with the mass [kg] for
     translations: a rotation of the axes leaves errors of that size, and terms as large as ``spread`` have cancelled.  Along a
-    principal axis there are none, and any moment but zero is accepted.
+    principal axis there are none, and any moment but zero is accepted, unless the axes are known to be ``rotated``.
     """
     if not all(isinstance(x, (int, float)) for x in flat(I, *S, *drive, spread)):
         return False
@@ -27,7 +27,7 @@ def lacks_inertia(I: Inertia, S: Sequence[Motion], drive: Scalars, spread: Scala
     trace, size = I.I.xx + I.I.yy + I.I.zz + spread, []
     for k, s in enumerate(S):
         D[k][k] = D[k][k] + drive[k]
-        principal = all(f == 0 for f, u in zip([*F[k].m, *F[k].f], [*s.w, *s.v], strict=True) if u == 0)
+        principal = not rotated and all(f == 0 for f, u in zip([*F[k].m, *F[k].f], [*s.w, *s.v], strict=True) if u == 0)
         size.append(abs(D[k][k]) if principal else s.w.dot(s.w) * trace + s.v.dot(s.v) * I.m + drive[k])
     return vanishes(D, size)
 
