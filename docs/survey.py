@@ -88,7 +88,7 @@ def row(file: str, checkup: Checkup) -> str:
     codes = Counter(f.code for f in checkup.findings if f.severity != "note")
     told = ", ".join(f"{code} {n}" if n > 1 else code for code, n in codes.items())
     counts = " | ".join(str(checkup.count(severity) or "") for severity in ("error", "warning", "note"))
-    return f"| {file} | {counts} | {told} |"
+    return f"| `{file}` | {counts} | {told} |"
 
 
 def details(file: str, checkup: Checkup) -> str:

@@ -46,7 +46,9 @@ def tag(self: Any, node: nodes.Element, inline: bool) -> str:
 
 def visit_inline(self: Any, node: nodes.math) -> None:
     self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
-    self.body.append(tag(self, node, inline=True) + "</span>")
+    after = node.next_node(nodes.Text, descend=False, siblings=True)
+    glue = "&#8288;" if after is not None and after[:1] in ".,;:)" else ""  # no line begins with the comma after a formula
+    self.body.append(tag(self, node, inline=True) + "</span>" + glue)
     raise nodes.SkipNode
 
 
