@@ -29,8 +29,13 @@ hypothesis.settings.load_profile("night" if os.environ.get("TORSOR_NIGHT") else 
 NIGHT = frozenset(Path(__file__).with_name("night.txt").read_text(encoding="utf-8").splitlines())
 
 
+#: the longest tests of the night, minutes each: they begin first, so that no worker waits for them at the end
+LONGEST = ("test_many_fuzzed_files_load_or_raise_a_typed_error_within_3_gb", "test_relations_hold_on_ten_thousand_trees")
+
+
 def pytest_collection_modifyitems(config, items):
     if os.environ.get("TORSOR_NIGHT"):
+        items.sort(key=lambda item: item.originalname not in LONGEST)
         return
     skip = pytest.mark.skip(reason="the long suite: make test-all")
     for item in items:
