@@ -35,14 +35,14 @@ FACTORS = 10_000
 VECTORS = 4
 
 
-def module(program: Program, form: str, host: Host, single: bool, long: int = LONG) -> str:
-    """IR of a program, with the entry ``@one`` or ``@batch`` according to ``form``; from ``long`` operations on, a tape."""
+def module(program: Program, form: str, host: Host, single: bool) -> str:
+    """IR of a program, with the entry ``@one`` or ``@batch`` according to ``form``."""
     with without_garbage_collection():
         lanes, one = host.width * (2 if single else 1), form == "one"
         parts = split(program, lanes)
         if parts is None:
-            return _text(program, _body(program, one, host.fma, single, lanes, long))
-        long = LONG_HEAD if parts.solved else long
+            return _text(program, _body(program, one, host.fma, single, lanes, LONG))
+        long = LONG_HEAD if parts.solved else LONG
         straight = not one and parts.tree.factor_operations <= FACTORS and parts.head.operations < long - FACTORS
         if straight and (packed := split(program, lanes, aligned=False)) is not None:
             parts = with_factors(packed)

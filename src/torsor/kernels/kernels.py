@@ -20,6 +20,7 @@ from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
+from torsor.kernels.columns import ColumnKernel, is_by_columns
 from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
 from torsor.kernels.derivatives import CONFIGURATIONS, MODES, derivative_program
 from torsor.kernels.digest import digest, source_digest
@@ -283,11 +284,8 @@ class Kernels:
     def _make(self, spec: Spec) -> Kernel:
         rows = [self.table[name] for name, *_ in spec.quantities]
         name = ".".join(filter(None, (self.name, self.table.title, *map(METHODS.get, spec.derivative[:1]), spec.label)))
-        if spec.derivative and rows[0].implicit is not None:
-            from torsor.kernels.composed_step import is_composed, kind_of_derivative  # they need kernels of their own
-
-            if is_composed(spec, self.model.nv):
-                return kind_of_derivative(spec)(self, spec, name)
+        if is_by_columns(spec, self.model.nv):
+            return ColumnKernel(self, spec, name)
         return Kernel(
             self.recording(spec),
             name=name,

@@ -1,4 +1,4 @@
-"""Derivatives of Runge–Kutta steps that are composed of kernels, against forward mode through every operation."""
+"""Derivatives of long steps by columns, against forward mode through every operation."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests import trees
 from tests.derivatives.test_step import inputs_and_spaces, rates_by_direction
 from tests.tolerance import assert_close
 from torsor.errors import TorsorError
-from torsor.kernels import composed_step
-from torsor.kernels.composed_step import ComposedStepDerivative
+from torsor.kernels import columns
+from torsor.kernels.columns import ColumnKernel
 from torsor.kernels.derivatives import explicit
 from torsor.model.joints import Prismatic, Revolute, Spherical
 from torsor.spatial import Vec
@@ -26,14 +26,14 @@ TREES = {
 
 
 @pytest.fixture
-def always_composed(monkeypatch):
-    """Robots with few joints too have composed derivatives."""
-    monkeypatch.setattr(composed_step, "FEW", dict.fromkeys(composed_step.FEW, 0))
+def always_by_columns(monkeypatch):
+    """Derivatives of robots with few joints too are computed by columns."""
+    monkeypatch.setattr(columns, "FEW", dict.fromkeys(columns.FEW, 0))
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "midpoint", pytest.param("variational", marks=pytest.mark.night)])
 @pytest.mark.parametrize("tree", [pytest.param(x, marks=() if x == "fixed" else pytest.mark.night) for x in TREES])
-def test_composed_derivative_of_a_step_equals_forward_mode(always_composed, tree, integrator):
+def test_derivative_of_a_step_by_columns_equals_forward_mode(always_by_columns, tree, integrator):
     robot = ts.Robot(TREES[tree]())
     options = {"wrenches": (robot.frames[-1],), "expressed_in": "world", "damping": True}
     spec = robot.spec(f"step:{integrator}", **options)
@@ -41,7 +41,7 @@ def test_composed_derivative_of_a_step_equals_forward_mode(always_composed, tree
     x[spaces[3].start] = 0.001  # dt [s]: ten iterations find the solution of an implicit step
     by = ("tau", "q", "dt", "v")
     kernel = robot.derivative(f"step:{integrator}", by, **options)
-    assert isinstance(kernel, ComposedStepDerivative)
+    assert isinstance(kernel, ColumnKernel)
     given = [np.reshape(x[s.start : s.start + s.argument.size], s.argument.shape) for s in spaces]
     found = dict(zip((o.name for o in kernel.outputs), kernel(*given), strict=True))
     expected = rates_by_direction(explicit(robot.kernels, spec).at(x), x, spaces)
@@ -54,7 +54,7 @@ def test_composed_derivative_of_a_step_equals_forward_mode(always_composed, tree
         start += space.size
 
 
-def test_composed_derivative_of_a_batch_has_the_bits_of_single_states_and_fills_out(always_composed):
+def test_derivative_by_columns_of_a_batch_has_the_bits_of_single_states_and_fills_out(always_by_columns):
     robot, rng = ts.robots.two_link(), np.random.default_rng(0)
     q, v, tau = rng.normal(size=(3, 1, 5, 2))
     kernel = robot.derivative("step:rk4", ("q", "tau"))
@@ -70,7 +70,7 @@ def test_composed_derivative_of_a_batch_has_the_bits_of_single_states_and_fills_
     assert_close(B, np.concatenate([batch[1], batch[3]], axis=-2))
 
 
-def test_composed_derivative_names_the_state_that_is_not_finite(always_composed):
+def test_derivative_by_columns_names_the_state_that_is_not_finite(always_by_columns):
     robot = ts.robots.two_link()
     kernel = robot.derivative("step:rk4", "q")
     v = np.zeros((3, 2))
@@ -83,10 +83,31 @@ def test_composed_derivative_names_the_state_that_is_not_finite(always_composed)
 
 
 @pytest.mark.night
-def test_derivative_of_a_runge_kutta_step_of_a_humanoid_is_composed():
+def test_derivative_of_a_runge_kutta_step_of_a_humanoid_is_short():
     """As one program it has two million operations, and took 29 s to compile."""
     robot = ts.robots.humanoid()
-    assert composed_step.is_composed(robot.spec("step:rk4"), robot.nv) is False  # not a derivative
     kernel = robot.derivative("step:rk4", ("q", "v", "tau"))
-    assert isinstance(kernel, ComposedStepDerivative)
-    assert max(part.operations for part in kernel.parts) < 110_000
+    assert isinstance(kernel, ColumnKernel)
+    assert kernel.product.operations < 110_000
+
+
+def test_only_matrices_of_long_steps_are_computed_by_columns():
+    robot = ts.robots.ur5()
+    for name in ("step:midpoint", "step:variational"):
+        assert isinstance(robot.derivative(name, "q"), ColumnKernel)
+        assert not isinstance(robot.jvp(name), ColumnKernel)
+        assert not isinstance(robot.kernel(name), ColumnKernel)
+    for name in ("step", "step:rk4", "step:euler", "mass_matrix"):
+        assert not isinstance(robot.derivative(name, "q"), ColumnKernel)
+
+
+def test_derivative_by_columns_by_a_wrench_and_of_an_empty_batch(always_by_columns):
+    robot = ts.robots.two_link()
+    kernel = robot.derivative("step:rk4", "wrenches['tip']", wrenches=("tip",))
+    state = np.zeros(2), np.ones(2), np.zeros(2), 0.01
+    f = np.array([0.0, 0.0, 0.3, 0.1, -0.2, 0.0])
+    found = kernel(*state, f)
+    assert [x.shape for x in found] == [(2, 6)] * 2
+    ahead, behind = (robot.step(*state, integrator="rk4", wrenches={"tip": f + e * np.eye(6)[3]}) for e in (1e-4, -1e-4))
+    assert_close(found[1][:, 3], (ahead.v - behind.v) / 2e-4, relative=1e-8)  # the error of the differences
+    assert [x.shape for x in kernel(np.zeros((0, 2)), *state[1:], f)] == [(0, 2, 6)] * 2
