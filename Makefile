@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: demo test test-all mutants compiler browser aarch64 bench lint docs clean
+.PHONY: demo test test-all explore mutants compiler browser aarch64 bench lint docs clean
 
 # one stamp per set of extras, so that each target installs no more than it needs
 $(VENV)/.made-%: pyproject.toml
@@ -26,8 +26,8 @@ test: $(VENV)/.made-test $(VENV)/.made-docs compiler browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # adapters: PyTorch is pinned to a build without CUDA, so that nothing pulls gigabytes
-test-all: $(VENV)/.made-test $(VENV)/.made-docs $(VENV)/.made-adapters compiler browser aarch64
-	TORSOR_NIGHT=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+test-all explore: $(VENV)/.made-test $(VENV)/.made-docs $(VENV)/.made-adapters compiler browser aarch64
+	TORSOR_NIGHT=$(if $(filter explore,$@),random,1) $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # one operator, sign, index or constant of the algorithms changed at a time; goes on where it stopped (docs/mutation-testing.md)
 mutants: $(VENV)/.made-test

@@ -21,8 +21,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # otherwise every process start
 signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell without job control ignore SIGINT
 
 hypothesis.settings.register_profile("fast", max_examples=15, deadline=None, derandomize=True)
-hypothesis.settings.register_profile("night", max_examples=500, deadline=None)
-hypothesis.settings.load_profile("night" if os.environ.get("TORSOR_NIGHT") else "fast")
+# the same examples at each run, so that the result does not depend on luck; TORSOR_NIGHT=random draws new ones
+hypothesis.settings.register_profile("night", max_examples=500, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("random", max_examples=500, deadline=None, print_blob=True)
+PROFILES = {"": "fast", "random": "random"}
+hypothesis.settings.load_profile(PROFILES.get(os.environ.get("TORSOR_NIGHT", ""), "night"))
 
 
 #: slow variants of tests whose other variants, or neighbours, are in the fast suite

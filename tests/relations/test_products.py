@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import torsor as ts
@@ -25,14 +25,18 @@ def test_mass_matrix_product_and_solve_equal_the_matrix(seed):
 
 
 @given(seed=seeds)
+@example(seed=126135)  # cond(M) = 7e7: Euler angles near gimbal lock
 def test_mass_factors_make_the_mass_matrix(seed):
-    """LᵀDL = M with L unit lower triangular, by innovations and by elimination."""
+    """LᵀDL = M with L unit lower triangular, by innovations and by elimination.
+
+    Elimination is backward stable; innovations divide by pivots, so their errors grow with cond(M).
+    """
     c = Case(seed)
     M, n = c.at("crba", None, False), c.robot.nv
-    for way in ("", "_by_factors"):
+    for way, relative in (("", max(1e-12, EPS * np.linalg.cond(M))), ("_by_factors", 1e-12)):
         L = np.array([c.at(f"mass_factor_product{way}", None, e) for e in np.eye(n)]).T
         D = c.at(f"mass_factor_diagonal{way}", None, False)
-        assert_close(L.T @ np.diag(D) @ L, M)
+        assert_close(L.T @ np.diag(D) @ L, M, relative)
         assert_close(np.triu(L), np.eye(n))
         assert (D > 0).all()
 
