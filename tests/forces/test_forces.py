@@ -126,7 +126,7 @@ def test_lift_of_random_trees_is_the_gradient_of_the_potential_energy(seed):
     moving = [Dual(x, dx) for x, dx in zip(q.tolist(), source("configuration_rate", robot, q, v).tolist(), strict=True)]
     g = source("gravity_force", robot, q)
     power = float(rate(alg.potential_energy(robot.model, moving)))
-    assert_close(power, g @ v, scale=max(np.abs(g).max(), 1) * np.abs(v).max() * 10)
+    assert_close(power, g @ v, scale=np.abs(g).max(initial=1) * np.abs(v).max(initial=0) * 10)
 
 
 @given(seed=st.integers(0, 10**6))
@@ -153,7 +153,7 @@ def test_drag_of_random_trees_is_the_rest_of_the_bias_force(seed):
             V = np.array(alg.twist(robot.model, q.tolist(), v.tolist(), name, "body"), float)
             power += np.sum((np.array(element.linear) + np.array(element.quadratic) * np.abs(V)) * V**2)
     h = source("bias_force", robot, q, v)
-    assert_close(lost @ v, power, scale=max(np.abs(h).max() * np.abs(v).max() * 10, 1))
+    assert_close(lost @ v, power, scale=max(np.abs(h).max(initial=0) * np.abs(v).max(initial=0) * 10, 1))
 
 
 #: quantities of the bodies alone, by their inputs
@@ -193,7 +193,7 @@ def test_explained_terms_of_random_trees_sum_to_inverse_dynamics(seed):
     q, v, a = state(robot, seed)
     terms = alg.torque_terms(robot.model, q.tolist(), v.tolist(), a.tolist(), robot.description.bodies)
     tau = source("rnea", robot, q, v, a)
-    assert_close(terms.total(), tau, 1e-11, scale=max(np.abs(tau).max(), 1) * 10)  # Γ v v is not summed as the recursion does
+    assert_close(terms.total(), tau, 1e-11, scale=np.abs(tau).max(initial=1) * 10)  # Γ v v is not summed as the recursion does
 
 
 def test_every_way_to_move_a_robot_counts_its_forces():
@@ -287,7 +287,7 @@ def test_derivatives_of_random_trees_equal_dual_numbers(seed):
     by_v = [[rate(x) for x in alg.rnea(robot.model, q, [Dual(x, y) for x, y in zip(v, e, strict=True)], a)] for e in units]
     for block, columns in ((found.q, by_q), (found.v, by_v)):
         expected = np.array(columns, float).T
-        assert_close(np.array(block, float), expected, scale=max(np.abs(expected).max(), 10))
+        assert_close(np.array(block, float), expected, scale=np.abs(expected).max(initial=10))
 
 
 def test_thrust_along_a_long_or_short_axis_and_with_several_ratios():
