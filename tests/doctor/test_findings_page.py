@@ -36,8 +36,8 @@ def test_findings_page_is_up_to_date_for_a_file(file, page):
 
 
 def test_findings_page_lists_every_file(page):
-    assert [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| ") and ".urdf |" in line] == [
-        f"| {file}" for file in survey().files()
+    assert [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `") and ".urdf` |" in line] == [
+        f"| `{file}`" for file in survey().files()
     ]
 
 
