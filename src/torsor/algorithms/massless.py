@@ -32,8 +32,8 @@ NO_INERTIA = MASSLESS.replace(
 #: error message for a joint that moves no mass while joints further out follow in a certain way
 NO_INERTIA_WITH_OTHERS = MASSLESS.replace(
     "moves no mass,",
-    "moves no mass if the joints after it move in a certain way (three hinges through one point turn a point mass about the "
-    "line to it; so do two hinges on one axis with a massless link between them),",
+    "moves no mass if the joints after it move in a certain way (three revolute joints through one point turn a point mass "
+    "about the line to it; so do two on one axis with a massless link between them),",
 )
 #: joint motion from the neutral configuration to one where directions that are independent somewhere are independent
 GENERIC = (0.31, -0.47, 0.59, 0.23, -0.37, 0.43)
@@ -191,11 +191,11 @@ def _trace(A: Sym) -> Scalar:
 def _past_joint(Z: ArticulatedInertia, S: Subspace, U: Forces, D: Factors) -> ArticulatedInertia:
     """Pᵀ Z P, with P = 1 − S D⁻¹Uᵀ: the motion of a body whose joint gives way, from that of its parent (F&O 14)."""
 
-    def pulled(V: Motion) -> Force:
+    def pull(V: Motion) -> Force:
         F = Z @ (V - S @ solve(D, U.T @ V))
         return F - U @ solve(D, S.T @ F)
 
-    columns = [[*F.m, *F.f] for F in (pulled(Motion.of([int(k == c) for k in range(6)])) for c in range(6))]
+    columns = [[*F.m, *F.f] for F in (pull(Motion.of([int(k == c) for k in range(6)])) for c in range(6))]
     upper = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
     return ArticulatedInertia(
         Sym(*(columns[j][i] for i, j in upper)),
