@@ -110,7 +110,7 @@ class CompileError(TorsorError, RuntimeError):
 
 
 class OutOfMemory(TorsorError, MemoryError):
-    """A program too large to be compiled in the available memory."""
+    """A program too large to be compiled in the available memory, or too many compiled kernels in one process."""
 
 
 class ModelWarning(_PrintableMessage, UserWarning):

@@ -87,3 +87,53 @@ def test_llvm_that_cannot_be_loaded_leaves_numpy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[[5.0, 2.0], [2.0, 1.0]]\n"
     assert "kernels run in NumPy" in done.stderr
+
+
+MAPPINGS = """
+import ctypes
+import torsor as ts
+from torsor.compile import memory
+
+ts.robots.pendulum().mass_matrix([0.0])  # imports all that is needed
+memory._uncounted = 0
+system = ctypes.CDLL(None)
+system.mmap.restype = ctypes.c_void_p
+limit = int(open("/proc/sys/vm/max_map_count").read())
+size = 2 * 4096 * limit
+first = system.mmap(None, ctypes.c_size_t(size), 0, 0x4022, -1, ctypes.c_long(0))  # private, anonymous, not reserved
+pages = [ctypes.c_void_p(first + 8192 * k) for k in range(limit)]
+used = next(k for k, page in enumerate(pages) if system.mprotect(page, ctypes.c_size_t(4096), 1))  # until it is refused
+for page in pages[used - LEFT : used]:
+    system.mprotect(page, ctypes.c_size_t(4096), 0)
+try:
+    ts.robots.two_link().mass_matrix([0.0, 0.0])
+except ts.OutOfMemory as error:
+    print(error)
+system.munmap(ctypes.c_void_p(first), ctypes.c_size_t(size))
+print(ts.robots.two_link().mass_matrix([0.0, 0.0]).tolist())
+"""
+
+
+@linux
+@pytest.mark.parametrize("left", [1, 40])
+def test_process_with_nearly_all_memory_mappings_gets_an_error_and_goes_on_when_some_are_free(left):
+    command = [sys.executable, "-c", MAPPINGS.replace("LEFT", str(left))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    error, result = done.stdout.splitlines()
+    assert "memory mappings of the" in error
+    assert "delete robots and kernels that are no longer needed" in error
+    assert result == "[[5.0, 2.0], [2.0, 1.0]]"
+
+
+def test_unreachable_robots_are_collected_before_mappings_run_out(monkeypatch):
+    counts = iter([980, 500])  # before and after a collection
+    monkeypatch.setattr(memory, "_uncounted", 0)
+    monkeypatch.setattr(memory, "_mappings_limit", lambda: 1000)
+    monkeypatch.setattr(memory, "_mappings", lambda: next(counts))
+    memory.require_mappings()
+    assert memory._uncounted == (500 - memory.SPARE) // memory.SHARE
+    for _ in range(memory._uncounted):  # are not counted: the iterator is at its end
+        memory.require_mappings()
+    with pytest.raises(StopIteration):
+        memory.require_mappings()

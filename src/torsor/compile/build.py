@@ -10,7 +10,7 @@ import numpy as np
 from torsor.compile import cache, entry
 from torsor.compile.llvm import native
 from torsor.compile.target import Host
-from torsor.errors import CacheWarning, TorsorError
+from torsor.errors import CacheWarning, CompileError
 from torsor.version import __version__
 
 _warned: set[str] = set()
@@ -53,7 +53,7 @@ def find_library(name: str, symbols: tuple[str, ...], dtype: np.dtype) -> native
         return None
     try:
         library = _libraries[name] = _load_image(image, symbols, dtype)
-    except TorsorError:
+    except CompileError:
         warnings.warn(f"torsor's kernel cache: {name} did not load; compiled anew", CacheWarning, stacklevel=2)
     return library
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 
@@ -17,6 +18,12 @@ except ImportError:  # Windows
 COMPILING = (16_000_000, 6)
 #: the same for object code that is loaded
 LOADING = (4_000_000, 8)
+#: memory mappings (lines of /proc/self/maps) of this process that stay free for others than kernels; a kernel takes two
+SPARE = 256
+#: of the mappings left, one kernel in so many is loaded before they are counted again
+SHARE = 8
+
+_uncounted = 0  # kernels that may be loaded before the mappings are counted
 
 
 def require(cost: tuple[int, int], size: int, purpose: str) -> None:
@@ -45,6 +52,41 @@ def available() -> float:
         free = (int(words[words.index(name) + 1]) * 1024 for name in ("MemAvailable:", "SwapFree:") if name in words)
         left = min(left, sum(free))
     return left
+
+
+def require_mappings() -> None:
+    """OutOfMemory, if this process has nearly as many memory mappings as Linux permits: LLVM's linker would end it.
+
+    Unreachable robots are collected first.  Counting 65 530 mappings takes some 30 ms, so it is done rarely.
+    """
+    global _uncounted
+    _uncounted -= 1
+    if _uncounted >= 0:
+        return
+    limit = _mappings_limit()
+    left = limit - _mappings()
+    if left < limit / 4:
+        gc.collect()
+        left = limit - _mappings()
+    if left < SPARE:
+        raise OutOfMemory(
+            f"this process has {limit - left:.0f} memory mappings of the {limit} that Linux permits, and each compiled kernel "
+            "takes two; delete robots and kernels that are no longer needed, or raise vm.max_map_count (sysctl)"
+        )
+    _uncounted = int(min(left - SPARE, 1e9)) // SHARE
+
+
+def _mappings_limit() -> float:
+    words = _read_words("/proc/sys/vm/max_map_count")
+    return int(words[0]) if words else math.inf
+
+
+def _mappings() -> int:
+    try:
+        with open("/proc/self/maps", "rb") as file:
+            return file.read().count(b"\n")
+    except OSError:  # not Linux
+        return 0
 
 
 def _read_words(path: str) -> list[str]:

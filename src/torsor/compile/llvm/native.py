@@ -118,6 +118,7 @@ class Library:
         builder = _llvm().JITLibraryBuilder().add_object_img(image)
         for symbol in (*symbols, "table"):
             builder.export_symbol(symbol)
+        memory.require_mappings()
         with llvm_lock:
             memory.require(memory.LOADING, len(image), "loading this kernel")
             try:
