@@ -21,6 +21,7 @@ STATES = np.random.default_rng(0).normal(size=(9, 3))
 @pytest.fixture(autouse=True)
 def _outline_short_programs(monkeypatch):
     monkeypatch.setattr(outline, "SHORT", 0)
+    monkeypatch.setattr(outline, "SHORT_IF_MANY", 0)
 
 
 def step_of_three(x, k):

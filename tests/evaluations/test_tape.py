@@ -9,10 +9,11 @@ import pytest
 
 import torsor as ts
 from torsor import scalar as s
-from torsor.compile import Argument, Kernel, forms, interpret, record
+from torsor.compile import Argument, Kernel, forms, interpret, outline, record
 from torsor.compile import kernel as kernels
 from torsor.compile.llvm import native
-from torsor.compile.tape import PRODUCT, TURN, tape
+from torsor.compile.slots import PRODUCT, TURN
+from torsor.compile.tape import tape
 from torsor.errors import ArgumentError, TorsorError
 
 
@@ -28,7 +29,20 @@ def every_operation(x):
     return {"first": [near, less, *singles], "second": [*pairs, near + less, 0.0, -0.0, 1.5, a]}
 
 
+def calls_of_two_functions(x):
+    """Functions whose results are used at once, later, as operands, and as they were given."""
+    first = s.repeatable(lambda x: [s.sin(x[0]) * x[1], x[0] / (2 + x[1] * x[1]), x[0], 0.5])
+    second = s.repeatable(lambda x, y: [s.cos(y[0]) - x[0] * y[0], s.where(x[1] < y[1], x[1], y[1] * 3), x[0] * y[1] - x[1]])
+    a = first(x[:2])
+    b = first([a[1], x[2]])
+    c = second(a[:2], b[:2])
+    d = second(b[1:3], c[:2])
+    e = first([d[2], c[0]])
+    return {"y": [*a, *b, *c, *d, *e], "z": d[0] + a[1]}
+
+
 PROGRAMS = {
+    "calls": lambda: record(calls_of_two_functions, [Argument("x", (3,))]),
     "operations": lambda: record(every_operation, [Argument("x", (4,))]),
     "dynamics": lambda: ts.robots.quadruped().program("forward_dynamics"),
     "matrix": lambda: ts.robots.panda().program("coriolis_matrix"),
@@ -44,6 +58,8 @@ def compile_kernel(monkeypatch, program, long, width, fma=None, dtype=np.float64
     host = replace(own, width=width, fma=own.fma if fma is None else fma)
     monkeypatch.setattr(kernels, "available", lambda: host)
     monkeypatch.setattr(forms, "LONG", long)
+    monkeypatch.setattr(outline, "SHORT", 0)
+    monkeypatch.setattr(outline, "SHORT_IF_MANY", 0)
     kernel = Kernel(program, dtype=dtype)
     kernel._library("one"), kernel._library("batch")
     return kernel
@@ -124,13 +140,31 @@ def test_tape_with_more_slots_than_sixteen_bits_can_count(monkeypatch):
     assert kernel(x)[1].tobytes() == kernel(x[1]).tobytes()
 
 
+def test_records_of_a_function_occur_once_however_often_it_is_called(monkeypatch):
+    monkeypatch.setattr(outline, "SHORT", 0)
+    monkeypatch.setattr(outline, "SHORT_IF_MANY", 0)
+
+    def repeat(times):
+        def function(x):
+            again = s.repeatable(lambda x: [s.sin(x[0]) * x[1] + x[0] * x[0], *[x[1] * x[1] + k * x[0] for k in range(50)]])
+            for _ in range(times):
+                x = again(x[:2])
+            return {"y": x[:2]}
+
+        return tape(outline.outline(record(function, [Argument("x", (2,))])), True, False, [[(0, 0)], [(0, 1)]])
+
+    two, nine = repeat(2), repeat(9)
+    assert len(nine.runs) > 3 * len(two.runs)
+    assert len(nine.records) < len(two.records) + 7 * 4 * 8
+
+
 def test_slots_of_results_are_used_again():
     """Christoffel symbols have n³ results; if kept until the end, they would fill the caches."""
     program = ts.robots.quadruped().program("christoffel_symbols")
     columns = [[(0, k)] for k in range(program.outputs[0].size)]
-    made = tape(program, True, False, columns)
+    made = tape(outline.outline(program), True, False, columns)
     assert made.slots < len(columns) // 4
-    assert all(count % TURN == 0 for kind, count in made.runs if kind == PRODUCT)
+    assert all(run.records % TURN == 0 for run in made.runs if run.kind == PRODUCT)
 
 
 @pytest.mark.night

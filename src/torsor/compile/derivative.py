@@ -104,7 +104,7 @@ class Linearization(NamedTuple):
                 found[args[0]] = adjoint[k]
             if k in self.calls:
                 call, linear = self.calls[k]
-                inner = linear.pull([found.get(n, 0) for n in range(call.start, call.start + call.size)])
+                inner = linear.pull([found.pop(n, 0) for n in range(call.start, call.start + call.size)])
                 for n, x in inner.items():
                     adjoint[call.arguments[n]] = adjoint[call.arguments[n]] + x
             if not is_zero(adjoint[k]):

@@ -60,8 +60,9 @@ def _body(
     program: Program, one: bool, fma: bool, single: bool, lanes: int, long: int, private: int = 0
 ) -> Emitter | TapeEmitter:
     """The operations of a program, as straight-line code or as a tape; its last ``private`` outputs are for loops behind it."""
-    if outline(program).operations >= long:
-        return TapeEmitter(program, IRWriter(1 if one else lanes * VECTORS, one, single), fma, lanes)
+    outlined = outline(program)
+    if outlined.operations >= long:
+        return TapeEmitter(outlined, IRWriter(1 if one else lanes * VECTORS, one, single), fma, lanes)
     if one:
         return Emitter(program, IRWriter(ONE_WIDTH, one, single), fma)
     width = lanes * (2 if program.operations < SHORT else 1)

@@ -9,6 +9,8 @@ from torsor.compile.program import FREE, Argument, Operation, Program, Repeat
 
 #: operations up to which a program is compiled without outlining: passing values through memory costs up to 6 % of its time
 SHORT = 10_000
+#: the same where a call passes more than one value for PASSED operations: that costs up to half of the time
+SHORT_IF_MANY, PASSED = 50_000, 10
 
 #: operations of the code that calls: ``call:b`` of function b with its arguments, ``result:k`` of a call
 CALL, RESULT = "call:", "result:"
@@ -33,6 +35,9 @@ def outline(program: Program) -> OutlinedProgram:
     at = {start: (b, j) for b, repeat in enumerate(program.repeats) for j, start in enumerate(repeat.starts)}
     used = _values_used_outside(program)
     calls = [Calls(program, repeat, used) for repeat in program.repeats]
+    passed, repeated = sum(c.passed for c in calls), sum(repeat.length for repeat in program.repeats)
+    if program.operations < SHORT_IF_MANY and PASSED * passed > repeated:
+        return OutlinedProgram(program, [])
     number: dict[int, int] = {}
     code: list[Operation] = []
     k = 0
@@ -70,6 +75,11 @@ class Calls:
                     self.arguments.setdefault(alike, len(self.arguments))
         outside = {v - start for start in repeat.starts for v in used if 0 <= v - start < repeat.length}
         self.results = sorted(outside)
+
+    @property
+    def passed(self) -> int:
+        """Values that a call passes through memory."""
+        return len(self.arguments) + len(self.results)
 
     def function(self) -> Program:
         """The stretch as a program of its arguments."""

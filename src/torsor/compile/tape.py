@@ -7,6 +7,9 @@ not compiled.  It is a list of records, and a record is d = a b + c with the slo
 
 hold bit for bit, with a fused multiply-add and without.  So the loop has no branch, and a tape gives the bits of the
 straight-line code of the same program.  Other operations are records too, in separate runs.
+
+A function that the program calls (:mod:`torsor.compile.outline`) has slots of its own and its records once; a call copies the
+arguments there, then comes the function's list of runs.
 """
 
 from __future__ import annotations
@@ -16,75 +19,63 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from torsor.compile.finite import checks, scale
-from torsor.compile.program import Program
+from torsor.compile.finite import Checks, checks, scale
+from torsor.compile.outline import CALL, RESULT, OutlinedProgram
+from torsor.compile.program import Program, divisors
 from torsor.compile.schedule import Code, contract
+from torsor.compile.slots import (
+    FLAGS,
+    GROUP,
+    SINCOS,
+    SINGLE,
+    Place,
+    Product,
+    Record,
+    Step,
+    Tape,
+    allocate,
+)
 
-#: records of products and sums that one turn of the loop computes; runs of them are filled up to a multiple
-TURN = 4
-#: sums of the check for finite values: one alone would wait for itself
-FLAGS = 4
 #: groups of results that wait to be stored, so that few runs are short
 WAITING = 64
-
-#: kinds of records beside the names of operations: a b + c, sine and cosine, results of several columns and of one
-PRODUCT, SINCOS, GROUP, SINGLE = "product", "sincos", "group", "single"
 
 #: records between writing and reading a value, and records that are held back to have as many
 DISTANCE, HELD = 6, 24
 
-#: (output, column)
-Place = tuple[int, int]
 
-
-class Tape(NamedTuple):
-    """``records`` in the order of ``runs``, each (kind, number of records).
-
-    A record has four slots: destination, then operands; that of a sine and a cosine has (sine, cosine, angle, 0).  A record of
-    results has as many slots as columns, and the place of the first is the next of ``places``.  The first slots are the flags,
-    then the ``constants``, then the inputs.
-    """
-
-    constants: list[float]
-    runs: list[tuple[str, int]]
-    records: list[int]
-    places: list[Place]
-    slots: int
-
-
-class Step(NamedTuple):
-    """A record of another kind than a b + c."""
-
-    kind: str
-    results: tuple[int, ...]
-    operands: tuple[int, ...]
-    place: Place = (0, 0)
-
-
-#: the values (d, a, b, c) of d = a b + c
-Product = tuple[int, int, int, int]
-Record = Product | Step
-
-
-def tape(program: Program, fma: bool, single: bool, groups: list[list[Place]]) -> Tape:
+def tape(program: OutlinedProgram, fma: bool, single: bool, groups: list[list[Place]]) -> Tape:
     """The tape of a program; ``groups`` are columns of the outputs that are stored together."""
-    code, gone = contract(program) if fma else (list(program.code), set())
-    results = program.results
-    writer = TapeWriter(code, sum(a.size for a in program.inputs))
-    check = Check(writer, code, results, single)
-    stores = Stores(writer, program, results, groups)
+    functions = [_function(f, fma, single) for f in program.functions]
+    main, results = _writer(program.main, fma)
+    check = Check(main, checks(main.code, results, single), single)
+    stores = Stores(main, program.main, results, groups)
+    check.clear_flags()
     check.inputs()
-    stores.offer(v for v, (op, _) in enumerate(code) if op in ("input", "const"))
-    for v, (op, _) in enumerate(code):
-        if op not in ("input", "const") and v not in gone:
-            writer.operation(v)
-            check.value(v)
-            if v in stores.needs:
-                stores.offer((v,))
+    stores.offer(v for v, (op, _) in enumerate(main.code) if op in ("input", "const"))
+    main.operations(check, functions, stores)
     stores.flush()
-    writer.records = spread_out(writer.records, writer.count)
+    main.records = spread_out(main.records, main.count)
     check.end()
-    return allocate(writer)
+    return allocate(main, functions)
+
+
+class Function(NamedTuple):
+    """A function that the program calls."""
+
+    writer: TapeWriter
+    results: list[int]
+
+
+def _writer(program: Program, fma: bool) -> tuple[TapeWriter, tuple[int, ...]]:
+    code, gone = contract(program) if fma else (list(program.code), set())
+    return TapeWriter(code, sum(a.size for a in program.inputs), gone), program.results
+
+
+def _function(program: Program, fma: bool, single: bool) -> Function:
+    writer, results = _writer(program, fma)
+    writer.operations(Check(writer, Checks(False, divisors(writer.code)), single))
+    writer.records = spread_out(writer.records, writer.count)
+    return Function(writer, [writer.name[r] for r in results])
 
 
 def spread_out(records: list[Record], count: int) -> list[Record]:
@@ -127,8 +118,9 @@ def spread_out(records: list[Record], count: int) -> list[Record]:
 class TapeWriter:
     """Records over numbered values: first those of the code, then negatives, flags, constants and inputs that it lacks."""
 
-    def __init__(self, code: Code, inputs: int):
-        self.code, self.count = code, len(code)
+    def __init__(self, code: Code, inputs: int, gone: set[int]):
+        self.code, self.count, self.gone = code, len(code), gone
+        self.around: list[tuple[list[int], list[int]]] = []  # of each function: the values that are its inputs, and its results
         self.records: list[Record] = []
         self.constants: dict[tuple[float, float], int] = {}
         self.negatives: dict[int, int] = {}
@@ -157,6 +149,26 @@ class TapeWriter:
             self.constants[key] = self.new()
         return self.constants[key]
 
+    def operations(self, check: Check, functions: Sequence[Function] = (), stores: Stores | None = None) -> None:
+        """The records of the code in its order."""
+        self.around = [([self.new() for _ in f.writer.input], [self.new() for _ in f.results]) for f in functions]
+        for v, (op, args) in enumerate(self.code):
+            if op in ("input", "const") or v in self.gone:
+                continue
+            if op.startswith(CALL):
+                self.call(int(op.removeprefix(CALL)), args)
+                continue
+            self.operation(v)
+            check.value(v)
+            if stores is not None and v in stores.needs:
+                stores.offer((v,))
+
+    def call(self, function: int, args: Sequence[int]) -> None:
+        """Copies of the arguments, then the function."""
+        for x, a in zip(self.around[function][0], args, strict=True):
+            self.product(x, self.name[a], self.one, self.minus_zero)
+        self.records.append(Step(CALL, (), (), (function, 0)))
+
     def product(self, d: int, a: int, b: int, c: int) -> None:
         """d = a b + c."""
         self.records.append((d, a, b, c))
@@ -174,6 +186,10 @@ class TapeWriter:
     def operation(self, v: int) -> None:
         """The record of value v, behind that of a negative it needs."""
         op, args = self.code[v]
+        if op.startswith(RESULT):
+            function = int(self.code[args[0]][0].removeprefix(CALL))
+            self.product(v, self.around[function][1][int(op.removeprefix(RESULT))], self.one, self.minus_zero)
+            return
         x = [self.name[a] for a in args]
         if op == "fma":
             self.product(v, *x)
@@ -214,9 +230,9 @@ class TapeWriter:
 class Check:
     """0·x of the checked values, summed into the flags: NaN there means that a value was not finite."""
 
-    def __init__(self, writer: TapeWriter, code: Code, results: Sequence[int], single: bool):
-        self.writer, self.code = writer, code
-        self.by_inputs, self.values = checks(code, results, single)
+    def __init__(self, writer: TapeWriter, wanted: Checks, single: bool):
+        self.writer, self.code = writer, writer.code
+        self.by_inputs, self.values = wanted
         self.scale, self.count = scale(single), 0
 
     def add(self, v: int) -> None:
@@ -229,12 +245,15 @@ class Check:
         if v in self.values:
             self.add(v)
 
-    def inputs(self) -> None:
-        """Flags to zero, then the inputs that are checked or that no output depends on."""
+    def clear_flags(self) -> None:
         w = self.writer
         zero = w.constant(0.0)
         for flag in w.flags[1:]:  # the driver does it for the first
             w.product(flag, zero, zero, zero)
+
+    def inputs(self) -> None:
+        """The inputs that are checked or that no output depends on."""
+        w = self.writer
         for v in w.input:
             if v in self.values or v >= len(self.code):
                 x = v
@@ -283,73 +302,3 @@ class Stores:
             kind = SINGLE if len(values) == 1 else GROUP
             self.writer.records.append(Step(kind, (), tuple(self.writer.name[v] for v in values), place))
         self.waiting.clear()
-
-
-def allocate(writer: TapeWriter) -> Tape:
-    """The tape with a slot for each value while it is needed; the slot that became free last is the next to be used."""
-    fixed = [*writer.flags, *writer.constants.values(), *writer.input]
-    slot, last = [-1] * writer.count, _last_uses(writer)
-    for k, v in enumerate(fixed):
-        slot[v], last[v] = k, len(writer.records)  # these keep their slots
-    zero = slot[writer.constant(0.0)]
-    runs = Runs((0, zero, zero, 0))  # flag = 0·0 + flag leaves the flag unchanged
-    free: list[int] = []
-    top = len(fixed)
-    places: list[Place] = []
-    for k, record in enumerate(writer.records):
-        kind, results, operands, place = record if isinstance(record, Step) else (PRODUCT, record[:1], record[1:], (0, 0))
-        inside = [slot[v] for v in operands]
-        for v in operands:
-            if last[v] == k and slot[v] >= 0:
-                free.append(slot[v])
-                slot[v] = -1  # an operand may occur twice
-        for v in results:
-            if slot[v] < 0:
-                if not free:
-                    free.append(top)
-                    top += 1
-                slot[v] = free.pop()
-        runs.add(kind, [slot[v] for v in results] + inside)
-        if kind == SINCOS:
-            free += [slot[v] for v in results if last[v] < 0]  # this half is never read
-        elif kind in (GROUP, SINGLE):
-            places.append(place)
-    runs.fill()
-    return Tape([x for x, _ in writer.constants], runs.runs, runs.records, places, top)
-
-
-def _last_uses(writer: TapeWriter) -> list[int]:
-    """The last record that reads each value, −1 where none does."""
-    last = [-1] * writer.count
-    for k, record in enumerate(writer.records):
-        for v in record.operands if isinstance(record, Step) else record[1:]:
-            last[v] = k
-    return last
-
-
-class Runs:
-    """Records of one kind after another; a run of products has a multiple of TURN, the last of them ``filler``."""
-
-    def __init__(self, filler: tuple[int, ...]):
-        self.filler = filler
-        self.runs: list[tuple[str, int]] = []
-        self.records: list[int] = []
-        self.kind, self.count = PRODUCT, 0
-
-    def add(self, kind: str, slots: list[int]) -> None:
-        if kind != self.kind:
-            self.fill()
-            self.kind, self.count = kind, 0
-        self.count += 1
-        self.records += slots
-        if len(slots) < 4 and kind not in (GROUP, SINGLE):
-            self.records += [0] * (4 - len(slots))
-
-    def fill(self) -> None:
-        """End the present run."""
-        if self.kind == PRODUCT:
-            while self.count % TURN:
-                self.records += self.filler
-                self.count += 1
-        if self.count:
-            self.runs.append((self.kind, self.count))

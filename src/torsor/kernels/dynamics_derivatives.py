@@ -19,8 +19,9 @@ from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives
 from torsor.compile import Argument, record
 from torsor.compile.derivative import Linearization
+from torsor.kernels.calls import Calls, record_with_calls
 from torsor.kernels.derivatives import Differentiable, Space, flat, of_program, split, units
-from torsor.kernels.implicit import Calls, Matrix, Solution, WithMatrix, columns_of, nonzero, record_with_calls
+from torsor.kernels.implicit import Matrix, Solution, WithMatrix, columns_of, nonzero
 from torsor.kernels.spec import Spec
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars

@@ -1,4 +1,4 @@
-"""Implicit derivatives: those of the solution y of an equation R(x, y) = 0, alone or inside a program.
+"""Implicit derivatives: those of the solution y of an equation R(x, y) = 0.
 
 With K = ∂R/∂y, ẏ = −K⁻¹ (∂R/∂x) ẋ and wᵀ(∂y/∂x) = −λ′ᵀ ∂R/∂x with Kᵀλ′ = w: one more solve with the factors of K, which the
 solution has already; its solver is not differentiated.
@@ -7,12 +7,10 @@ solution has already; its solver is not differentiated.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from torsor.compile import Argument, Program, record
-from torsor.compile.derivative import Call, Linear, Linearization
-from torsor.scalar import Expr, Graph, Scalar, Scalars, is_zero
+from torsor.compile.derivative import Linear, Linearization
+from torsor.scalar import Scalar, Scalars, is_zero
 
 Solve = Callable[[Scalars], list[Scalar]]
 
@@ -108,47 +106,3 @@ class WithMatrix(NamedTuple):
     def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
         """The adjoints of the inputs."""
         return self.linear.pull(weights)
-
-
-class Calls:
-    """Functions with derivatives of their own, called while a program is recorded; their results are further inputs of it."""
-
-    def __init__(self, size: int):
-        self.start = size  #: the number of inputs so far
-        self.made: list[tuple[list[Scalar], int, int, Callable[[Scalars], Linear]]] = []
-
-    def __call__(self, at: Callable[[Scalars], Linear], arguments: Scalars, size: int) -> list[Scalar]:
-        """The results of a function, from its derivative ``at`` its arguments; a robot without joints has none."""
-        if not size:
-            return []
-        graph, start = graph_of(arguments), self.start
-        self.made.append(([graph.lift(x) for x in arguments], start, size, at))  # constants too come before the results
-        self.start += size
-        return [graph.input(k) for k in range(start, start + size)]
-
-
-def record_with_calls(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument]) -> tuple[Program, list[Call]]:
-    """The program of ``function(calls, *values)`` and the calls in it."""
-    size = sum(a.size for a in inputs)
-    made: list[Calls] = []
-
-    def record_calls(*values: Scalars) -> dict[str, Any]:
-        graph_of([x for value in values for x in value]).recording = True  # no part is recorded once for several calls
-        made.append(Calls(size))
-        results = function(made[-1], *values)
-        return {**results, **{f"call {k}": call[0] for k, call in enumerate(made[-1].made)}}
-
-    p = record(record_calls, inputs)
-    calls = made[-1].made
-    outputs = p.outputs[: len(p.outputs) - len(calls)]
-    start = wanted = sum(y.size for y in outputs)
-    found: list[Call] = []
-    for arguments, place, count, at in calls:
-        found.append(Call(p.results[start : start + len(arguments)], place, count, at))
-        start += len(arguments)
-    return replace(p, outputs=outputs, results=p.results[:wanted]), found
-
-
-def graph_of(x: Scalars) -> Graph:
-    """The recording that scalars belong to."""
-    return next(a.graph for a in x if isinstance(a, Expr))

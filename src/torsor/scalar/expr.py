@@ -8,7 +8,7 @@ A constant result is returned as a plain Python number, so everything downstream
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Number = int | float
@@ -47,11 +47,11 @@ class Graph:
     ``rays`` are groups of inputs whose common factor has no effect on any result (quaternions): see :func:`torsor.scalar.ray`.
     ``inverses`` are pairs of a matrix and its recorded inverse, ``solutions`` are (A, B, X) with A X = B: see
     :func:`torsor.scalar.note_inverse` and :func:`torsor.scalar.note_solution`.
-    ``stretches`` are functions that occur several times, and ``recording`` is True inside one: see
-    :func:`torsor.scalar.repeatable`.
+    ``stretches`` are functions that occur several times, and ``recording`` is True inside one; ``repeat``, if there is one,
+    records such a function in another way than by copies: see :func:`torsor.scalar.repeatable`.
     """
 
-    __slots__ = ("inverses", "nodes", "rays", "recording", "solutions", "stretches", "table")
+    __slots__ = ("__weakref__", "inverses", "nodes", "rays", "recording", "repeat", "solutions", "stretches", "table")
 
     def __init__(self) -> None:
         self.inverses: list[tuple[Any, Any]] = []
@@ -60,6 +60,7 @@ class Graph:
         self.nodes: list[Expr] = []
         self.stretches: list[Any] = []
         self.recording = False
+        self.repeat: Callable[[Callable[..., list[Any]], Sequence[Sequence[Any]]], list[Any]] | None = None
         self.table: dict[tuple[Any, ...], Expr] = {}
 
     def input(self, k: int) -> Expr:

@@ -6,8 +6,8 @@ without further algebra, so the compiler can make one piece of machine code of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from torsor.scalar.expr import Expr, Graph
 from torsor.scalar.scalar import Scalar, Scalars
@@ -18,14 +18,14 @@ class RepeatedFunction(NamedTuple):
 
     ``pattern`` has the text of each operand that is a number, and None for the others.  ``copies`` are the nodes of each copy,
     corresponding ones at the same position; nodes that do not depend on the operands are shared, and in no copy.
-    ``standins`` are the operands that the function was recorded with.
+    ``standins`` are the operands that the function was recorded with, ``value`` what it returned.
     """
 
-    function: Callable[..., list[Scalar]]
+    function: Callable[..., Any]
     pattern: tuple[str | None, ...]
     standins: list[Scalar]
     body: list[Expr]
-    results: list[Scalar]
+    value: Any
     copies: list[list[Expr]]
 
 
@@ -42,42 +42,57 @@ def repeatable(function: Callable[..., list[Scalar]]) -> Callable[..., list[Scal
 
     def repeat(*lists: Scalars) -> list[Scalar]:
         operands = [x for part in lists for x in part]
-        graph = next((x.graph for x in operands if x.__class__ is Expr), None)
-        plain = all(x.__class__ is Expr or isinstance(x, (int, float)) for x in operands)
-        if graph is None or not plain or graph.recording:
+        graph = recording_of(operands)
+        if graph is None:
             return function(*lists)
-        pattern = tuple(None if x.__class__ is Expr else repr(x) for x in operands)
-        for stretch in graph.stretches:
-            if stretch.function is function and stretch.pattern == pattern:
-                return _copy(graph, stretch, operands)
-        graph.stretches.append(_stretch(graph, function, pattern, lists))
-        return _copy(graph, graph.stretches[-1], operands)
+        if graph.repeat is not None:
+            return graph.repeat(function, lists)
+        pattern = pattern_of(operands)
+        alike = (s for s in graph.stretches if s.function is function and s.pattern == pattern)
+        once = next(alike, None) or record_once(graph, function, lists)
+        new = copy(graph, once, operands)
+        return [new.get(x.index, x) if x.__class__ is Expr else x for x in once.value]
 
     return repeat
 
 
-def _stretch(
-    graph: Graph, function: Callable[..., list[Scalar]], pattern: tuple[str | None, ...], lists: Sequence[Scalars]
+def recording_of(operands: Scalars) -> Graph | None:
+    """The recording in which a function of these operands can be repeated: None inside another such function."""
+    graph = next((x.graph for x in operands if x.__class__ is Expr), None)
+    plain = all(x.__class__ is Expr or isinstance(x, (int, float)) for x in operands)
+    return None if graph is None or not plain or graph.recording else graph
+
+
+def pattern_of(operands: Scalars) -> tuple[str | None, ...]:
+    return tuple(None if x.__class__ is Expr else repr(x) for x in operands)
+
+
+def record_once(
+    graph: Graph, function: Callable[..., Any], lists: Sequence[Scalars], within: RepeatedFunction | None = None
 ) -> RepeatedFunction:
     """The function recorded with stand-ins for its operands, which may also be values that it uses elsewhere.
 
-    The recording shares no node with others, so that copies differ only in their operands.
+    The recording shares no node with others, so that copies differ only in their operands.  A function ``within`` another may
+    use all values of that one.
     """
     start, table = len(graph.nodes), graph.table
     graph.table, graph.recording = {}, True
     try:
         given = [[_standin(graph, x) if x.__class__ is Expr else x for x in part] for part in lists]
-        results = list(function(*given))
+        value = function(*given)
     finally:
         graph.table, graph.recording = table, False
     standins = [x for part in given for x in part]
-    depends = {x.index for x in standins if x.__class__ is Expr}
+    outer = [] if within is None else [*within.standins, *within.body]
+    depends = {x.index for x in (*standins, *outer) if x.__class__ is Expr}
     body = []
     for node in graph.nodes[start:]:
         if node.index not in depends and node.op not in ("input", "const") and any(a.index in depends for a in node.args):
             depends.add(node.index)
             body.append(node)
-    return RepeatedFunction(function, pattern, standins, body, results, [])
+    found = RepeatedFunction(function, pattern_of(standins), standins, body, value, [])
+    graph.stretches.append(found)
+    return found
 
 
 def _standin(graph: Graph, x: Expr) -> Expr:
@@ -86,14 +101,18 @@ def _standin(graph: Graph, x: Expr) -> Expr:
     return node
 
 
-def _copy(graph: Graph, stretch: RepeatedFunction, operands: Scalars) -> list[Scalar]:
-    """The results for other operands: each operation once more."""
-    new = {x.index: y for x, y in zip(stretch.standins, operands, strict=True) if x.__class__ is Expr}
-    copy = []
-    for node in stretch.body:
+def copy(graph: Graph, once: RepeatedFunction, operands: Scalars, within: Mapping[int, Scalar] | None = None) -> dict[int, Any]:
+    """Each operation once more, for other operands: the new node of each node of the recording, by its index.
+
+    ``within`` are those of the function that this one is within.
+    """
+    new = dict(within or {})
+    new |= {x.index: y for x, y in zip(once.standins, operands, strict=True) if x.__class__ is Expr}
+    nodes = []
+    for node in once.body:
         made = Expr(graph, node.op, tuple([new.get(a.index, a) for a in node.args]), len(graph.nodes))
         graph.nodes.append(made)
         new[node.index] = made
-        copy.append(made)
-    stretch.copies.append(copy)
-    return [new.get(x.index, x) if x.__class__ is Expr else x for x in stretch.results]
+        nodes.append(made)
+    once.copies.append(nodes)
+    return new

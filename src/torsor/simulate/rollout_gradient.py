@@ -20,8 +20,9 @@ from torsor.compile.arrays import as_rows
 from torsor.compile.derivative import Linearization
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
+from torsor.kernels.calls import Calls, record_with_calls
 from torsor.kernels.derivatives import OnManifold, Space, flat, split
-from torsor.kernels.implicit import Calls, Solution, record_with_calls
+from torsor.kernels.implicit import Solution
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.simulate.parameters import vary_model

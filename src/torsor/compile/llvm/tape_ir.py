@@ -13,8 +13,10 @@ from torsor.compile.llvm.emit import elementary, groups
 from torsor.compile.llvm.lanes import IRWriter
 from torsor.compile.llvm.sincos import trigonometry
 from torsor.compile.llvm.tables import data_table
+from torsor.compile.outline import OutlinedProgram
 from torsor.compile.program import Program
-from torsor.compile.tape import FLAGS, GROUP, PRODUCT, SINCOS, SINGLE, TURN, Place, tape
+from torsor.compile.slots import FLAGS, GROUP, PRODUCT, SINCOS, SINGLE, TURN, Place
+from torsor.compile.tape import tape
 
 #: numbers of an output from which filling it is worth a loop
 MANY = 64
@@ -23,15 +25,15 @@ MANY = 64
 class TapeEmitter:
     """The tape of one program for one builder; in a batch, results are stored in groups of ``lanes`` columns."""
 
-    def __init__(self, program: Program, b: IRWriter, fma: bool, lanes: int):
-        self.b, self.fma = b, fma
+    def __init__(self, outlined: OutlinedProgram, b: IRWriter, fma: bool, lanes: int):
+        self.b, self.fma, program = b, fma, outlined.main
         self.in_sizes = [a.size for a in program.inputs]
         self.out_sizes = [o.size for o in program.outputs]
         self.part = IRWriter(1 if b.one else lanes, single=b.single)
         self.fills = zeros_of_sparse_outputs(program) if b.one else set()  # in a batch it would be memory written twice
         stored = [g for g in groups(self.out_sizes, self.part.width, b.one) if not self.fills.issuperset(g)]
-        self.tape = tape(program, fma, b.single, stored)
-        self.kinds = list(dict.fromkeys(kind for kind, _ in self.tape.runs))
+        self.tape = tape(outlined, fma, b.single, stored)
+        self.kinds = list(dict.fromkeys(run.kind for run in self.tape.runs))
         self.item = 4 if b.single else 8
         self.index = 2 if self.tape.slots <= 1 << 16 else 4  # bytes of the number of a slot
 
@@ -59,11 +61,7 @@ class TapeEmitter:
 
     def tables(self) -> str:
         """For each run: its kind, the number of its records, and the offsets of these and of their slots, in bytes."""
-        runs, record, place = [], 0, 0
-        for kind, count in self.tape.runs:
-            runs.append((self.kinds.index(kind), count, record, place))
-            record += count * self.size(kind)
-            place += 8 * count * (kind in (GROUP, SINGLE))
+        runs = [(self.kinds.index(r.kind), r.records, r.first * self.index, 8 * r.place) for r in self.tape.runs]
         scalar = IRWriter(1, single=self.b.single)
         constants = ", ".join(f"{scalar.E} {scalar.const(x)}" for x in self.tape.constants)
         return "\n".join((

@@ -16,8 +16,9 @@ from torsor.algorithms.rnea import rnea
 from torsor.compile import Argument, record
 from torsor.compile.derivative import Linearization
 from torsor.kernels import Kernels
+from torsor.kernels.calls import Calls, record_with_calls
 from torsor.kernels.derivatives import Differentiable, flat, of_program, split
-from torsor.kernels.implicit import Calls, Solution, record_with_calls
+from torsor.kernels.implicit import Solution
 from torsor.kernels.spec import Spec
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
