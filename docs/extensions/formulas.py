@@ -6,6 +6,7 @@ An equation's number is the one written behind it, ``$$ (6)``, so that ``[(6)](#
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -21,6 +22,9 @@ logger = logging.getLogger(__name__)
 #: pixels; the text beside it has 16
 SIZE = 17
 
+#: the minus of a sign, as in = -x or (-x, y); ziamath would set it with the spaces of a difference
+SIGN = re.compile(r"((?:^|[=(,&]|\\{2}|\\q?quad\b) ?)-(?! )")
+
 ziamath.config.svg2 = False  # one <symbol id=...> a formula would repeat its id all over the page
 ziamath.config.precision = 2
 
@@ -28,7 +32,8 @@ ziamath.config.precision = 2
 @cache
 def svg(tex: str, inline: bool) -> tuple[str, float]:
     """A formula, and how far its lower edge is below the line of the text [px]."""
-    drawn = ziamath.Latex(" ".join(tex.split()), size=SIZE, color="currentColor", inline=inline)
+    tex = SIGN.sub(r"\1{-}", " ".join(tex.split()))
+    drawn = ziamath.Latex(tex, size=SIZE, color="currentColor", inline=inline)
     return drawn.svg(), drawn.getyofst()
 
 
@@ -48,7 +53,7 @@ def visit_inline(self: Any, node: nodes.math) -> None:
     self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
     after = node.next_node(nodes.Text, descend=False, siblings=True)
     glue = "&#8288;" if after is not None and after[:1] in ".,;:)" else ""  # no line begins with the comma after a formula
-    self.body.append(tag(self, node, inline=True) + "</span>" + glue)
+    self.body.append(tag(self, node, inline=True) + glue + "</span>")
     raise nodes.SkipNode
 
 
