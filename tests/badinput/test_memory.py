@@ -126,6 +126,43 @@ def test_process_with_nearly_all_memory_mappings_gets_an_error_and_goes_on_when_
     assert result == "[[5.0, 2.0], [2.0, 1.0]]"
 
 
+FAR = """
+import ctypes
+import torsor as ts
+
+ts.robots.pendulum().mass_matrix([0.0])  # imports all that is needed
+system = ctypes.CDLL(None)
+system.mmap.restype = ctypes.c_void_p
+
+def take(size):
+    return system.mmap(None, ctypes.c_size_t(size), 0, 0x4022, -1, ctypes.c_long(0))  # private, anonymous, not reserved
+
+wall = take(3 << 30)  # Linux looks for free memory from above: what is above this wall is used up first
+taken = []
+for size in (1 << k for k in range(30, 11, -1)):
+    while (place := take(size)) > wall:
+        taken.append((place, size))
+    system.munmap(ctypes.c_void_p(place), ctypes.c_size_t(size))
+hole, _ = max(x for x in taken if x[1] >= 1 << 16)
+system.munmap(ctypes.c_void_p(hole), ctypes.c_size_t(4096 * PAGES))
+arm = ts.robots.two_link(m1=1.0 + PAGES)
+print(arm.mass_matrix([0.0, 0.0]).tolist(), arm.mass_matrix([[0.0, 0.0]] * 9)[8].tolist())
+"""
+
+
+@linux
+@pytest.mark.parametrize("pages", [1, 2, 3, 5])
+def test_kernels_load_where_free_memory_is_in_pieces_more_than_2_gb_apart(pages):
+    """As in a process with gigabytes of arrays: a hole for some of a kernel's code and data, and no more room near it."""
+    command = [sys.executable, "-c", FAR.replace("PAGES", str(pages))]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=900, env={**os.environ, "TORSOR_CACHE": "off"}, check=False
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    M = [[5.0 + pages, 2.0], [2.0, 1.0]]
+    assert done.stdout == f"{M} {M}\n"
+
+
 def test_unreachable_robots_are_collected_before_mappings_run_out(monkeypatch):
     counts = iter([980, 500])  # before and after a collection
     monkeypatch.setattr(memory, "_uncounted", 0)

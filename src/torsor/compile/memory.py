@@ -18,7 +18,7 @@ except ImportError:  # Windows
 COMPILING = (16_000_000, 6)
 #: the same for object code that is loaded
 LOADING = (4_000_000, 8)
-#: memory mappings (lines of /proc/self/maps) of this process that stay free for others than kernels; a kernel takes two
+#: memory mappings (lines of /proc/self/maps) of this process that stay free for others than kernels; a kernel takes three
 SPARE = 256
 #: of the mappings left, one kernel in so many is loaded before they are counted again
 SHARE = 8
@@ -71,7 +71,7 @@ def require_mappings() -> None:
     if left < SPARE:
         raise OutOfMemory(
             f"this process has {limit - left:.0f} memory mappings of the {limit} that Linux permits, and each compiled kernel "
-            "takes two; delete robots and kernels that are no longer needed, or raise vm.max_map_count (sysctl)"
+            "takes three; delete robots and kernels that are no longer needed, or raise vm.max_map_count (sysctl)"
         )
     _uncounted = int(min(left - SPARE, 1e9)) // SHARE
 

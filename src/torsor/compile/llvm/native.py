@@ -21,6 +21,9 @@ LEVEL = 1
 SCHEDULER = "enable-misched"
 #: libraries that one LLJIT links
 LIBRARIES = 16
+#: JITLink maps code and data side by side.  LLVM's other linker maps them one by one: in a process with gigabytes of memory
+#: they can be more than 2 GB apart, which instructions cannot reach, and it ends the process.  Windows has no JITLink
+JIT_LINK = sys.platform != "win32"
 
 #: held while LLVM runs, or a module is imported when first needed: a fork waits for it, since a child could finish neither
 llvm_lock = new_lock()
@@ -71,7 +74,7 @@ def _linker() -> Any:
     LLVM keeps about 9 kB of an unloaded library until its LLJIT is deleted, and an LLJIT takes 120 kB: so one serves a few
     libraries, and is deleted with the last of them.
     """
-    linker, left = _linkers.pop() if _linkers else (_llvm().create_lljit_compiler(_machine()), LIBRARIES)
+    linker, left = _linkers.pop() if _linkers else (_llvm().create_lljit_compiler(_machine(), use_jit_link=JIT_LINK), LIBRARIES)
     if left > 1:
         _linkers.append((linker, left - 1))
     return linker
