@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from torsor.compile.program import FREE, Argument, Operation, Program, Repeat
@@ -113,11 +113,14 @@ def _number_of_constant(code: list[Operation], number: dict[int, int], a: int, o
 
 def _values_used_outside(program: Program) -> set[int]:
     """Values of stretches that something outside their stretch uses."""
-    home: Mapping[int, int] = {
-        start + k: start for repeat in program.repeats for start in repeat.starts for k in range(repeat.length)
-    }
-    used = {r for r in program.results if r in home}
-    for v, (op, args) in enumerate(program.code):
+    home = [-1] * len(program.code)  # the start of the stretch that a value is in
+    for repeat in program.repeats:
+        for start in repeat.starts:
+            home[start : start + repeat.length] = [start] * repeat.length
+    used = {r for r in program.results if home[r] >= 0}
+    for (op, args), own in zip(program.code, home, strict=True):
         if op not in FREE:
-            used.update(a for a in args if a in home and home[a] != home.get(v))
+            for a in args:
+                if home[a] != own and home[a] >= 0:
+                    used.add(a)
     return used

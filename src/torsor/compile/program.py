@@ -137,7 +137,9 @@ def record(function: Callable[..., Mapping[str, Any]], inputs: Sequence[Argument
         lists.append([graph.input(k) for k in range(start, start + argument.size)])
         start += argument.size
     with without_garbage_collection():
-        return program(graph, tuple(inputs), function(*lists))
+        made = program(graph, tuple(inputs), function(*lists))
+        graph.clear()
+    return made
 
 
 def record_shortest(functions: Iterable[Callable[..., Mapping[str, Any]]], inputs: Sequence[Argument]) -> Program:
@@ -154,6 +156,9 @@ def without_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if looking:
+            if not gc.get_freeze_count():  # both together move all objects to the oldest generation, which is searched rarely
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
@@ -171,7 +176,7 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
     for node in graph.nodes:
         if needed[node.index]:
             number[node.index] = len(code)
-            code.append((node.op, node.args if node.op in FREE else tuple(number[a.index] for a in node.args)))
+            code.append((node.op, node.args if node.op in FREE else tuple([number[a.index] for a in node.args])))
     found = tuple(filter(None, (_inverse(graph, number, A, X) for A, X in graph.inverses)))
     results = tuple(number[root.index] for root in roots)
     repeats = tuple(filter(None, (_repeat(number, s.copies) for s in graph.stretches)))

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
 from torsor.scalar import Expr, Graph, Scalar, Scalars
-from torsor.scalar.repeat import RepeatedFunction, copy, pattern_of, record_once, recording_of
+from torsor.scalar.repeat import RepeatedFunction, copy, pattern_of, record_once, recorded, recording_of
 
 At = Callable[[Scalars], Linear]
 
@@ -54,6 +53,11 @@ class Calls:
         at, others, size = self.repeated[key]
         return self(at, [*(x for x in operands if x.__class__ is Expr), *others], size)
 
+    def clear(self) -> None:
+        """Forget all nodes: a class that uses the calls would keep them until garbage is collected."""
+        self.made.clear()
+        self.repeated.clear()
+
     def _record(self, function: Callable[..., list[Scalar]], lists: Sequence[Scalars]) -> tuple[At, list[Expr], int]:
         """The derivative of a function, the values that it uses beside its operands, and the number of its results."""
         graph, before, start = graph_of([x for part in lists for x in part]), self.made, self.start
@@ -71,12 +75,17 @@ class Calls:
 def _part(
     graph: Graph, first: int, standins: Sequence[Expr], results: Sequence[Expr], inner: Sequence[CallNodes]
 ) -> tuple[Program, list[Call], list[Expr]]:
-    """The program of the nodes from number ``first`` on; its inputs are the stand-ins and older values, which come last."""
+    """The program of the results, and the values that are its last inputs: those that do not depend on the stand-ins."""
+    called = {node.index for node in graph.nodes[first:] if node.op == "input"}
+    depends = {x.index for x in standins} | called
+    for node in graph.nodes[first:]:
+        if node.op not in ("input", "const", "operand") and any(a.index in depends for a in node.args):
+            depends.add(node.index)
     needed = {x.index for x in results} | {x.index for call in inner for x in call.arguments}
     for node in reversed(graph.nodes[first:]):
-        if node.index in needed and node.op not in ("input", "const", "operand"):
+        if node.index in needed and node.index in depends and node.op not in ("input", "operand"):
             needed |= {a.index for a in node.args}
-    others = [x for x in graph.nodes[:first] if x.index in needed and x.op != "const"]
+    others = [x for x in graph.nodes if x.index in needed and x.index not in depends and x.op != "const"]
     place = {x.index: n for n, x in enumerate([*standins, *others])}
     size = len(place)
     starts = {call.start: size + call.start - inner[0].start for call in inner}  # inputs of the whole, and of the part
@@ -109,13 +118,14 @@ def record_with_calls(function: Callable[..., Mapping[str, Any]], inputs: Sequen
         return {**results, **{f"call {k}": call.arguments for k, call in enumerate(made[-1].made)}}
 
     p = record(record_calls, inputs)
-    calls = made[-1].made
-    outputs = p.outputs[: len(p.outputs) - len(calls)]
+    (calls,) = made
+    outputs = p.outputs[: len(p.outputs) - len(calls.made)]
     start = wanted = sum(y.size for y in outputs)
     found: list[Call] = []
-    for call in calls:
+    for call in calls.made:
         found.append(Call(p.results[start : start + len(call.arguments)], call.start, call.size, call.at))
         start += len(call.arguments)
+    calls.clear()
     return replace(p, outputs=outputs, results=p.results[:wanted]), found
 
 
@@ -129,71 +139,66 @@ def graph_of(x: Scalars) -> Graph:
 
 def linearize_once(at: At) -> At:
     """The same derivative, recorded once for all points of a recording."""
-    known: WeakKeyDictionary[Graph, dict[tuple[str | None, ...], Template]] = WeakKeyDictionary()
 
     def at_point(x: Scalars) -> Linear:
         graph = recording_of(x)
         if graph is None or graph.repeat is not None:
             return at(x)
-        templates, pattern = known.setdefault(graph, {}), pattern_of(x)
-        if pattern not in templates:
-            templates[pattern] = Template(record_once(graph, at, [x]), {})
-        return Copied(graph, templates[pattern], copy(graph, templates[pattern].once, x))
+        once = recorded(graph, at, [x])
+        return Copied(graph, once, copy(graph, once, x))
 
     return at_point
 
 
-class Template(NamedTuple):
-    """A derivative at stand-ins, and the functions of it that were recorded: products with it, by their operands."""
-
-    once: RepeatedFunction
-    products: dict[Any, RepeatedFunction]
-
-    @property
-    def linear(self) -> Linear:
-        found: Linear = self.once.value
-        return found
-
-
 class Copied(NamedTuple):
-    """A derivative at one point, as a copy of a template; ``new`` are the nodes at this point, by those of the template."""
+    """A derivative at one point, as a copy of that at stand-ins; ``new`` are the nodes at this point, by those it has there."""
 
     graph: Graph
-    template: Template
+    once: RepeatedFunction
     new: Mapping[int, Scalar]
 
     @property
+    def linear(self) -> Linear:
+        """The derivative at stand-ins."""
+        found: Linear = self.once.value
+        return found
+
+    @property
     def results(self) -> list[Scalar]:
-        return _at(self.new, self.template.linear.results)
+        return _at(self.new, self.linear.results)
 
     def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
         """The rates of all results for each direction."""
-        keys = tuple(tuple(rates) for rates in directions)
+        keys, linear = tuple(tuple(rates) for rates in directions), self.linear
 
         def rates(*given: Scalars) -> list[Scalar]:
-            found = self.template.linear.push([dict(zip(k, x, strict=True)) for k, x in zip(keys, given, strict=True)])
+            found = linear.push([dict(zip(k, x, strict=True)) for k, x in zip(keys, given, strict=True)])
             return [y for row in found for y in row]
 
         flat = self._product(keys, rates, [list(rates.values()) for rates in directions])
-        size = len(self.template.linear.results)
+        size = len(linear.results)
         return [flat[k * size : (k + 1) * size] for k in range(len(directions))]
 
     def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
         """The adjoints of the inputs."""
-        count = len(self.template.once.standins)
+        count, linear = len(self.once.standins), self.linear
 
         def adjoints(w: Scalars) -> list[Scalar]:
-            found = self.template.linear.pull(w)
+            found = linear.pull(w)
             return [found.get(k, 0) for k in range(count)]
 
         return dict(enumerate(self._product("pull", adjoints, [weights])))
 
     def _product(self, key: Any, function: Callable[..., list[Scalar]], lists: Sequence[Scalars]) -> list[Scalar]:
+        """A function of the derivative: a copy of an earlier one, which may have an operand where this has a number."""
         operands = [x for part in lists for x in part]
-        products, key = self.template.products, (key, pattern_of(operands))
-        if key not in products:
-            products[key] = record_once(self.graph, function, lists, self.template.once)
-        return _at(copy(self.graph, products[key], operands, self.new), products[key].value)
+        pattern, known = pattern_of(operands), self.once.within.setdefault(key, [])
+        once = next((p for p in known if all(x in (None, y) for x, y in zip(p.pattern, pattern, strict=True))), None)
+        if once is None:
+            once = record_once(self.graph, function, lists, self.once)
+            known.append(once)
+        given = [self.graph.lift(x) if wanted is None else x for x, wanted in zip(operands, once.pattern, strict=True)]
+        return _at(copy(self.graph, once, given, self.new), once.value)
 
 
 def _at(new: Mapping[int, Scalar], values: Scalars) -> list[Scalar]:

@@ -63,6 +63,12 @@ class Graph:
         self.repeat: Callable[[Callable[..., list[Any]], Sequence[Sequence[Any]]], list[Any]] | None = None
         self.table: dict[tuple[Any, ...], Expr] = {}
 
+    def clear(self) -> None:
+        """Forget all nodes: each refers to the graph, so together they would wait for garbage collection."""
+        for part in (self.inverses, self.solutions, self.nodes, self.stretches, self.table):
+            part.clear()
+        self.repeat = None
+
     def input(self, k: int) -> Expr:
         return self.node("input", (k,), (k,))
 

@@ -18,7 +18,8 @@ class RepeatedFunction(NamedTuple):
 
     ``pattern`` has the text of each operand that is a number, and None for the others.  ``copies`` are the nodes of each copy,
     corresponding ones at the same position; nodes that do not depend on the operands are shared, and in no copy.
-    ``standins`` are the operands that the function was recorded with, ``value`` what it returned.
+    ``standins`` are the operands that the function was recorded with, ``value`` what it returned; ``within`` are further
+    functions, which use its values, by any key.
     """
 
     function: Callable[..., Any]
@@ -27,6 +28,7 @@ class RepeatedFunction(NamedTuple):
     body: list[Expr]
     value: Any
     copies: list[list[Expr]]
+    within: dict[Any, list[RepeatedFunction]]
 
 
 def repeatable(function: Callable[..., list[Scalar]]) -> Callable[..., list[Scalar]]:
@@ -47,9 +49,7 @@ def repeatable(function: Callable[..., list[Scalar]]) -> Callable[..., list[Scal
             return function(*lists)
         if graph.repeat is not None:
             return graph.repeat(function, lists)
-        pattern = pattern_of(operands)
-        alike = (s for s in graph.stretches if s.function is function and s.pattern == pattern)
-        once = next(alike, None) or record_once(graph, function, lists)
+        once = recorded(graph, function, lists)
         new = copy(graph, once, operands)
         return [new.get(x.index, x) if x.__class__ is Expr else x for x in once.value]
 
@@ -65,6 +65,13 @@ def recording_of(operands: Scalars) -> Graph | None:
 
 def pattern_of(operands: Scalars) -> tuple[str | None, ...]:
     return tuple(None if x.__class__ is Expr else repr(x) for x in operands)
+
+
+def recorded(graph: Graph, function: Callable[..., Any], lists: Sequence[Scalars]) -> RepeatedFunction:
+    """The recording of the function with operands of this pattern, made now if there is none."""
+    pattern = pattern_of([x for part in lists for x in part])
+    alike = (s for s in graph.stretches if s.function is function and s.pattern == pattern)
+    return next(alike, None) or record_once(graph, function, lists)
 
 
 def record_once(
@@ -90,7 +97,7 @@ def record_once(
         if node.index not in depends and node.op not in ("input", "const") and any(a.index in depends for a in node.args):
             depends.add(node.index)
             body.append(node)
-    found = RepeatedFunction(function, pattern_of(standins), standins, body, value, [])
+    found = RepeatedFunction(function, pattern_of(standins), standins, body, value, [], {})
     graph.stretches.append(found)
     return found
 
@@ -108,11 +115,12 @@ def copy(graph: Graph, once: RepeatedFunction, operands: Scalars, within: Mappin
     """
     new = dict(within or {})
     new |= {x.index: y for x, y in zip(once.standins, operands, strict=True) if x.__class__ is Expr}
-    nodes = []
+    index, nodes, get = len(graph.nodes), [], new.get
     for node in once.body:
-        made = Expr(graph, node.op, tuple([new.get(a.index, a) for a in node.args]), len(graph.nodes))
-        graph.nodes.append(made)
+        made = Expr(graph, node.op, tuple([get(a.index, a) for a in node.args]), index)
         new[node.index] = made
         nodes.append(made)
+        index += 1
+    graph.nodes += nodes
     once.copies.append(nodes)
     return new
