@@ -22,6 +22,7 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree, rotation
 from torsor import algorithms as alg
 from torsor import constraints as C
+from torsor.algorithms.closed_loops.direct import solve_direct
 from torsor.algorithms.closed_loops.multipliers import solve_by_multipliers
 from torsor.algorithms.inverse_mass import by_factors
 from torsor.mechanics.constraints.base import ConstraintState, stack_rows
@@ -149,6 +150,18 @@ def test_pivots_do_not_depend_on_the_length_of_rows():
     found = solve_by_multipliers(mass, [[1.0, 0.0], [0.0, 0.1]], [1.0, 1.0], [0.0, 0.0])
     assert_close(found.pivots, [1, 1])
     assert_close(found.multipliers, [-1, -10])
+
+
+def test_pivots_of_both_methods_are_the_part_of_each_row_that_is_independent_of_those_before_it():
+    """The squares of the diagonal of Cholesky's factor of S = A M⁻¹Aᵀ, over the diagonal of S."""
+    arm, rng = ts.robots.ur5(), np.random.default_rng(3)
+    q, A, f, g = arm.random_configuration(rng), rng.normal(size=(4, 6)), rng.normal(size=6), rng.normal(size=4)
+    S = A @ np.linalg.solve(arm.mass_matrix(q), A.T)
+    expected = np.diag(np.linalg.cholesky(S)) ** 2 / np.diag(S)
+    given = A.tolist(), f.tolist(), g.tolist()
+    condition = np.linalg.cond(arm.mass_matrix(q))
+    assert_close(solve_by_multipliers(by_factors(arm.model, q.tolist()), *given).pivots, expected, condition=condition)
+    assert_close(solve_direct(arm.model, q.tolist(), *given).pivots, expected, condition=condition)
 
 
 @pytest.mark.parametrize(

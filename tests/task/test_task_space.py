@@ -167,6 +167,17 @@ def test_all_methods_of_the_task_mass_agree_on_random_trees(seed):
     assert np.abs(V - np.array(expected)).max() <= 1e-13 * np.linalg.cond(M) * max(np.abs(a).max(), np.abs(expected).max())
 
 
+def test_magnification_is_the_largest_inverse_of_the_independent_part_of_a_row():
+    """max (Λ⁻¹)_ii / pivot_i; the pivots are the squares of the diagonal of Cholesky's factor of Λ⁻¹."""
+    robot = ts.robots.ur5()
+    q = robot.random_configuration(4)
+    J = robot.jacobian(q, "tool0", expressed_in="world")
+    S = J @ np.linalg.solve(robot.mass_matrix(q), J.T)
+    for route in algorithms.ROUTES:
+        _, found = algorithms.exact_mass(robot.model, [algorithms.Target("tool0")], q.tolist(), route)
+        assert_close(found, np.max(np.diag(S) / np.diag(np.linalg.cholesky(S)) ** 2), condition=np.linalg.cond(S))
+
+
 def test_task_quantities_of_a_batch_equal_single_states():
     robot = ts.robots.ur5()
     rng = np.random.default_rng(0)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sympy import Rational, cos, integrate, pi, sin, symbols
 
 from torsor import rigid
+from torsor.errors import ArgumentError
 from torsor.spatial import Acceleration, Motion, Vec
 
 RNG = np.random.default_rng(8)
@@ -103,6 +104,13 @@ def test_capsule_inertia_equals_cylinder_and_two_hemispheres():
     assert sympy.simplify(solid.volume - volume) == 0
     assert sympy.simplify(solid.gyration.zz * volume - along) == 0
     assert sympy.simplify(solid.gyration.xx * volume - across) == 0
+
+
+def test_capsule_of_numbers_equals_that_of_symbols_and_has_a_radius():
+    size = {r: 0.2, l: 0.7}
+    assert np.isclose(rigid.capsule(0.2, 0.7).gyration.xx, float(rigid.capsule(r, l).gyration.xx.subs(size)), rtol=1e-14)
+    with pytest.raises(ArgumentError, match="radius of a capsule must be above zero"):
+        rigid.capsule(0, 0.7)
 
 
 def test_rod_and_sphere_are_limits_of_other_solids():
