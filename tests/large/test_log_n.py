@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import mpmath
 import numpy as np
 import pytest
@@ -61,6 +63,15 @@ def test_o_log_n_methods_agree_with_aba_on_chains_with_every_joint_type(method, 
     np.testing.assert_allclose(
         tree.forward_dynamics(q, v, tau, method=method), expected, atol=1e-10 * abs(expected).max(), rtol=0
     )  # 1e-10: the condition of M reaches 1e5 in 33 random bodies
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_o_log_n_methods_agree_with_aba_on_chains_with_armatures(method):
+    tree = large.random_tree(9, np.random.default_rng(4), branching=0.0)
+    tree = dataclasses.replace(tree, armature=np.linspace(0.1, 2.0, tree.nv))
+    q, v, tau = state(tree, 4)
+    expected = tree.forward_dynamics(q, v, tau, method="aba")
+    np.testing.assert_allclose(tree.forward_dynamics(q, v, tau, method=method), expected, atol=1e-11 * abs(expected).max())
 
 
 def test_divide_and_conquer_agrees_with_the_dense_solution():

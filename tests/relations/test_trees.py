@@ -109,9 +109,10 @@ def test_gravity_is_gradient_of_potential(seed):
 
 @given(seed=seeds)
 def test_coriolis_matrix_gives_velocity_force_and_mass_matrix_rate(seed):
-    """C v = c, Ṁ by differences, Ṁ − 2C skew (MR Prop. 8.1), Γ v = C (MR 8.19)."""
+    """C v = c, Ṁ by differences and as C + Cᵀ, Ṁ − 2C skew (MR Prop. 8.1), Γ v = C (MR 8.19)."""
     c = Case(seed, bodies=4)
     C, M_rate = c.at("coriolis_matrix"), c.at("mass_matrix_rate")
+    assert_close(c.at("mass_matrix_rate_by_coriolis_matrix"), M_rate, scale=np.abs(M_rate).max() + np.abs(C).max())
     assert_close(C @ c.v, c.at("velocity_force"), scale=np.abs(C).max() * np.abs(c.v).max())
     assert_close(c.rate("crba"), M_rate, DIFFERENCES, scale=np.abs(M_rate).max() + np.abs(c.at("crba", None, False)).max())
     skew = M_rate - 2 * C
