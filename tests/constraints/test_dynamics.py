@@ -12,6 +12,7 @@ import pytest
 
 import torsor as ts
 from tests.constraints.mechanisms import closed_mechanism, four_bar, rows
+from tests.interpreted import interpreted
 from tests.tolerance import assert_close
 from torsor import constraints as C
 
@@ -95,6 +96,7 @@ def test_constrained_dynamics_methods_agree_on_redundant_loops():
 @pytest.mark.night
 @pytest.mark.parametrize("redundant", [False, True])
 @pytest.mark.parametrize(("seed", "kinds"), MORE, ids=str)
+@interpreted
 def test_constrained_dynamics_methods_agree_on_random_mechanisms(seed, kinds, redundant):
     check_mechanism(seed, kinds, redundant)
 
