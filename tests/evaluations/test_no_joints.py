@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.interpreted import interpreted
 from torsor import large
+from torsor.compile import Argument, Kernel, record
 from torsor.kernels.quantities import QUANTITIES
 from torsor.mechanics.large.methods import METHODS
 
@@ -41,6 +43,22 @@ def test_results_are_arrays_of_these_shapes_one_state_or_a_batch():
     assert POST.mass_matrix(np.zeros((4, 0))).shape == (4, 0, 0)
     assert [x.shape for x in POST.forward_dynamics_derivatives(none, none, none)] == [(0, 0)] * 3
     assert POST.analytic_jacobian(none, "base", rotation="quaternion").shape == (7, 0)
+
+
+@pytest.mark.parametrize("run", [lambda test: test, interpreted], ids=["compiled", "interpreted"])
+def test_empty_arguments_of_one_state_and_of_batches_are_broadcast(run):
+    def function(x, y):
+        return {"z": [y[0] + 1], "none": []}
+
+    @run
+    def evaluate(*shapes):
+        kernel = Kernel(record(function, [Argument("x", (0,)), Argument("y", (1,))]))
+        return kernel(np.zeros((*shapes[0], 0)), np.zeros((*shapes[1], 1)))
+
+    for shapes, batch in {((), ()): (), ((5,), (5,)): (5,), ((3,), (4, 3)): (4, 3), ((4, 1), (3,)): (4, 3)}.items():
+        z, none = evaluate(*shapes)
+        assert np.array_equal(z, np.ones((*batch, 1)))
+        assert none.shape == (*batch, 0)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.interpreted import interpreted
 from tests.tolerance import assert_close
 from tests.trees import KNEE, SADDLE, inertia, transform
 from torsor.errors import ArgumentError, ModelError
@@ -67,6 +68,7 @@ def arm_with_joints(kinds: list[JointType], seed: int = 0) -> Robot:
 
 
 @pytest.mark.parametrize("name", CASES)
+@interpreted
 def test_joint_sequence_equals_a_chain_with_massless_links(name):
     kind, chain, order = CASES[name]
     one, many = arm_with_joints([kind]), arm_with_joints(chain)

@@ -86,6 +86,8 @@ def batch_shape(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) -> 
 
 def rows(argument: Argument, array: np.ndarray, batch: tuple[int, ...]) -> tuple[np.ndarray, int]:
     """(array, bytes from row to row): rows of contiguous numbers; an argument without a batch repeats its one row."""
+    if not argument.size:
+        return np.empty((1, *argument.shape), array.dtype), 0
     flags, lead = array.flags, array.shape[: array.ndim - len(argument.shape)]
     row = argument.size * array.itemsize
     if lead == batch and flags.c_contiguous and flags.aligned:

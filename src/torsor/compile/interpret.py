@@ -58,9 +58,12 @@ def interpret_rows(
     """Fill C-ordered results ``(*batch, *shape)``, some states at a time; returns which are finite, ``(states,)`` bool."""
     step = max(1, min(STATES, VALUES // max(1, len(program.code))))
     flat = [rows(i, a, batch) for i, a in zip(program.inputs, arrays, strict=True)]
-    given = [(a.reshape((-1, *i.shape)), stride) for i, (a, stride) in zip(program.inputs, flat, strict=True)]
-    made = [r.reshape((-1, *o.shape)) for o, r in zip(program.outputs, results, strict=True)]
-    sound = np.empty(math.prod(batch), bool)
+    count = math.prod(batch)
+    given = [
+        (a.reshape((count if stride else 1, *i.shape)), stride) for i, (a, stride) in zip(program.inputs, flat, strict=True)
+    ]
+    made = [r.reshape((count, *o.shape)) for o, r in zip(program.outputs, results, strict=True)]
+    sound = np.empty(count, bool)
     for start in range(0, len(sound), step):
         piece = slice(start, start + step)
         now = [a[piece] if stride else a for a, stride in given]
