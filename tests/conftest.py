@@ -33,7 +33,11 @@ NIGHT = frozenset(Path(__file__).with_name("night.txt").read_text(encoding="utf-
 
 
 #: the longest tests of the night, minutes each: they begin first, so that no worker waits for them at the end
-LONGEST = ("test_many_fuzzed_files_load_or_raise_a_typed_error_within_3_gb", "test_relations_hold_on_ten_thousand_trees")
+LONGEST = (
+    "test_many_fuzzed_files_load_or_raise_a_typed_error_within_3_gb",
+    "test_relations_hold_on_ten_thousand_trees",
+    "test_evaluations_and_relations_pass_for_every_target",
+)
 
 
 def pytest_collection_modifyitems(config, items):

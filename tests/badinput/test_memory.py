@@ -95,7 +95,7 @@ import torsor as ts
 from torsor.compile import memory
 
 ts.robots.pendulum().mass_matrix([0.0])  # imports all that is needed
-memory._uncounted = 0
+memory._loads_left = 0
 system = ctypes.CDLL(None)
 system.mmap.restype = ctypes.c_void_p
 limit = int(open("/proc/sys/vm/max_map_count").read())
@@ -165,12 +165,12 @@ def test_kernels_load_where_free_memory_is_in_pieces_more_than_2_gb_apart(pages)
 
 def test_unreachable_robots_are_collected_before_mappings_run_out(monkeypatch):
     counts = iter([980, 500])  # before and after a collection
-    monkeypatch.setattr(memory, "_uncounted", 0)
+    monkeypatch.setattr(memory, "_loads_left", 0)
     monkeypatch.setattr(memory, "_mappings_limit", lambda: 1000)
     monkeypatch.setattr(memory, "_mappings", lambda: next(counts))
     memory.require_mappings()
-    assert memory._uncounted == (500 - memory.SPARE) // memory.SHARE
-    for _ in range(memory._uncounted):  # are not counted: the iterator is at its end
+    assert memory._loads_left == (500 - memory.SPARE) // memory.RECOUNT
+    for _ in range(memory._loads_left):  # are not counted: the iterator is at its end
         memory.require_mappings()
     with pytest.raises(StopIteration):
         memory.require_mappings()

@@ -12,7 +12,7 @@ import pytest
 
 import torsor as ts
 from tests.constraints.mechanisms import closed_mechanism, four_bar, rows
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.tolerance import assert_close
 from torsor import constraints as C
 
@@ -96,7 +96,7 @@ def test_constrained_dynamics_methods_agree_on_redundant_loops():
 @pytest.mark.night
 @pytest.mark.parametrize("redundant", [False, True])
 @pytest.mark.parametrize(("seed", "kinds"), MORE, ids=str)
-@interpreted
+@without_machine_code
 def test_constrained_dynamics_methods_agree_on_random_mechanisms(seed, kinds, redundant):
     check_mechanism(seed, kinds, redundant)
 

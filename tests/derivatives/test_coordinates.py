@@ -10,7 +10,7 @@ import pytest
 import torsor as ts
 from tests import trees
 from tests.derivatives.test_products import inputs
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.tolerance import assert_close
 from torsor.bridges.array_functions import ArrayFunction
 from torsor.kernels.derivatives import FLAGS
@@ -105,7 +105,7 @@ def test_derivatives_that_robots_refuse_are_refused_for_array_libraries():
 
 @pytest.mark.night
 @pytest.mark.parametrize("name", [name for name, row in QUANTITIES.items() if not row.no_derivative])
-@interpreted
+@without_machine_code
 def test_gradient_in_coordinates_of_every_quantity_equals_differences(robot, name):
     name = ":".join([name, *("frame2" for word in QUANTITIES[name].words if word in ("frame", "at"))])
     _, x = inputs(robot, name)

@@ -9,7 +9,7 @@ import pytest
 
 import torsor as ts
 from tests import trees
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.tolerance import assert_close
 from torsor.joints import Composite, JointType, Motion, Prismatic, Spherical, Subspace, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO
@@ -78,7 +78,7 @@ def change(robot, name, kernel, up, down, h):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@interpreted
+@without_machine_code
 def test_jvp_equals_central_differences(robot, name):
     kernel, state = inputs(robot, name)
     steps, h = directions(robot, kernel, np.random.default_rng(2)), 1e-6
@@ -89,7 +89,7 @@ def test_jvp_equals_central_differences(robot, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@interpreted
+@without_machine_code
 def test_vjp_is_the_transpose_of_jvp_and_of_the_matrix(robot, name):
     kernel, state = inputs(robot, name)
     rng = np.random.default_rng(3)

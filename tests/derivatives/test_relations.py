@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from tests import trees
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.model.test_rotors import with_random_rotors
 from tests.tolerance import assert_close
 from torsor.kernels.quantities import QUANTITIES
@@ -72,7 +72,7 @@ def as_tuple(x):
 
 @pytest.mark.night
 @pytest.mark.parametrize("name", NAMES)
-@interpreted
+@without_machine_code
 def test_jvp_and_vjp_of_every_quantity_are_adjoint_and_equal_differences(robot, name):
     rng, h = np.random.default_rng(1), 1e-6
     kernel, row = robot.kernel(name), QUANTITIES[name.split(":")[0]]

@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from tests import trees
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.tolerance import assert_close
 from torsor.actuators.friction import Coulomb
 from torsor.errors import ArgumentError, SingularError, UnknownName
@@ -49,14 +49,14 @@ def check(task, name, **options):
 
 
 @pytest.mark.parametrize("name", [x if x in FAST else pytest.param(x, marks=pytest.mark.night) for x in NAMES])
-@interpreted
+@without_machine_code
 def test_derivatives_of_task_quantities_equal_differences_and_are_adjoint(arm, name):
     check(arm.task("tip", ("vx", "vy")), name)
 
 
 @pytest.mark.night
 @pytest.mark.parametrize("name", NAMES)
-@interpreted
+@without_machine_code
 def test_derivatives_of_task_quantities_of_an_industrial_arm_equal_differences_and_are_adjoint(name):
     check(ts.robots.ur5().task("tool0", "linear"), name)
 

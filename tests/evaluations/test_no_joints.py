@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from torsor import large
 from torsor.compile import Argument, Kernel, record
 from torsor.kernels.quantities import QUANTITIES
@@ -45,7 +45,7 @@ def test_results_are_arrays_of_these_shapes_one_state_or_a_batch():
     assert POST.analytic_jacobian(none, "base", rotation="quaternion").shape == (7, 0)
 
 
-@pytest.mark.parametrize("run", [lambda test: test, interpreted], ids=["compiled", "interpreted"])
+@pytest.mark.parametrize("run", [lambda test: test, without_machine_code], ids=["compiled", "interpreted"])
 def test_empty_arguments_of_one_state_and_of_batches_are_broadcast(run):
     def function(x, y):
         return {"z": [y[0] + 1], "none": []}

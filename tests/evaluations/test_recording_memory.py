@@ -8,7 +8,7 @@ import pytest
 
 import torsor as ts
 from torsor.compile import Argument, record
-from torsor.compile.program import without_garbage_collection
+from torsor.compile.program import LONG_RECORDING, without_garbage_collection
 from torsor.scalar import Expr, repeatable
 
 
@@ -48,5 +48,20 @@ def test_objects_that_a_program_has_frozen_stay_frozen(no_collection):
     frozen = gc.get_freeze_count()
     assert frozen > before
     with without_garbage_collection():
-        pass
+        kept = [[] for _ in range(LONG_RECORDING + 1)]
     assert gc.get_freeze_count() >= frozen - 10  # frozen objects may be freed meanwhile
+    del kept
+
+
+def test_frozen_objects_are_not_counted_after_a_short_recording(no_collection, monkeypatch):
+    gc.enable()
+    gc.collect()
+    counted = []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: counted.append(1) or 1)
+    with without_garbage_collection():
+        pass
+    assert not counted
+    with without_garbage_collection():
+        kept = [[] for _ in range(LONG_RECORDING + 1)]
+    assert counted
+    del kept

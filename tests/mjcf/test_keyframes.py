@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import torsor as ts
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.mjcf.test_random_trees import expressible_in_mjcf
 from tests.mjcf.twin import Twin
 from tests.tolerance import assert_close
@@ -97,7 +97,7 @@ def test_bad_keyframes_are_refused_with_their_line(key, says):
 
 @given(st.integers(0, 10**6))
 @example(52272)  # a tree without coordinates
-@interpreted
+@without_machine_code
 def test_written_keyframes_are_the_same_configuration_in_mujoco(seed):
     d = expressible_in_mjcf(random_tree(seed, bodies=1 + seed % 6))
     robot = Robot(d)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor.errors import ArgumentError, ModelError, UnknownName
@@ -27,7 +27,7 @@ def same_dynamics(robot, other, seed=0):
 
 @settings(max_examples=10)
 @given(st.integers(0, 10**6))
-@interpreted
+@without_machine_code
 def test_without_a_branch_attached_again_is_the_same_robot(seed):
     d = random_tree(seed, couplings=False)
     robot = ts.Robot(d)

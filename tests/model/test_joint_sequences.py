@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.tolerance import assert_close
 from tests.trees import KNEE, SADDLE, inertia, transform
 from torsor.errors import ArgumentError, ModelError
@@ -68,7 +68,7 @@ def arm_with_joints(kinds: list[JointType], seed: int = 0) -> Robot:
 
 
 @pytest.mark.parametrize("name", CASES)
-@interpreted
+@without_machine_code
 def test_joint_sequence_equals_a_chain_with_massless_links(name):
     kind, chain, order = CASES[name]
     one, many = arm_with_joints([kind]), arm_with_joints(chain)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.polynomial import Polynomial
 
 import torsor as ts
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.mjcf.twin import Twin
 from tests.tolerance import assert_close
 from tests.trees import random_tree, state
@@ -71,7 +71,7 @@ def eliminate_follower(robot, q, v, a):
 
 @settings(max_examples=40 if NIGHT else 3)
 @given(st.integers(0, 10**6))
-@interpreted
+@without_machine_code
 def test_polynomial_mimic_in_a_random_tree_equals_elimination_from_independent_joints(seed):
     robot = ts.Robot(curved_tree(seed))
     q, v, a = state(robot, seed)
@@ -91,7 +91,7 @@ def test_polynomial_mimic_in_a_random_tree_equals_elimination_from_independent_j
 
 @settings(max_examples=20 if NIGHT else 2)
 @given(st.integers(0, 10**6))
-@interpreted
+@without_machine_code
 def test_polynomial_mimic_forward_dynamics_inverts_inverse_dynamics(seed):
     robot = ts.Robot(curved_tree(seed))
     q, v, a = state(robot, seed)

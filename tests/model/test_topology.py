@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.trees import random_tree, state
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.mechanism import Mechanism
@@ -17,7 +17,7 @@ from torsor.model.mechanism import Mechanism
 
 @settings(max_examples=15)
 @given(st.integers(0, 10**6))
-@interpreted
+@without_machine_code
 def test_moved_by_and_moving_joints_agree_with_the_columns_of_the_jacobian(seed):
     robot = ts.Robot(random_tree(seed, bodies=7))
     q, _, _ = state(robot, seed)

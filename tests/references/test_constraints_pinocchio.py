@@ -14,7 +14,7 @@ import pytest
 import torsor as ts
 from benchmarks.translated import pinocchio_constraints, pinocchio_model
 from tests.constraints.mechanisms import closed_mechanism, pose
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.references.pinocchio_states import ROBOTS, Twin
 from tests.trees import axis
 from torsor import constraints as C
@@ -116,7 +116,7 @@ def test_more_constrained_robots_agree_with_pinocchio(case, seed):
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.night) for k in range(1, 40))])
-@interpreted
+@without_machine_code
 def test_random_mechanisms_agree_with_pinocchio(seed):
     """Random trees with one to three random loops (welds and spherical joints), by all methods of F&O."""
     rng = np.random.default_rng(seed)

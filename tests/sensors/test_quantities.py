@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import torsor as ts
-from tests.interpreted import interpreted
+from tests.machine_code import without_machine_code
 from tests.references.pinocchio_states import ROBOTS
 from tests.references.test_pinocchio import twin
 from tests.sensors.mujoco_sensors import Twin, models, with_sensors
@@ -38,7 +38,7 @@ def source(name, robot, *given):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@interpreted
+@without_machine_code
 def test_sensors_at_every_body_equal_mujocos(name):
     t = Twin(with_sensors(MODELS[name]()))
     robot, (q, v, a) = t.robot, (t.q, t.v, t.a)

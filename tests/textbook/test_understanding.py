@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torsor as ts
+from tests.machine_code import without_machine_code
 from tests.tolerance import assert_close
 from tests.trees import random_tree, state
 from torsor import algorithms as alg
@@ -296,6 +297,7 @@ def test_mass_ellipsoid_equals_mr_8_21():
 
 
 @given(seed=seeds)
+@without_machine_code
 def test_mass_ellipsoid_of_random_trees_is_the_inverse_of_the_acceleration_ellipsoid(seed):
     robot = Robot(random_tree(seed, bodies=4, base="floating"))
     q, *_ = state(robot, seed)

@@ -20,10 +20,10 @@ COMPILING = (16_000_000, 6)
 LOADING = (4_000_000, 8)
 #: memory mappings (lines of /proc/self/maps) of this process that stay free for others than kernels; a kernel takes three
 SPARE = 256
-#: of the mappings left, one kernel in so many is loaded before they are counted again
-SHARE = 8
+#: mappings are counted again when a kernel for each so many of those left has been loaded
+RECOUNT = 8
 
-_uncounted = 0  # kernels that may be loaded before the mappings are counted
+_loads_left = 0  # kernels that may be loaded before the mappings are counted again
 
 
 def require(cost: tuple[int, int], size: int, purpose: str) -> None:
@@ -59,9 +59,9 @@ def require_mappings() -> None:
 
     Unreachable robots are collected first.  Counting 65 530 mappings takes some 30 ms, so it is done rarely.
     """
-    global _uncounted
-    _uncounted -= 1
-    if _uncounted >= 0:
+    global _loads_left
+    _loads_left -= 1
+    if _loads_left >= 0:
         return
     limit = _mappings_limit()
     left = limit - _mappings()
@@ -73,7 +73,7 @@ def require_mappings() -> None:
             f"this process has {limit - left:.0f} memory mappings of the {limit} that Linux permits, and each compiled kernel "
             "takes three; delete robots and kernels that are no longer needed, or raise vm.max_map_count (sysctl)"
         )
-    _uncounted = int(min(left - SPARE, 1e9)) // SHARE
+    _loads_left = int(min(left - SPARE, 1e9)) // RECOUNT
 
 
 def _mappings_limit() -> float:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
 from torsor.scalar import Expr, Graph, Scalar, Scalars
-from torsor.scalar.repeat import RepeatedFunction, copy, pattern_of, record_once, recorded, recording_of
+from torsor.scalar.repeat import RepeatedFunction, copy, find_or_record, pattern_of, record_once, recording_of
 
 At = Callable[[Scalars], Linear]
 
@@ -144,13 +144,13 @@ def linearize_once(at: At) -> At:
         graph = recording_of(x)
         if graph is None or graph.repeat is not None:
             return at(x)
-        once = recorded(graph, at, [x])
-        return Copied(graph, once, copy(graph, once, x))
+        once = find_or_record(graph, at, [x])
+        return LinearCopy(graph, once, copy(graph, once, x))
 
     return at_point
 
 
-class Copied(NamedTuple):
+class LinearCopy(NamedTuple):
     """A derivative at one point, as a copy of that at stand-ins; ``new`` are the nodes at this point, by those it has there."""
 
     graph: Graph

@@ -49,7 +49,7 @@ def repeatable(function: Callable[..., list[Scalar]]) -> Callable[..., list[Scal
             return function(*lists)
         if graph.repeat is not None:
             return graph.repeat(function, lists)
-        once = recorded(graph, function, lists)
+        once = find_or_record(graph, function, lists)
         new = copy(graph, once, operands)
         return [new.get(x.index, x) if x.__class__ is Expr else x for x in once.value]
 
@@ -67,7 +67,7 @@ def pattern_of(operands: Scalars) -> tuple[str | None, ...]:
     return tuple(None if x.__class__ is Expr else repr(x) for x in operands)
 
 
-def recorded(graph: Graph, function: Callable[..., Any], lists: Sequence[Scalars]) -> RepeatedFunction:
+def find_or_record(graph: Graph, function: Callable[..., Any], lists: Sequence[Scalars]) -> RepeatedFunction:
     """The recording of the function with operands of this pattern, made now if there is none."""
     pattern = pattern_of([x for part in lists for x in part])
     alike = (s for s in graph.stretches if s.function is function and s.pattern == pattern)

@@ -14,7 +14,7 @@ from unittest.mock import patch
 from torsor.compile import build, kernel, scan
 
 
-def interpreted(test: Callable[..., Any]) -> Callable[..., Any]:
+def without_machine_code(test: Callable[..., Any]) -> Callable[..., Any]:
     """The test with kernels that NumPy runs."""
 
     @functools.wraps(test)
