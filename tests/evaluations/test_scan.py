@@ -162,6 +162,26 @@ def test_scan_reports_values_that_are_not_finite(make, batch):
         make(Scan(step, carry={"x": "next"}))(x * math.nan, steps=9)
 
 
+@pytest.mark.parametrize("make", [lambda s: s, by_numpy_fallback])
+@pytest.mark.parametrize(("batch", "state"), [((), ()), ((19,), (0,)), ((19,), (18,))])
+def test_scan_of_a_delay_line_checks_its_start_and_what_enters_it(make, batch, state):
+    """Values that are only passed on are checked once: at the start, or when they were computed."""
+    step = record(lambda line, y: {"next": [1 / y[0], line[0], line[1]]}, [Argument("line", (3,)), Argument("y", ())])
+    delay = make(Scan(step, carry={"line": "next"}, each=[], last=["next"]))
+    line, y = np.arange(3.0) + np.zeros((*batch, 3)), np.ones((*batch, 9))
+    y[..., -2] = 4
+    assert (delay(line, y) == [1, 0.25, 1]).all()
+    y[(*state, 5)] = 0
+    with pytest.raises(NotFinite, match="is not finite at step 5") as error:
+        delay(line, y)
+    assert (error.value.step, error.value.state) == (5, state)
+    y[(*state, 5)], line[(*state, 1)] = 1, math.inf
+    with pytest.raises(ArgumentError, match=r"line.* is inf"):
+        delay(line, y[..., :1])  # it is in the result
+    with pytest.raises(ArgumentError, match=r"line.* is inf"):
+        delay(line, y)  # it has left the delay line
+
+
 def test_scan_refuses_an_index_out_of_range():
     step = record(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
     out, back = Scan(step, gather={"x": "sum"}), Scan(step, scatter={"x": "sum"}, reverse=True)

@@ -30,7 +30,9 @@ class ScanEmitter(Emitter):
         self.area_size = max(1, sum(sizes))
         super().__init__(program, b, fma)
         self.by_inputs = False  # overflow develops over many steps: check the results of each step
-        self.checked = {r for r in self.s.results if self.s.code[r][0] != "const"} | divisors(self.s.code)
+        positions = (self.in_starts[a] + k for a in wiring.carry for k in range(self.in_sizes[a]))
+        carried = {self.value_of_input.get(p) for p in positions}  # checked when it was computed, or before the first step
+        self.checked = {r for r in self.s.results if self.s.code[r][0] != "const" and r not in carried} | divisors(self.s.code)
         self.unread = [(a, k) for a, k in self.unread if a not in wiring.carry]
         self.arguments = len(self.in_sizes) + len(self.out_sizes) + len(self.sums)
         self.count = 1 if b.one else b.width  # of lanes with rows of their own
@@ -100,12 +102,15 @@ class ScanEmitter(Emitter):
     # -- before the first step and after the last ------------------------------------------------------------
 
     def begin(self) -> str:
-        """Copy the initial carried values from their rows to the area that the first step reads."""
+        """Copy the initial carried values from their rows to the area that the first step reads, and check those in use."""
         self.fresh()
         for a, o in self.wiring.carry.items():
             for k in range(self.in_sizes[a]):
                 value = self.column(a, k)
                 self.b.lines.append(f"  store {self.b.T} {value}, ptr {self.area('read', self.area_start[o] + k)}")
+                if self.in_starts[a] + k in self.value_of_input:
+                    self.bad.append(value)
+        self.flag()
         return self.function("begin")
 
     def finish(self) -> str:
@@ -121,7 +126,7 @@ class ScanEmitter(Emitter):
         return self.function("finish")
 
     def fresh(self) -> None:
-        self.b.lines, self.pointer = [], {}
+        self.b.lines, self.pointer, self.bad = [], {}, []
 
     def function(self, name: str) -> str:
         return f"{CHUNK_HEAD.format(name=name)} {{\n" + "\n".join(self.b.lines) + "\n  ret void\n}\n"
@@ -232,7 +237,7 @@ class ScanLoop:
         return self.take()
 
     def check(self) -> str:
-        """%code: state × steps + step if a lane is not finite, else −1."""
+        """%code: state × steps + step if a lane is or was not finite, else −1."""
         b = self.b
         total = self.put(f"load {b.T}, ptr %scratch")
         nan = self.put(f"fcmp uno {b.T} {total}, {total}")
@@ -283,6 +288,7 @@ head:
   br i1 %more, label %body, label %done
 body:
 {block}
+  store {b.T} {zero}, ptr %scratch
   call void @begin(ptr %lanes, ptr %scratch, ptr @table)
   br label %step
 step:
@@ -294,7 +300,6 @@ step:
   %kept = icmp eq i64 %down, 0
   %leftnext = select i1 %kept, i64 %every, i64 %down
 {point}
-  store {b.T} {zero}, ptr %scratch
 {calls}
 {check}
 {advance}
