@@ -20,7 +20,7 @@ COMPILING = (16_000_000, 6)
 LOADING = (4_000_000, 8)
 #: memory mappings (lines of /proc/self/maps) of this process that stay free for others than kernels; a kernel takes three
 SPARE = 256
-#: mappings are counted again when a kernel for each so many of those left has been loaded
+#: mappings that must be left for each kernel that is loaded before they are counted again
 RECOUNT = 8
 
 _loads_left = 0  # kernels that may be loaded before the mappings are counted again

@@ -18,8 +18,7 @@ from torsor.support.locks import cached_property
 FREE = frozenset({"const", "input"})
 #: operations for which an infinite constant means "no limit", and not an overflow
 LIMITS = frozenset({"min", "max", "lt", "le", "eq", "where"})
-#: objects that are left of a recording whose time matters: a humanoid's dynamics leave 15 000,
-#: the derivatives of its implicit steps a million
+#: objects that a long recording leaves: a humanoid's dynamics leave 15 000, the derivative of its implicit step a million
 LONG_RECORDING = 100_000
 
 #: (name, operands)
@@ -158,8 +157,8 @@ def without_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if looking:
-            # both together move all objects to the oldest generation, which is searched rarely; frozen ones are counted one by
-            # one (50 ms for 500 000), so only after a long recording
+            # freeze and unfreeze move all objects to the oldest generation, which is searched rarely.  Counting the objects
+            # that the user has frozen takes 50 ms for 500 000, so it is done only after a long recording
             if gc.get_count()[0] > LONG_RECORDING and not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()
