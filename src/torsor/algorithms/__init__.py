@@ -80,6 +80,7 @@ from torsor.algorithms.terms import (
     torque_terms,
     velocity_force_by_pair,
 )
+from torsor.algorithms.vereshchagin import vereshchagin
 
 __all__ = [
     "EXPRESSIONS",
@@ -158,5 +159,6 @@ __all__ = [
     "velocity_force",
     "velocity_force_by_pair",
     "velocity_from_rate",
+    "vereshchagin",
     "zero_moment_point",
 ]

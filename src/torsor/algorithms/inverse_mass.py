@@ -7,7 +7,7 @@ row does not involve.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torsor.algorithms import mass_factors
 from torsor.algorithms.aba import accelerations, articulated_bodies, innovations
@@ -20,9 +20,12 @@ from torsor.spatial.linear import dot, lower_solve, upper_solve
 
 
 class InverseMass(NamedTuple):
-    """``inward``: joint forces f → (ε, u = D⁻¹ε), with fᵀM⁻¹f = εᵀu; ``outward``: u → M⁻¹f."""
+    """``inward``: joint forces f → (ε, u = D⁻¹ε), with fᵀM⁻¹f = εᵀu; ``outward``: u → M⁻¹f.
 
-    inward: Callable[[Scalars], tuple[list[Scalar], list[Scalar]]]
+    Vereshchagin's ``inward`` takes forces on the bodies as well.
+    """
+
+    inward: Callable[[Any], tuple[list[Scalar], list[Scalar]]]
     outward: Callable[[Scalars], list[Scalar]]
 
     def solve(self, f: Scalars) -> list[Scalar]:

@@ -115,7 +115,7 @@ def jacobian_rate(
     sight = Sight.of(model, q, frame, relative_to, at)
     model, Y, sign = sight.model, sight.to_observer(expressed_in), sight.signs()
     V, dS = velocities(model, sight.X, sight.S, v), subspace_rates(model, q, v)
-    VF, VB = (_to_axes(sight.XBF, expressed_in) @ V for V in _twists(sight, V))
+    VF, VB = (axes_from_frame(sight.XBF, expressed_in) @ V for V in _twists(sight, V))
     VO = {"body": VF, "space": VB, "world": Motion(VB.w, VF.v)}[expressed_in]  # the observer's own twist
     rates = {
         i: [(Y[i] @ (V[i].cross(s) + d) - VO.cross(Y[i] @ s)) * sign[i] for s, d in zip(sight.S[i], dS[i], strict=True)]
@@ -135,7 +135,7 @@ def twist(
 ) -> list[Scalar]:
     """(ω, v) of the frame: J(q) v, by the recursion (MR 8.51)."""
     sight = Sight.of(model, q, frame, relative_to, at)
-    V = _to_axes(sight.XBF, expressed_in) @ _relative_twist(sight, v)
+    V = axes_from_frame(sight.XBF, expressed_in) @ _relative_twist(sight, v)
     return [*V.w, *V.v]
 
 
@@ -157,7 +157,7 @@ def acceleration(
     ``"world"`` and the spatial one in ``"body"`` and ``"space"``: this is the default.
     """
     sight = Sight.of(model, q, frame, relative_to, at)
-    to_axes, V = _to_axes(sight.XBF, expressed_in), _relative_twist(sight, v)
+    to_axes, V = axes_from_frame(sight.XBF, expressed_in), _relative_twist(sight, v)
     A = outward(replace(sight.model.weightless(), rotors=()), q, v, a).A  # MR 8.52; rotors spin without moving the frames
     AF, AB = sight.F.X @ A[sight.F.body], sight.XBF @ (sight.B.X @ A[sight.B.body])
     alpha = AF.alpha - AB.alpha - AB.w.cross(V.w)
@@ -184,7 +184,7 @@ def _relative_twist(sight: Sight, v: Scalars) -> Motion:
     return VF - VB
 
 
-def _to_axes(XBF: Transform, expressed_in: str) -> Transform:
+def axes_from_frame(XBF: Transform, expressed_in: str) -> Transform:
     """From the frame to the axes and the point that components are taken in."""
     if expressed_in not in EXPRESSIONS:
         raise UnknownName("expressed_in=", expressed_in, EXPRESSIONS)

@@ -250,5 +250,25 @@ def inverse_dynamics_with_null_space_force(
     return F, [t + x for t, x in zip(tau, lacking, strict=True)]
 
 
+def joint_acceleration(
+    model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, mass: Mass, route: str
+) -> list[Scalar]:
+    """a = J̄ (V̇ − J̇ v): J⁻¹ (V̇ − J̇ v) where J is square (MR 8.86); A is V̇."""
+    bias = acceleration(model, targets, q, v, [0] * model.nv)  # J̇ v
+    return velocity(model, targets, q, [x - y for x, y in zip(A, bias, strict=True)], mass, route)
+
+
+def constrained_dynamics(
+    model: Model, targets: Targets, q: Scalars, v: Scalars, tau: Scalars, A: Scalars, mass: Mass, route: str
+) -> tuple[list[Scalar], list[Scalar]]:
+    """(a, F) of M a + h = τ + JᵀF and J a + J̇ v = V̇, from Λ; :mod:`~torsor.algorithms.vereshchagin` finds them without J."""
+    own = forward_dynamics(model, targets, q, v, tau, route)
+    F = mass([x - y for x, y in zip(A, own, strict=True)])  # MR 8.98, with F = −λ
+    h = rnea(model, q, v, [0] * model.nv)
+    pushed = _joint_force_by_jacobian(model, targets, q, F)
+    forces = [t - x + f for t, x, f in zip(tau, h, pushed, strict=True)]
+    return ROUTES[route](model, targets, q).solve(forces), F  # MR 8.96
+
+
 def _times(rows: Rows, x: Scalars) -> list[Scalar]:
     return [dot(row, x) for row in rows]

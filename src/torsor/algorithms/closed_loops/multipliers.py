@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torsor.algorithms.inverse_mass import InverseMass
 from torsor.scalar import Scalar, Scalars, maximum
@@ -32,12 +32,13 @@ class Saddle(NamedTuple):
 
 
 def solve_by_multipliers(
-    M: InverseMass, A: Sequence[Scalars], f: Scalars, g: Scalars, names: Sequence[str] = (), off: Scalars = ()
+    M: InverseMass, A: Sequence[Any], f: Any, g: Scalars, names: Sequence[str] = (), off: Scalars = ()
 ) -> Saddle:
     """λ from A M⁻¹Aᵀ λ = g − A M⁻¹ f, then x = M⁻¹ (f + Aᵀλ).  F&O 21, MR 8.98 and 8.96.
 
     M⁻¹ is never formed: each row of A goes through the inward pass once, O(n n_c² + n_c³) in all.  ``off`` is 1 for rows that
     are zero, with g = 0, and 0 for the others: on the diagonal of A M⁻¹Aᵀ it makes λ = 0 the solution of those rows.
+    Rows of A and f may be anything that ``M.inward`` takes.
     """
     rows = [M.inward(row) for row in A]
     E, U = [e for e, _ in rows], [u for _, u in rows]
@@ -47,7 +48,7 @@ def solve_by_multipliers(
         G[i][i] = G[i][i] + s
     factors = factor(G, names, DEPENDENT)
 
-    def solve_for(f: Scalars, g: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+    def solve_for(f: Any, g: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         _, uf = M.inward(f)
         lam = solve(factors, [gi - dot(e, uf) for gi, e in zip(g, E, strict=True)])  # F&O 21
         u = [uj + dot(column, lam) for uj, column in zip(uf, zip(*U, strict=True), strict=True)] if U else uf

@@ -60,6 +60,19 @@ def velocity(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, V: S
     return motion(model.weightless(), q, _zero(model), _zero(model), V)[0]
 
 
+def joint_acceleration(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, A: Scalars) -> Any:
+    """J̄ (V̇ − J̇v): the same, with V̇ = A less its bias."""
+    bias = ts.acceleration(model, targets, q, v, _zero(model))
+    return velocity(motion, model, targets, q, [x - y for x, y in zip(A, bias, strict=True)])
+
+
+def constrained_dynamics(
+    motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, tau: Scalars, A: Scalars
+) -> Any:
+    """(a, F) under τ at V̇ = A."""
+    return motion(model, q, v, tau, A)
+
+
 def inverse_dynamics(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, A: Scalars) -> Any:
     """F at V̇ = A, and JᵀF."""
     F = motion(model, q, v, _zero(model), A)[1]

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from torsor.algorithms import task_space as ts
+from torsor.algorithms.vereshchagin import vereshchagin
 from torsor.kernels import Quantity, Table
 from torsor.mechanics.task import derivatives
 from torsor.model import Model
@@ -14,6 +15,8 @@ from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS
 
 #: a quantity that needs Λ, with a matrix in its place as a last input
 WITH_GIVEN_MASS = "{}_of_given_mass"
+#: quantities that need Λ which articulated bodies give without J, and with the conditioning of Λ
+RECURSIONS: dict[Callable[..., Any], Callable[..., Any]] = {ts.constrained_dynamics: vereshchagin}
 
 
 def _kinematic(function: Callable[..., Any], output: str, *inputs: str) -> Quantity:
@@ -40,6 +43,8 @@ def _with_exact_mass(function: Callable[..., Any], inputs: tuple[str, ...], *out
     """A quantity that needs Λ, with the conditioning of Λ as its last result; ``damping`` is ρ of Λ = (J M⁻¹ Jᵀ + ρ² 1)⁻¹."""
 
     def run(model: Model, targets: ts.Targets, *values: Any, route: str, damping: float = 0) -> tuple[Any, ...]:
+        if route == "articulated" and (recursion := RECURSIONS.get(function)):
+            return recursion(model, targets, *values, off=damping**2)
         mass, magnified = ts.exact_mass(model, targets, values[0], route, damping**2)
         result = function(model, targets, *values, mass=mass, route=route)
         return (*result, magnified) if len(outputs) > 1 else (result, magnified)
@@ -79,6 +84,8 @@ _WITH_MASS: dict[str, tuple[Any, ...]] = {
     "consistent_inverse": (ts.consistent_inverse, ("q",), "consistent_inverse"),
     "null_space": (ts.null_space, ("q",), "null_space"),
     "velocity": (ts.velocity, ("q", "twist"), "velocity"),
+    "joint_acceleration": (ts.joint_acceleration, ("q", "v", "acceleration"), "a"),
+    "constrained_dynamics": (ts.constrained_dynamics, ("q", "v", "tau", "acceleration"), "a", "force"),
     "inverse_dynamics": (ts.inverse_dynamics, ("q", "v", "acceleration"), "force", "tau"),
     "inverse_dynamics_with_null_space_force": (
         ts.inverse_dynamics_with_null_space_force, ("q", "v", "acceleration", "null_torque"), "force", "tau",

@@ -24,8 +24,10 @@ from torsor.mechanics.task.singular import LARGEST, Singular
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: quantities to which the methods add friction laws after the kernel
-ADDS_FRICTION = ("forward_dynamics_of_force", "inverse_dynamics", "inverse_dynamics_with_null_space_force")
+#: quantities to which the methods add friction laws outside of the kernel
+ADDS_FRICTION = (
+    "forward_dynamics_of_force", "constrained_dynamics", "inverse_dynamics", "inverse_dynamics_with_null_space_force",
+)  # fmt: skip
 #: a frame name, optionally with its own rows, and with its own ``expressed_in``
 Frame = str | tuple[str, Any] | tuple[str, Any, str]
 
@@ -35,6 +37,13 @@ class TaskForce(NamedTuple):
 
     force: np.ndarray
     tau: np.ndarray
+
+
+class TaskMotion(NamedTuple):
+    """Joint accelerations a, and the task force F that acts on the robot to give its rows their accelerations."""
+
+    a: np.ndarray
+    force: np.ndarray
 
 
 class Task:
@@ -122,6 +131,20 @@ class Task:
     def velocity(self, q: ArrayLike, twist: ArrayLike) -> np.ndarray:
         """v = J̄ V, ``(nv,)``: J⁻¹ V where J is square (MR 8.85), else of all v with J v = V that of least kinetic energy."""
         return self._with_mass("velocity", q, twist)
+
+    @kernel_method_of(guards={"magnified": LARGEST})
+    def joint_acceleration(self, q: ArrayLike, v: ArrayLike, acceleration: ArrayLike) -> np.ndarray:
+        """a = J̄ (V̇ − J̇ v), ``(nv,)``: J⁻¹ V̇ − J⁻¹ J̇ J⁻¹ V where J is square (MR 8.86).
+
+        If there are more joints than rows, it is the a with J a + J̇ v = V̇ of least aᵀM a.
+
+        >>> import numpy as np, torsor as ts
+        >>> tip = ts.robots.two_link().task("tip", ("vx", "vy"))
+        >>> a = tip.joint_acceleration([0.3, 1.0], [0.5, -2.0], [1.0, 0.0])
+        >>> bool(abs(tip.acceleration([0.3, 1.0], [0.5, -2.0], a) - [1.0, 0.0]).max() < 1e-12)
+        True
+        """
+        return self._with_mass("joint_acceleration", q, v, acceleration)
 
     # -- dynamics that always exists -------------------------------------------------------------------------
 
@@ -222,6 +245,27 @@ class Task:
         if not losses_of(self.robot.model, friction=friction).friction:
             return found
         return found._replace(tau=found.tau + self.robot.friction_force(v, load=found.tau))
+
+    @kernel_method_of(TaskMotion, guards={"magnified": LARGEST})
+    def constrained_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, acceleration: ArrayLike, *, friction: bool | None = None
+    ) -> TaskMotion:
+        """(a, F) of M a + h = τ + JᵀF and J a + J̇ v = V̇: forward dynamics with given task accelerations.
+
+        By Vereshchagin's algorithm, O(N) for a given number of rows (F&O §2 [32]); if there are few joints, or mimic joints, by
+        the factors of M when that takes fewer operations.  Of all motions with this V̇ it is the one nearest to the motion
+        under τ alone, in the metric M (Gauss' principle of least constraint).  V̇ = 0 holds the rows at constant velocity.
+        Friction laws of the robot's joints count, unless ``friction=False``.
+
+        >>> import torsor as ts
+        >>> tip = ts.robots.two_link().task("tip", ("vx",))
+        >>> a, F = tip.constrained_dynamics([0.3, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0])  # falls, the tip in a vertical channel
+        >>> abs(tip.acceleration([0.3, 1.0], [0.0, 0.0], a)[0]) < 1e-12
+        True
+        """
+        if losses_of(self.robot.model, friction=friction).friction:
+            tau = subtract_friction(self.robot, v, tau, True)
+        return TaskMotion(*self._with_mass("constrained_dynamics", q, v, tau, acceleration))
 
     def report(self, q: ArrayLike) -> TaskReport:
         """Report at one configuration: singular values of J M^-½ and lost directions."""
