@@ -260,7 +260,7 @@ class Task:
         >>> import torsor as ts
         >>> tip = ts.robots.two_link().task("tip", ("vx",))
         >>> a, F = tip.constrained_dynamics([0.3, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0])  # falls, the tip in a vertical channel
-        >>> abs(tip.acceleration([0.3, 1.0], [0.0, 0.0], a)[0]) < 1e-12
+        >>> bool(abs(tip.acceleration([0.3, 1.0], [0.0, 0.0], a)[0]) < 1e-12)
         True
         """
         if losses_of(self.robot.model, friction=friction).friction:
