@@ -1,6 +1,7 @@
 """MR 8.2, SLIDES and ASADA 7.1.1: every equation of a single rigid body, against integrals, hand calculation and each other."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sympy import Rational, cos, integrate, pi, sin, symbols
 from torsor import rigid
 from torsor.errors import ArgumentError
 from torsor.spatial import Acceleration, Motion, Vec
+from torsor.symbolic import inertia_from_density
 
 RNG = np.random.default_rng(8)
 m, l, w, h, r, a, b, c = symbols("m l w h r a b c", positive=True)
@@ -78,6 +80,78 @@ def test_inertias_of_solids_equal_mr_figure_8_5(solid, integral, volume, moments
         assert sympy.simplify(ours - density * integral(f)) == 0
     assert sympy.simplify(integral(sympy.Integer(1)) - volume) == 0
     assert sympy.simplify(solid.inertia(density=density).I.xx - I.I.xx) == 0
+
+
+BODIES = {
+    "box": ((x, y, z), (x, -l / 2, l / 2), (y, -w / 2, w / 2), (z, -h / 2, h / 2)),
+    "cylinder": ((rho * cos(phi), rho * sin(phi), z), (rho, 0, r), (phi, 0, 2 * pi), (z, -h / 2, h / 2)),
+    "ellipsoid": (
+        (a * rho * sin(theta) * cos(phi), b * rho * sin(theta) * sin(phi), c * rho * cos(theta)),
+        (rho, 0, 1), (theta, 0, pi), (phi, 0, 2 * pi),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "row"), list(zip(BODIES, FIGURE, strict=True)), ids=BODIES)
+def test_integrals_of_a_density_derive_the_formulas_of_figure_8_5(name, row):
+    """Exercise 8.1: 8.24 over the points of the body, with ρ = m/V."""
+    _, _, volume, moments = row
+    found = inertia_from_density(m / volume, *BODIES[name])
+    assert sympy.simplify(found.m - m) == 0
+    assert found.h == (0, 0, 0)
+    assert (found.I.xy, found.I.xz, found.I.yz) == (0, 0, 0)
+    for ours, printed in zip((found.I.xx, found.I.yy, found.I.zz), moments, strict=True):
+        assert sympy.simplify(ours - m * printed) == 0
+
+
+def test_varying_density_equals_a_sum_of_many_points_in_any_order_of_the_symbols():
+    limits = {x: (0, 1), y: (-1, 1), z: (0, 2)}
+    found = inertia_from_density(lambda x, y, z: 2 + x * y + z**2, (x, y, z), *((u, *limits[u]) for u in (x, y, z)))
+    swapped = inertia_from_density(lambda x, y, z: 2 + x * y + z**2, (x, y, z), *((u, *limits[u]) for u in (y, x, z)))
+    assert found == swapped
+    u, v = symbols("u v")  # not known to be positive, limits that depend on another symbol
+    wedge = [inertia_from_density(u, (x, y, z), *order) for order in permutations([(x, 0, y), (y, 0, v), (z, 0, 1)]) if
+             order.index((x, 0, y)) < order.index((y, 0, v))]  # fmt: skip
+    assert all(sympy.simplify(one.m - u * v**2 / 2) == 0 for one in wedge)
+    nodes, weights = np.polynomial.legendre.leggauss(4)  # exact for these polynomials
+    spread = [((lo + hi) / 2 + (hi - lo) / 2 * nodes, (hi - lo) / 2 * weights) for lo, hi in limits.values()]
+    points = [np.array(p) for p in np.stack(np.meshgrid(*(n for n, _ in spread), indexing="ij"), -1).reshape(-1, 3)]
+    volumes = np.einsum("i,j,k->ijk", *(v for _, v in spread)).ravel()
+    masses = [v * (2 + p[0] * p[1] + p[2] ** 2) for p, v in zip(points, volumes, strict=True)]
+    summed = rigid.to_matrix(rigid.from_points(masses, points))
+    assert np.allclose(rigid.to_matrix(found), summed, atol=1e-13 * np.abs(summed).max())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1, (x, y), (x, 0, 1), (y, 0, 1), (z, 0, 1)), "point must hold 3 expressions"),
+        ((1, (x, y, z), (x, 0, 1), (y, 0, 1)), "ranges must be three"),
+        ((1, (x, y, x), (x, 0, 1), (y, 0, 1), (z, 0, 1)), "no volume"),
+        (("heavy", (x, y, z), (x, 0, 1), (y, 0, 1), (z, 0, 1)), "density must be"),
+        ((1, (x, y, z), (x, 0, sympy.oo), (y, 0, 1), (z, 0, 1)), "to of x must be a finite"),
+        ((1 / x, (x, y, z), (x, 0, 1), (y, 0, 1), (z, 0, 1)), "infinite"),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_integrals_of_a_density_refuse_wrong_arguments(arguments, message):
+    with pytest.raises(ArgumentError, match=message):
+        inertia_from_density(*arguments)
+
+
+def test_jacobi_identity_holds_for_arbitrary_twists():
+    """Exercise 8.5 over symbols: a proof; with numbers among them, and with [ad_V] and ad_Vᵀ of symbols."""
+    V1, V2, V3 = (list(symbols(f"{name}0:6")) for name in "uvw")
+    br = rigid.lie_bracket
+    assert all(sympy.expand(e) == 0 for e in br(V1, br(V2, V3)) + br(V3, br(V1, V2)) + br(V2, br(V3, V1)))
+    assert all(sympy.expand(e) == 0 for e in rigid.ad(V1) @ V2 - br(V1, V2))
+    assert all(sympy.expand(e) == 0 for e in rigid.ad(V1).T @ V2 - rigid.ad_transpose(V1, V2))
+    for k in range(3):
+        assert sympy.expand(rigid.lie_bracket(V1, [1, 0, 0, 0, 0, 0])[k] - rigid.ad(V1)[k][0]) == 0
+    with pytest.raises(ArgumentError, match="finite numbers expected"):
+        br(V1, [math.nan, *V2[1:]])
+    with pytest.raises(ArgumentError, match="array of floats"):
+        br(V1, ["1", *V2[1:]])
 
 
 def test_cone_inertia_equals_its_integrals():

@@ -24,6 +24,7 @@ _HOMES = {
     "coordinate_symbols": "state_symbols",
     "evaluate": "expression_program",
     "generalized_force": "coordinates",
+    "inertia_from_density": "density",
     "is_identical": "expression_trigonometry",
     "kane_of": "kane",
     "lagrange_of": "lagrange",

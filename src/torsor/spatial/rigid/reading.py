@@ -24,20 +24,22 @@ ROTATION_TOLERANCE = 1e-6
 LARGEST_ANGLE = 1e15
 
 
-def array(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
-    """x as floats, its last axes of that shape; leading axes are a batch."""
+def array(x: ArrayLike, shape: tuple[int, ...], what: str, symbols: bool = False) -> np.ndarray:
+    """x as floats, its last axes of that shape; leading axes are a batch.  With ``symbols``, other scalars are kept."""
     wanted = f"an array of floats of shape (..., {', '.join(map(str, shape))})"
     try:
         a = as_array(what, x)
         if a.dtype.kind not in "fiubO":  # strings that look like numbers, and complex ones, are not taken for floats
             raise TypeError
-        a = a.astype(float)
+        kept = symbols and a.dtype.kind == "O" and all(hasattr(s, "__truediv__") for s in a.flat)
+        a = a if kept and not all(map(is_constant, a.flat)) else a.astype(float)
     except (TypeError, ValueError):
         raise ArgumentError(f"{what}: {wanted} expected, not {type(x).__name__} {x!r}") from None
     if shape and a.shape[-len(shape) :] != shape:
         raise ArgumentError(f"{what}: {wanted} expected; its shape is {a.shape}")
-    if not np.isfinite(a).all():
-        raise ArgumentError(f"{what}: finite numbers expected, not {a[~np.isfinite(a)][0]}")
+    values = a if a.dtype.kind != "O" else np.array([s for s in a.flat if is_constant(s)])
+    if not np.isfinite(values).all():
+        raise ArgumentError(f"{what}: finite numbers expected, not {values[~np.isfinite(values)][0]}")
     return a
 
 
@@ -56,8 +58,8 @@ def single_array(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
     return a
 
 
-def vec(x: ArrayLike, what: str) -> Vec:
-    a = array(x, (3,), what)
+def vec(x: ArrayLike, what: str, symbols: bool = False) -> Vec:
+    a = array(x, (3,), what, symbols)
     return Vec(*(a[..., i] for i in range(3)))
 
 
@@ -71,13 +73,13 @@ def rotation_vector(w: Vec, what: str) -> Vec:
     return w
 
 
-def motion(x: ArrayLike, what: str) -> Motion:
-    a = array(x, (6,), what)
+def motion(x: ArrayLike, what: str, symbols: bool = False) -> Motion:
+    a = array(x, (6,), what, symbols)
     return Motion.of([a[..., i] for i in range(6)])
 
 
-def force(x: ArrayLike, what: str) -> Force:
-    a = array(x, (6,), what)
+def force(x: ArrayLike, what: str, symbols: bool = False) -> Force:
+    a = array(x, (6,), what, symbols)
     return Force.of([a[..., i] for i in range(6)])
 
 
@@ -106,9 +108,9 @@ def mat(a: np.ndarray) -> Mat:
 
 
 def stack(parts: Scalars) -> np.ndarray:
-    """One row: (..., n) of scalars, each an array of the batch or a number."""
-    row = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in parts)), axis=-1)
-    return row + 0.0  # avoid printing −0
+    """One row: (..., n) of scalars, each an array of the batch or a number, or a symbol."""
+    row = np.stack(np.broadcast_arrays(*map(np.asarray, parts)), axis=-1)
+    return row if row.dtype.kind == "O" else row.astype(float) + 0.0  # avoid printing −0
 
 
 def matrix(rows: Sequence[Scalars]) -> np.ndarray:

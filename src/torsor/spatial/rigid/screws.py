@@ -1,6 +1,7 @@
 """Twists and wrenches as arrays: [ω], [V], [ad_V], the Lie bracket, ad_Vᵀ, [Ad_T] (MR 8.35–8.39 and chapter 3).
 
-V = (ω, v) [rad/s, m/s] and F = (m, f) [N·m, N], angular part first.  Leading axes are a batch.
+V = (ω, v) [rad/s, m/s] and F = (m, f) [N·m, N], angular part first.  Leading axes are a batch.  Twists and wrenches of symbols
+give arrays of expressions.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def skew(w: ArrayLike) -> np.ndarray:
     >>> skew([1, 2, 3]).tolist()
     [[0.0, -3.0, 2.0], [3.0, 0.0, -1.0], [-2.0, 1.0, 0.0]]
     """
-    return read.matrix(read.vec(w, "w").skew())
+    return read.matrix(read.vec(w, "w", symbols=True).skew())
 
 
 def unskew(S: ArrayLike) -> np.ndarray:
@@ -40,7 +41,7 @@ def twist_matrix(V: ArrayLike) -> np.ndarray:
     >>> twist_matrix([0, 0, 1, 2, 3, 4])[:3].tolist()
     [[0.0, -1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 0.0, 4.0]]
     """
-    V_ = read.motion(V, "V")
+    V_ = read.motion(V, "V", symbols=True)
     return read.matrix([*((*row, v) for row, v in zip(V_.w.skew(), V_.v, strict=True)), (0, 0, 0, 0)])
 
 
@@ -50,7 +51,7 @@ def ad(V: ArrayLike) -> np.ndarray:
     >>> ad([0, 0, 1, 0, 0, 0]) @ [1, 0, 0, 0, 0, 0]
     array([0., 1., 0., 0., 0., 0.])
     """
-    V_ = read.motion(V, "V")
+    V_ = read.motion(V, "V", symbols=True)
     return read.blocks(V_.w.skew(), V_.v.skew())
 
 
@@ -60,7 +61,7 @@ def lie_bracket(V1: ArrayLike, V2: ArrayLike) -> np.ndarray:
     >>> lie_bracket([0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0])
     array([0., 0., 0., 0., 1., 0.])
     """
-    W = read.motion(V1, "V1").cross(read.motion(V2, "V2"))
+    W = read.motion(V1, "V1", symbols=True).cross(read.motion(V2, "V2", symbols=True))
     return read.stack([*W.w, *W.v])
 
 
@@ -70,7 +71,7 @@ def ad_transpose(V: ArrayLike, F: ArrayLike) -> np.ndarray:
     >>> ad_transpose([0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0])
     array([ 0.,  0.,  0.,  0., -1.,  0.])
     """
-    F_ = -read.motion(V, "V").cross(read.force(F, "F"))
+    F_ = -read.motion(V, "V", symbols=True).cross(read.force(F, "F", symbols=True))
     return read.stack([*F_.m, *F_.f])
 
 
