@@ -71,6 +71,8 @@ def outward(
 
 def newton_euler(A: Acceleration, vJ: Motion, aJ: Motion, I: Inertia) -> tuple[Acceleration, Force]:
     """The motion of a body after its joint, and the force it needs; A is the parent's, in the body's frame (F&O 3–5)."""
+    # The books print V = Ad(V_λ) + S q̇ and V̇ = Ad(V̇_λ) + ad_V(S) q̇ + S q̈.  (ω, α, a) is V̇ = (α, a − ω × v) without the linear
+    # velocity v, which no force depends on (F&O footnote 1); tests/textbook/test_books.py has both forms side by side.
     A = A.past_joint(vJ, aJ)  # MR 8.51, 8.52, F&O 3, 4
     return A, I.inverse_dynamics(A)  # MR 8.53, F&O 5
 

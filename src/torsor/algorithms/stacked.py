@@ -35,7 +35,7 @@ class StackedEquations:
     * 𝒲 has [Ad_T_{i,λ(i)}] at (i, λ(i)), λ(i) the parent; 𝒱_base and 𝒱̇_base act on every body whose parent is the base;
     * 𝒜 has d_i columns S_i for joint i; a mimic joint's column, times its ratio, is added to its leader's;
     * a motion subspace S that moves in its body (universal, planar) has a rate: 𝒜̇ θ̇ joins 𝒜 θ̈ wherever 𝒜 θ̇ is differentiated;
-    * 𝒢_i is about the body frame's origin (MR 8.42), not the centre of mass; ``rotor`` is the rotors' own inertia (MR 8.9.3).
+    * 𝒢_i is about the body frame's origin (MR 8.42), not the centre of mass; ``rotor`` is the rotors' own inertia (MR §8.9.3).
 
     The fields are :class:`Matrix` and :class:`Vector` over any scalar; those of ``robot.stacked_equations`` are arrays.
     """

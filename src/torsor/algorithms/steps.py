@@ -21,7 +21,7 @@ Step = Callable[[Field, Scalars, Scalars, Scalar | None, Scalar], State]
 
 
 def explicit_euler(f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
-    """q⁺ = q ⊕ v dt, v⁺ = v + a dt: explicit Euler (MR 8.82–8.83); first order, energy grows."""
+    """q⁺ = q ⊕ v dt, v⁺ = v + a dt: explicit Euler (MR §8.5); first order, energy grows."""
     a = f.acceleration(q, v, t)
     return f.add(q, scale(v, dt)), plus(v, a, dt)
 

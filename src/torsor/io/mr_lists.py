@@ -1,4 +1,4 @@
-"""A serial robot as lists of Modern Robotics: Mlist, Glist and Slist (MR 8.11); the inverse of :func:`from_mr`."""
+"""A serial robot as lists of Modern Robotics: Mlist, Glist and Slist (MR §8.11); the inverse of :func:`from_mr`."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def from_mr(Mlist: Any, Glist: Any, Slist: Any, name: str = "robot", gravity: An
     home, local = Transform.identity(), []
     for i, step in enumerate(steps[:-1]):
         home = step @ home
-        local.append(home @ Motion.of([float(x) for x in S[:, i]]))  # A_i = [Ad_{M_i⁻¹}] S_i (MR 8.50)
+        local.append(home @ Motion.of([float(x) for x in S[:, i]]))  # A_i = [Ad_{M_i⁻¹}] S_i (MR §8.3.1)
     inertias = [_inertia(G, f"Glist[{i}]") for i, G in enumerate(Glist)]
     return _chain(name, steps, local, inertias, gravity)
 

@@ -1,6 +1,6 @@
 """Twists and wrenches: the two kinds of spatial vector, angular part first.
 
-``Motion(ω, v)`` is a twist or a spatial acceleration, ``Force(m, f)`` a wrench or a momentum (MR 8.2.2, F&O §3).
+``Motion(ω, v)`` is a twist or a spatial acceleration, ``Force(m, f)`` a wrench or a momentum (MR §8.2.2, F&O §3).
 """
 
 from __future__ import annotations

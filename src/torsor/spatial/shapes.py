@@ -140,7 +140,7 @@ def rod(length: Scalar) -> Solid:
 
 
 def from_points(masses: Scalars, points: Sequence[Scalars]) -> Inertia:
-    """m = Σ m_i, h = Σ m_i r_i, I_o = −Σ m_i [r_i]²: point masses [kg] at r_i [m], about the points' frame (MR 8.2.1, 8.23).
+    """m = Σ m_i, h = Σ m_i r_i, I_o = −Σ m_i [r_i]²: point masses [kg] at r_i [m], about the points' frame (MR §8.2.1, 8.23).
 
     >>> from_points([1, 1], [(1, 0, 0), (-1, 0, 0)]).I
     Sym(xx=0, xy=0, xz=0, yy=2, yz=0, zz=2)

@@ -1,4 +1,4 @@
-"""The software of *Modern Robotics* (Lynch & Park 2017; ch. 8: MR 8.11) by its own names, computed by torsor.
+"""The software of *Modern Robotics* (Lynch & Park 2017; ch. 8: MR §8.11) by its own names, computed by torsor.
 
 ``import torsor.bridges.modern_robotics as mr`` replaces ``import modern_robotics as mr``: same functions, arguments,
 order and results.  The lists of a robot (``Mlist``, ``Glist``, ``Slist``) are read once and kept; a function that is called

@@ -1,4 +1,4 @@
-"""The robot of Mlist, Glist and Slist, and the functions of MR 8.11 over any scalar."""
+"""The robot of Mlist, Glist and Slist, and the functions of MR §8.11 over any scalar."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def accelerations(
 def step(
     screws: Screws, x: Scalars, tau: Scalars, g: Scalars, F: Scalars, h: Any, solve: Callable[..., Any] = alg.forward_dynamics
 ) -> list[list[Any]]:
-    """(θ, θ̇) + h (θ̇, θ̈): Euler's step (MR 8.11, EulerStep)."""
+    """(θ, θ̇) + h (θ̇, θ̈): Euler's step (MR §8.11, EulerStep)."""
     n = len(tau)
     q, v = list(x[:n]), list(x[n:])
     a = accelerations(screws, q, v, tau, g, F, solve)

@@ -1,4 +1,4 @@
-"""MR 8.11: the dynamics of an open chain given by its lists, one state or (leading axes) many.
+"""MR §8.11: the dynamics of an open chain given by its lists, one state or (leading axes) many.
 
 ``Mlist`` n+1 home poses M_{i−1,i}, the last one the end effector's in {n}; ``Glist`` n spatial inertias G_i in {i}; ``Slist``
 (6×n) screw axes in the space frame at home; ``g`` the gravity vector [m/s²]; ``Ftip`` the wrench (moment, force) that the end
@@ -75,7 +75,7 @@ def GravityForces(thetalist: ArrayLike, g: ArrayLike, Mlist: Any, Glist: Any, Sl
 
 
 def EndEffectorForces(thetalist: ArrayLike, Ftip: ArrayLike, Mlist: Any, Glist: Any, Slist: Any) -> Array:
-    """Jᵀ(θ)F_tip, the joint forces for an end-effector wrench F_tip (MR 8.11; 5.26).
+    """Jᵀ(θ)F_tip, the joint forces for an end-effector wrench F_tip (MR §8.11; 5.26).
 
     >>> M, G, S = [np.eye(4)] * 2, [np.diag([0.1, 0.1, 0.1, 2, 2, 2])], np.array([[0, 0, 1, 0, -0.5, 0]]).T
     >>> EndEffectorForces([0.0], [0, 0, 0, 0, 1, 0], M, G, S)
@@ -98,7 +98,7 @@ def ForwardDynamics(
 
 
 def EulerStep(thetalist: ArrayLike, dthetalist: ArrayLike, ddthetalist: ArrayLike, dt: float) -> tuple[Array, Array]:
-    """θ(t + δt) ≈ θ + θ̇ δt and θ̇(t + δt) ≈ θ̇ + θ̈ δt (MR 8.11).
+    """θ(t + δt) ≈ θ + θ̇ δt and θ̇(t + δt) ≈ θ̇ + θ̈ δt (MR §8.5).
 
     >>> EulerStep([1.0], [2.0], [3.0], 0.5)
     (array([2.]), array([3.5]))

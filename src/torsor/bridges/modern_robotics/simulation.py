@@ -1,4 +1,4 @@
-"""MR 8.11: inverse and forward dynamics along a trajectory, one row per time."""
+"""MR §8.11: inverse and forward dynamics along a trajectory, one row per time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def InverseDynamicsTrajectory(
     thetamat: ArrayLike, dthetamat: ArrayLike | None, ddthetamat: ArrayLike | None, g: ArrayLike, Ftipmat: ArrayLike,
     Mlist: Any, Glist: Any, Slist: Any, dt: float | None = None,
 ) -> Array:  # fmt: skip
-    """τ(t), N×n, of the motion θ(t), θ̇(t), θ̈(t) with one row per time, in one call (MR 8.11).
+    """τ(t), N×n, of the motion θ(t), θ̇(t), θ̈(t) with one row per time, in one call (MR §8.11).
 
     ``Ftipmat`` is N×6, or 0 without contact.  With ``dthetamat=None`` or ``ddthetamat=None`` and the timestep ``dt``
     [s], rates come from the positions by :func:`rates` (Exercise 8.14).
@@ -65,7 +65,7 @@ def ForwardDynamicsTrajectory(
     thetalist: ArrayLike, dthetalist: ArrayLike, taumat: ArrayLike, g: ArrayLike, Ftipmat: ArrayLike,
     Mlist: Any, Glist: Any, Slist: Any, dt: float, intRes: int,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """(θ(t), θ̇(t)), N×n each, under the joint forces τ(t), N×n, by ``intRes`` Euler steps in each ``dt`` [s] (MR 8.11).
+    """(θ(t), θ̇(t)), N×n each, under the joint forces τ(t), N×n, by ``intRes`` Euler steps in each ``dt`` [s] (MR §8.11).
 
     The first row is the initial state; row i of ``taumat`` and ``Ftipmat`` (N×6, or 0) acts from time i dt to (i + 1) dt.
 

@@ -118,16 +118,32 @@ def pendulum(*, m: Scalar = 1.0, L: Scalar = 1.0, I: Scalar = 0.0, g: Scalar = 9
 
 
 @_bundle
-def two_link(*, m1: Scalar = 1.0, m2: Scalar = 1.0, L1: Scalar = 1.0, L2: Scalar = 1.0, g: Scalar = 9.81) -> Description:
+def two_link(
+    *,
+    m1: Scalar = 1.0,
+    m2: Scalar = 1.0,
+    L1: Scalar = 1.0,
+    L2: Scalar = 1.0,
+    lc1: Scalar | None = None,
+    lc2: Scalar | None = None,
+    I1: Scalar = 0.0,
+    I2: Scalar = 0.0,
+    g: Scalar = 9.81,
+) -> Description:
     """The planar 2R arm of MR Figure 8.1: point masses m₁, m₂ [kg] at the ends of links L₁, L₂ [m], gravity along −ŷ.
 
-    Both joints turn about ẑ; at zero the arm lies along x̂.  Its equations of motion are MR 8.9, with g [m/s²].
+    Both joints turn about ẑ; at zero the arm lies along x̂.  Its equations of motion are MR 8.9, with g [m/s²].  With the
+    centroids at the distances l_c1, l_c2 [m] from the joints, and inertias I₁, I₂ [kg·m²] about them, it is the arm of ASADA
+    Figure 7.1.2, with the equations 7.1.11 and 7.1.12.
+
+    >>> print(two_link(lc2=0.5, I2=1 / 12).mass_matrix([0.0, 0.0])[1, 1].round(6))  # a uniform rod, m l²/3
+    0.333333
     """
     return (
         Builder("two_link")
         .link("base")
-        .link("link1", mass=m1, com=(L1, 0, 0))
-        .link("link2", mass=m2, com=(L2, 0, 0))
+        .link("link1", mass=m1, com=(L1 if lc1 is None else lc1, 0, 0), inertia=(0, 0, I1))
+        .link("link2", mass=m2, com=(L2 if lc2 is None else lc2, 0, 0), inertia=(0, 0, I2))
         .joint("joint1", "revolute", "base", "link1")
         .joint("joint2", "revolute", "link1", "link2", xyz=(L1, 0, 0))
         .frame("tip", "link2", xyz=(L2, 0, 0))
@@ -194,7 +210,7 @@ def furuta(
 
     Link 1 lies along x̂ and turns by θ₁ about the vertical ẑ; link 2 stands at its tip along ẑ and turns by θ₂ about link 1.
     Frames {b1}, {b2} are at the tips, where the masses [kg] are.  The book's I₁ = diag(0, 4, 4), I₂ = diag(4, 4, 0) [kg·m²] are
-    read as MR 8.2 defines them, about the centre of mass, which is {bᵢ}: so they add to mᵢLᵢ², and are not it (mᵢLᵢ² is 2).
+    read as MR §8.2 defines them, about the centre of mass, which is {bᵢ}: so they add to mᵢLᵢ², and are not it (mᵢLᵢ² is 2).
     The torques of the exercise, at rest, depend on neither: τ₁ = 0, τ₂ = −m₂gL₂ sin θ₂.
     The text does not define the direction of the pendulum at zero; for a hanging one, τ₂ would change sign.
     """

@@ -1,4 +1,4 @@
-"""The rigid body (MR 8.2): shapes and their inertia, frames, consistency; twists and wrenches as arrays; one body's dynamics.
+"""The rigid body (MR §8.2): shapes and their inertia, frames, consistency; twists and wrenches as arrays; one body's dynamics.
 
 >>> from torsor import rigid
 >>> ball, bar = rigid.sphere(0.1).inertia(density=7500), rigid.cylinder(0.02, 0.2).inertia(density=7500)

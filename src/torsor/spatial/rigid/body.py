@@ -1,4 +1,4 @@
-"""One rigid body: its 6×6 inertia, momentum, energy, inverse and forward dynamics, in any frame (MR 8.2).
+"""One rigid body: its 6×6 inertia, momentum, energy, inverse and forward dynamics, in any frame (MR §8.2).
 
 All quantities are in one frame fixed to the body.  With the frame at the centre of mass 8.43 is 8.40: the form is the same.
 Twists, accelerations and wrenches are arrays (..., 6), leading axes a batch; the body is an Inertia or a 6×6 matrix.

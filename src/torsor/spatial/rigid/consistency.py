@@ -1,7 +1,7 @@
 """Physical consistency of ten inertial parameters: the pseudo-inertia P must be positive semidefinite.
 
 P = ∫ (r, 1)(r, 1)ᵀ dm = [[Σ, h], [hᵀ, m]] (4×4), Σ = ∫ r rᵀ dm = ½ tr(I_o) 1 − I_o.  P ⪰ 0 implies that the mass and the
-principal moments are not negative and that no moment exceeds the sum of the other two (MR 8.2.1 has the first half; P is
+principal moments are not negative and that no moment exceeds the sum of the other two (MR §8.2.1 has the first half; P is
 Wensing, Kim & Slotine, "Linear matrix inequalities for physically consistent inertial parameter identification", 2018).
 """
 
@@ -46,7 +46,7 @@ def from_pseudo_inertia(P: ArrayLike) -> Inertia:
 
 
 def inertia_problems(inertia: Inertia) -> list[str]:
-    """Reasons why the inertia is physically impossible; empty if it is possible: m ≥ 0, λ_i ≥ 0, λ_3 ≤ λ_1 + λ_2 (MR 8.2.1).
+    """Reasons why the inertia is physically impossible; empty if it is possible: m ≥ 0, λ_i ≥ 0, λ_3 ≤ λ_1 + λ_2 (MR §8.2.1).
 
     The tolerance is a millionth of the largest moment, as when a robot is loaded: files have about six digits.
 

@@ -80,7 +80,7 @@ def transform_inertia(
 
 
 def sum_inertias(parts: Iterable[Inertia]) -> Inertia:
-    """G = Σ G_i: one body of several, all in one frame, where :func:`transform_inertia` puts them (MR 8.2.1, SLIDES).
+    """G = Σ G_i: one body of several, all in one frame, where :func:`transform_inertia` puts them (MR §8.2.1, SLIDES).
 
     >>> from torsor.spatial.shapes import sphere
     >>> ball = sphere(0.1).inertia(mass=1.0)
@@ -117,7 +117,7 @@ class Principal(NamedTuple):
 
 
 def principal_axes(inertia: Inertia) -> Principal:
-    """I_c v_i = λ_i v_i: principal moments and axes about the centre of mass (MR 8.2.1, SLIDES).
+    """I_c v_i = λ_i v_i: principal moments and axes about the centre of mass (MR §8.2.1, SLIDES).
 
     Axes of equal moments are not unique; those nearest to x, y, z are given.  The largest entry of the first two is positive.
 
