@@ -92,4 +92,4 @@ def test_bundled_robots_are_annotated_to_return_robot():
 
     signature = inspect.signature(import_module("torsor.robots").two_link)
     assert signature.return_annotation == "Robot"
-    assert list(signature.parameters) == ["m1", "m2", "L1", "L2", "g"]
+    assert list(signature.parameters) == ["m1", "m2", "L1", "L2", "lc1", "lc2", "I1", "I2", "g"]
