@@ -380,3 +380,25 @@ def test_random_configuration_has_the_given_size_and_unit_quaternions():
     np.testing.assert_allclose(np.linalg.norm(q[..., 3:7], axis=-1), 1)
     assert robot.random_configuration(0, size=3).shape == (3, robot.nq)
     assert robot.random_configuration(0).shape == (robot.nq,)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda q: ROBOT.mass_matrix(q),
+        lambda q: ROBOT.inverse_dynamics([0.0, 0.0], q, [0.0, 0.0]),
+        lambda q: ROBOT.pose(np.array(q), "tip"),
+        lambda q: ROBOT.task("tip", ("vx", "vy")).mass_matrix(q),
+        lambda q: ROBOT.simulate(q, [0.0, 0.0], 0.1),
+    ],
+)
+def test_symbols_given_to_a_method_are_refused_with_the_call_that_takes_them(call):
+    import sympy
+
+    with pytest.raises(ts.ArgumentError, match=r"not of symbols; robot\.symbolic\(\) has the equations"):
+        call(sympy.symbols("q1 q2"))
+
+
+def test_objects_that_are_not_symbols_are_named_as_before():
+    with pytest.raises(ts.ArgumentError, match="real numbers of shape .* not of object"):
+        ROBOT.mass_matrix([None, "a"])

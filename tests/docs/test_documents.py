@@ -1,6 +1,6 @@
 """Documents are executed: every Python block, doctest and example; every public name is in the reference.
 
-In a page, blocks of Python share one namespace, in order.  Comments in a block change the expected result:
+In a page, blocks of Python share one namespace, in order; on a page of recipes, those of one recipe.  Comments in a block change the expected result:
 
 * ``# raises ArgumentError``   the block raises that error;
 * ``# warns ModelWarning``     the block gives that warning.
@@ -37,6 +37,8 @@ PAGES = [page for page in PAGES if "_build" not in page.parts]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 PACKAGE = Path(torsor.__file__).parent
+#: pages of recipes that readers copy one by one: each section runs alone, after the first block of the page
+RECIPES = ("how-to.md",)
 #: file endings and words that follow "robot." in the text but are not methods
 FILES_NAMED_ROBOT = {"urdf", "py", "c", "h", "loops", "html", "xml", "xacro", "yaml", "dh", "mjcf", "library"}
 DOCTESTED = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
@@ -80,6 +82,10 @@ def run(block: Block, page: Path, namespace: dict) -> str:
     return printed.getvalue()
 
 
+def headings_before(page: Path, block: Block) -> int:
+    return len(re.findall(r"^##+ ", page.read_text(encoding="utf-8")[: block.end], flags=re.MULTILINE))
+
+
 def words(text: str) -> list[str]:
     """Words of a text; line breaks and blanks are ignored."""
     return text.split()
@@ -92,8 +98,13 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     name = f"page_{page.stem.replace('-', '_')}"
     module = type(sys)(name)  # a module of its own, so that classes defined in a page can be looked up
     monkeypatch.setitem(sys.modules, name, module)
-    printed = ""
+    first, printed, recipe = next(iter(blocks(page)), None), "", 0
     for block in blocks(page):
+        if page.name in RECIPES and (number := headings_before(page, block)) > recipe:
+            recipe = number
+            for key in [x for x in vars(module) if not x.startswith("__")]:
+                delattr(module, key)
+            run(first, page, vars(module))
         place = f"{page.relative_to(ROOT)}:{block.line}"
         if block.kind == "python":
             printed = run(block, page, vars(module))

@@ -21,8 +21,10 @@ def as_rows(argument: Argument, value: Any, dtype: np.dtype) -> np.ndarray:
     """The argument as an array ``(..., *shape)`` of the kernel's type, or an error that names it."""
     array = value if value.__class__ is np.ndarray else _read(argument, value)
     if array.dtype.kind not in "fiu":
+        symbols = any(hasattr(x, "free_symbols") for x in array.flat)  # SymPy's
         raise ArgumentError(
-            f"{argument.name} must be an array of real numbers of shape {_expected_shape(argument)}, not of {array.dtype}"
+            f"{argument.name} must be an array of real numbers of shape {_expected_shape(argument)}, not of "
+            + ("symbols; robot.symbolic() has the equations, torsor.algorithms take symbols" if symbols else str(array.dtype))
         )
     lead = array.ndim - len(argument.shape)
     if lead < 0 or array.shape[lead:] != argument.shape:
