@@ -400,5 +400,5 @@ def test_symbols_given_to_a_method_are_refused_with_the_call_that_takes_them(cal
 
 
 def test_objects_that_are_not_symbols_are_named_as_before():
-    with pytest.raises(ts.ArgumentError, match="real numbers of shape .* not of object"):
+    with pytest.raises(ts.ArgumentError, match=r"real numbers of shape .* not of object"):
         ROBOT.mass_matrix([None, "a"])
