@@ -1,7 +1,7 @@
 """Documents are executed: every Python block, doctest and example; every public name is in the reference.
 
-In a page, blocks of Python share one namespace, in order; on a page of recipes, those of one recipe.  Comments in a block change
-the expected result:
+In a page, blocks of Python share one namespace, in order; on a page of recipes, those of one recipe.  Comments in a block
+change the expected result:
 
 * ``# raises ArgumentError``   the block raises that error;
 * ``# warns ModelWarning``     the block gives that warning.

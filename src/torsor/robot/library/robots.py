@@ -119,25 +119,13 @@ def pendulum(*, m: Scalar = 1.0, L: Scalar = 1.0, I: Scalar = 0.0, g: Scalar = 9
 
 @_bundle
 def two_link(
-    *,
-    m1: Scalar = 1.0,
-    m2: Scalar = 1.0,
-    L1: Scalar = 1.0,
-    L2: Scalar = 1.0,
-    lc1: Scalar | None = None,
-    lc2: Scalar | None = None,
-    I1: Scalar = 0.0,
-    I2: Scalar = 0.0,
-    g: Scalar = 9.81,
-) -> Description:
+    *, m1: Scalar = 1.0, m2: Scalar = 1.0, L1: Scalar = 1.0, L2: Scalar = 1.0, lc1: Scalar | None = None,
+    lc2: Scalar | None = None, I1: Scalar = 0.0, I2: Scalar = 0.0, g: Scalar = 9.81,
+) -> Description:  # fmt: skip
     """The planar 2R arm of MR Figure 8.1: point masses m₁, m₂ [kg] at the ends of links L₁, L₂ [m], gravity along −ŷ.
 
-    Both joints turn about ẑ; at zero the arm lies along x̂.  Its equations of motion are MR 8.9, with g [m/s²].  With the
-    centroids at the distances l_c1, l_c2 [m] from the joints, and inertias I₁, I₂ [kg·m²] about them, it is the arm of ASADA
-    Figure 7.1.2, with the equations 7.1.11 and 7.1.12.
-
-    >>> print(two_link(lc2=0.5, I2=1 / 12).mass_matrix([0.0, 0.0])[1, 1].round(6))  # a uniform rod, m l²/3
-    0.333333
+    Both joints turn about ẑ; at zero the arm lies along x̂.  Its equations of motion are MR 8.9, with g [m/s²].  With centroids
+    at l_c1, l_c2 [m] from the joints and inertias I₁, I₂ [kg·m²] about them it is ASADA's Figure 7.1.2, and 7.1.11–7.1.12.
     """
     return (
         Builder("two_link")
@@ -197,15 +185,9 @@ def cartesian(*, m1: Scalar = 3.0, m2: Scalar = 2.0, m3: Scalar = 1.0, g: Scalar
 
 @_bundle
 def furuta(
-    *,
-    m1: Scalar = 2.0,
-    m2: Scalar = 2.0,
-    L1: Scalar = 1.0,
-    L2: Scalar = 1.0,
-    I1: Scalar = 4.0,
-    I2: Scalar = 4.0,
-    g: Scalar = 10.0,
-) -> Description:
+    *, m1: Scalar = 2.0, m2: Scalar = 2.0, L1: Scalar = 1.0, L2: Scalar = 1.0, I1: Scalar = 4.0, I2: Scalar = 4.0, g:
+    Scalar = 10.0,
+) -> Description:  # fmt: skip
     """The rotational inverted pendulum of MR Exercise 8.4 (Figure 8.16), in its zero position the pendulum upright.
 
     Link 1 lies along x̂ and turns by θ₁ about the vertical ẑ; link 2 stands at its tip along ẑ and turns by θ₂ about link 1.
