@@ -16,7 +16,8 @@ RECIPES = {
     ("how-to", "lambda t, q, v: robot.gravity_force(q)"): ("gravity_force",),
     ("how-to", "robot.inverse_dynamics(q, v, a_d"): ("inverse_dynamics",),
     ("how-to", "tool.inverse_dynamics(q, v,"): ("task inverse dynamics",),
-    ("how-to", 'robot.jacobian(q, "tool0")[3:], robot.pose(q, "tool0")'): ("jacobian", "pose"),
+    ("how-to", 'T = robot.pose(q, "tool0")'): ("pose",),
+    ("how-to", 'J = robot.jacobian(q, "tool0")'): ("jacobian",),
     ("batches-and-threads", 'robot.kernel("mass_matrix", "gravity_force", "jacobian:tool0")'): ("kernel of M, g and J, out=",),
     ("task-space", "one call for the UR5 takes"): ("task Λ", "task inverse dynamics"),
     ("operators", "products are faster than matrices"): (
