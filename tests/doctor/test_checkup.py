@@ -92,7 +92,7 @@ def test_impossible_inertia_has_the_same_severity_whether_the_file_loads_or_not(
 
 def test_each_reason_of_refusal_is_one_finding():
     text = arm(
-        lower='<link name="lower"><inertial><mass value="1"/></inertial></link>',
+        lower='<link name="lower"><inertial><mass value="1 kg"/></inertial></link>',
         elbow=joint("elbow", "upper", "lower", type="hinge"),
         shoulder=joint("shoulder", "base", "upper", axis="0 0 0"),
     )

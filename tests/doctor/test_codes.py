@@ -62,11 +62,20 @@ FREE = {"type": "continuous", "limit": None}
 EMPTY = '<link name="tip"/>'
 LEFT = link("left_hand", com=(0.05, 0.02, 0.1))
 LONG = shape(com=(0.05, -0.02, 0.1), size=(0.1001, 0.2, 0.3))  # another size: not the same part
+SCALED = '<mesh filename="none.stl" scale="{}"/>'
 MIMIC = '<mimic joint="{}" multiplier="{}"/>'
 
 #: code → file with the finding, its line marked
 HAVE = {
     "file-refused": arm(elbow=joint("elbow", "upper", "lower", type="hinge", mark="joint")),
+    "xml-declaration": '<?xml version="0.0"?><!--@-->\n' + arm(),
+    "element-twice": elbow(more='<axis xyz="0 1 0"/>', mark="more"),
+    "world-undeclared": arm(base="", shoulder=joint("shoulder", "world", "upper", mark="joint")),
+    "shape-unreadable": lower(looks=f"{shape(com=(0, 0, 0.2))}\n<visual/><!--@-->"),
+    "mesh-scale-numbers": lower(
+        looks=f"{shape(com=(0, 0, 0.2))}\n<collision><geometry>\n{SCALED.format('2')}<!--@-->\n</geometry></collision>"
+    ),
+    "inertial-incomplete": arm(lower=link("lower", com=(0, 0, 0.2), mark="inertial").replace('ixy="0" ', "")),
     "prefix-undeclared": arm(more='<gazebo>\n<sensor:camera/><!--@-->\n</gazebo>'),
     "xacro-call": arm(more="<xacro:sensors/><!--@-->"),
     "mesh-unreachable": lower(
@@ -157,6 +166,12 @@ HAVE = {
 #: code → similar file without the finding
 HAVE_NOT = {
     "file-refused": elbow(type="continuous"),
+    "xml-declaration": '<?xml version="1.1"?>\n' + arm(),
+    "element-twice": elbow(),
+    "world-undeclared": arm(base=link("world"), shoulder=joint("shoulder", "world", "upper")),
+    "shape-unreadable": lower(looks=shape(com=(0, 0, 0.2))),
+    "mesh-scale-numbers": lower(looks=f"<visual><geometry>{SCALED.format('2 2 2')}</geometry></visual>"),
+    "inertial-incomplete": lower(),
     "prefix-undeclared": arm(more="<gazebo><camera/></gazebo>").replace("<robot ", '<robot xmlns:sensor="urn:a" '),
     "xacro-call": arm().replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" '),
     "mesh-unreachable": lower(looks=shape(com=(0, 0, 0.2))),
@@ -286,6 +301,7 @@ def test_example_of_a_code_has_no_unrelated_error_or_warning(code):
         "mass-units": {"inertia-too-small"},  # relative to the mass
         "inertia-products-sign": {"triangle-inequality"},
         "joint-moves-no-inertia": {"point-mass"},
+        "inertial-incomplete": {"point-mass"},
         "moment-without-mass": {"mass-far-from-mesh"},
         "mass-matrix-ill-conditioned": {"inertia-too-small"},
     }.get(code, set())

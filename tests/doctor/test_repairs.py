@@ -16,6 +16,11 @@ from torsor.errors import ArgumentError, FileError, UnknownName
 
 #: code → the repair that removes it
 MENDED = {
+    "xml-declaration": "correct-declaration",
+    "element-twice": "remove-second",
+    "shape-unreadable": "remove-shape",
+    "mesh-scale-numbers": "scale-to-three",
+    "mimic-leader-missing": "remove-mimic",
     "inertia-not-positive": "nearest-inertia",
     "triangle-inequality": "nearest-inertia",
     "inertia-units": "inertia-to-si",
@@ -34,7 +39,8 @@ MENDED = {
 
 
 def test_table_of_repairs_is_complete():
-    elsewhere = {"mass-from-density", "declare-prefix"}  # in test_filling.py, and below
+    # in test_filling.py, below, and in tests/io/test_urdf_defects.py
+    elsewhere = {"mass-from-density", "declare-prefix", "declare-world", "complete-inertial"}
     assert set(MENDED.values()) | elsewhere == set(REPAIRS)
 
 

@@ -30,8 +30,6 @@ from torsor.spatial import Inertia, Sym, Transform, Vec
 URDFS = sorted(str(p.relative_to(ROBOTS)) for p in ROBOTS.rglob("*.urdf") if p.name != "ur3.urdf")
 #: massless fingers, which MuJoCo refuses, and two small Romeos with impossible inertias that cannot be moved to other links
 REFUSED = {"romeo.urdf", "romeo_small.urdf", "romeo_laas_small.urdf"}
-#: mimic joints without their leaders
-LEADERLESS = {"alex_psyonic_hands.urdf"}
 #: quick files that cover mimic joints, impossible inertias in hands and welded trunks, and refusals
 FAST = (
     "panda_description/urdf/panda.urdf", "anymal_b_simple_description/robots/anymal.urdf", "romeo_description/urdf/romeo.urdf",
@@ -64,7 +62,7 @@ def test_bundled_robots_written_as_mjcf_have_the_same_dynamics(name):
 def test_public_urdf_files_written_as_mjcf_have_the_same_dynamics_or_are_refused(path, base):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
-        d = replace(read_urdf(ROBOTS / path, mimic=Path(path).name not in LEADERLESS), base=base)
+        d = replace(read_urdf(ROBOTS / path), base=base)
     if Path(path).name in REFUSED:
         with pytest.raises(ModelError, match=r"link '\w+'.*MuJoCo refuses"):
             write_mjcf(d)

@@ -30,8 +30,8 @@ Check = Callable[[Examination], Iterable[Finding]]
 
 #: in the order in which they run; no check may rely on the findings of an earlier one
 CHECKS: tuple[Check, ...] = (
-    defects.prefix_declarations, defects.macro_calls, defects.origins,
-    masses.negative_masses, masses.missing_masses,
+    defects.tolerated, defects.prefix_declarations, defects.macro_calls, defects.origins,
+    masses.negative_masses, masses.missing_masses, defects.incomplete_inertials,
     inertia.impossible_inertias, inertia.point_masses, inertia.placeholders, inertia.copied_inertias,
     geometry.unreachable_meshes, geometry.meshes_with_y_up, geometry.mesh_scales,
     geometry.density, geometry.centres_of_mass, cad.explain_inertia,

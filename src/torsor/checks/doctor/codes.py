@@ -14,6 +14,13 @@ class Code(NamedTuple):
 CODES: dict[str, Code] = {
     # -- the file ------------------------------------------------------------------------------------------------
     "file-refused": Code("error", "torsor cannot load the file", "correct the element"),
+    "xml-declaration": Code(
+        "warning", "an invalid XML declaration", 'write <?xml version="1.0"?> at the start of the file, or no declaration'
+    ),
+    "element-twice": Code("warning", "a second element where one belongs", "remove the wrong one"),
+    "world-undeclared": Code("warning", "the link 'world' is not declared", 'declare it: <link name="world"/>'),
+    "shape-unreadable": Code("warning", "a shape that cannot be read", "correct or remove the <visual> or <collision>"),
+    "mesh-scale-numbers": Code("warning", "the scale of a mesh has one or four numbers", "give three numbers"),
     "prefix-undeclared": Code(
         "warning", "a name space prefix is not declared", 'declare it: <robot xmlns:prefix="...">, or remove the elements'
     ),
@@ -41,6 +48,9 @@ CODES: dict[str, Code] = {
     "inertia-not-positive": Code("warning", "a principal moment is negative", "take the inertia from the CAD model again"),
     "triangle-inequality": Code(
         "warning", "a principal moment exceeds the sum of the others", "take the inertia from the CAD model again"
+    ),
+    "inertial-incomplete": Code(
+        "warning", "mass or inertia is missing in <inertial>", "give the mass and all six entries of the inertia"
     ),
     "moment-without-mass": Code("warning", "an inertia without a mass", "give the mass, or omit <inertial>"),
     "point-mass": Code("note", "a mass without inertia", "give the inertia of the link about its centre of mass"),

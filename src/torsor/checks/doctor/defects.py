@@ -1,4 +1,4 @@
-"""Defects of a URDF file that leave its tree whole (:mod:`torsor.io.urdf.defects`), and angles of <origin> in degrees."""
+"""Defects of a URDF file that the reader tolerates (:mod:`torsor.io.urdf.defects`), and angles of <origin> in degrees."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 
 from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
 from torsor.checks.doctor.inertia import number
-from torsor.checks.doctor.records import LinkRecord, Record
-from torsor.checks.doctor.subject import Examination, local_name
+from torsor.checks.doctor.records import LinkRecord, Record, spatial_inertia
+from torsor.checks.doctor.subject import Examination, child_of, local_name
 from torsor.checks.doctor.thresholds import TWO_TURNS
 from torsor.io.shared.decimals import parse_numbers
-from torsor.io.shared.document import is_macro_call
-from torsor.io.urdf.defects import may_be_omitted, undeclared_prefixes
+from torsor.io.shared.document import TWICE, is_macro_call
+from torsor.io.urdf.defects import WORLD, may_be_omitted, undeclared_prefixes
+from torsor.io.urdf.links import ENTRIES, INCOMPLETE, SCALE, UNREADABLE
 from torsor.support.text import count
 
 
@@ -52,6 +53,81 @@ def macro_calls(subject: Examination) -> Iterable[Finding]:
         subject, "xacro-call", calls, f"{count(len(calls), 'call')} of macros that xacro did not expand: {names}",
         means, ProposedRepair("remove-xacro-call", "calls removed", edits) if edits else None,
     )  # fmt: skip
+
+
+def tolerated(subject: Examination) -> Iterable[Finding]:
+    """xml-declaration, element-twice, world-undeclared, shape-unreadable, mesh-scale-numbers."""
+    both: list[Record] = [*subject.links, *subject.joints]
+    records = {record.element: record for record in both}
+    for element, defect in subject.defects.items():
+        owner = next((records[e] for e in (element, *element.iterancestors()) if e in records), None)
+        if defect.code in _TOLERATED:
+            means, repair, says, edits = _TOLERATED[defect.code]
+            proposal = ProposedRepair(repair, says, edits(subject, owner, element))
+            found = subject.finding(defect.code, owner, defect.sentence, means, at=element, proposal=proposal)
+            yield found if defect.line is None else replace(found, line=defect.line)
+    undeclared = [j for j in subject.joints if j.parent == WORLD and WORLD not in subject.link and subject.tags]
+    if undeclared:
+        root = next(iter(subject.tags))
+        edit = Edit("robot", subject.name, ("link",), "name", WORLD, root)
+        yield _about_robot(
+            subject, "world-undeclared", [j.element for j in undeclared],
+            f"{count(len(undeclared), 'joint')} with the parent 'world', which is not a link of the file",
+            "torsor adds it without mass, as Drake does; other readers refuse the file",
+            ProposedRepair("declare-world", "the link declared", (edit,)),
+        )  # fmt: skip
+
+
+def _removal(subject: Examination, owner: Record | None, element: Any) -> tuple[Edit, ...]:
+    return (Edit("robot" if owner is None else owner.kind, subject.name if owner is None else owner.name, (), "", "", element),)
+
+
+def _declaration(subject: Examination, owner: Record | None, element: Any) -> tuple[Edit, ...]:
+    return (Edit("robot", subject.name, (), DECLARATION, 'version="1.0"', element),)
+
+
+def _three_numbers(subject: Examination, owner: Record | None, mesh: Any) -> tuple[Edit, ...]:
+    words = (mesh.get("scale").split() * 3)[:3]
+    return (Edit("link", owner.name if owner else "", (), "scale", " ".join(words), mesh),)
+
+
+#: the "attribute" of an edit that writes the XML declaration
+DECLARATION = "XML declaration"
+_UNCHANGED = "no effect on the dynamics"
+#: code → (effect, repair, in words, the edits of an element)
+_TOLERATED = {
+    "xml-declaration": (
+        "no effect on the robot; strict XML readers refuse the file", "correct-declaration", "a valid XML declaration",
+        _declaration,
+    ),
+    TWICE: ("torsor uses the first, as other readers do", "remove-second", "the second one removed", _removal),
+    UNREADABLE: (f"{_UNCHANGED}; the shape is not drawn", "remove-shape", "the shape removed", _removal),
+    SCALE: (f"{_UNCHANGED}; readers differ in the size they draw", "scale-to-three", "three numbers", _three_numbers),
+}  # fmt: skip
+
+
+def incomplete_inertials(subject: Examination) -> Iterable[Finding]:
+    """inertial-incomplete: zero for missing products, or for a whole missing <inertia>; without mass, <inertial> removed."""
+    found = {element.getparent(): element for element, defect in subject.defects.items() if defect.code == INCOMPLETE}
+    for link in subject.links:
+        inertial = found.get(link.element)
+        if inertial is None:
+            continue
+        means, proposal, matrix = "torsor and Pinocchio use no mass at all", None, child_of(inertial, "inertia")
+        missing = [entry for entry in ENTRIES if matrix is None or entry not in matrix.attrib]
+        if link.mass is None:
+            proposal = ProposedRepair("complete-inertial", "<inertial> removed", _removal(subject, link, inertial))
+        else:
+            means = "torsor and Pinocchio use a point mass: the whole inertia is zero"
+        if link.mass is not None and (matrix is None or {"ixx", "iyy", "izz"}.isdisjoint(missing)):
+            xx, xy, xz, yy, yz, zz = (0.0 if entry in missing else float(matrix.get(entry)) for entry in ENTRIES)
+            I = link.axes @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ link.axes.T
+            G = spatial_inertia(link.mass, link.com, I)
+            edits = tuple(Edit("link", link.name, ("inertial", "inertia"), entry, "0") for entry in missing)
+            proposal = ProposedRepair("complete-inertial", "zero for the missing entries", edits, {link.name: G})
+            change = subject.change(link, G - link.spatial_inertia)
+            means += "" if change is None or matrix is None else f"; with zero for {', '.join(missing)} alone {change}"
+        yield subject.finding(INCOMPLETE, link, subject.defects[inertial].sentence, means, at=inertial, proposal=proposal)
 
 
 def _about_robot(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torsor.checks.doctor.finding import Finding
+from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
 from torsor.checks.doctor.records import JointRecord
-from torsor.checks.doctor.subject import Examination
+from torsor.checks.doctor.subject import Examination, child_of
 
 
 def mimics(subject: Examination) -> Iterable[Finding]:
@@ -23,14 +23,25 @@ def mimics(subject: Examination) -> Iterable[Finding]:
             continue
         leader = joints.get(j.mimic.joint)
         if leader is None or leader.type == "fixed":
-            state = "is not in the file" if leader is None else "is fixed"
-            yield subject.finding(
-                "mimic-leader-missing", j, f"it mimics {j.mimic.joint!r}, which {state}", _undefined_position(), path=("mimic",)
-            )
+            yield _missing_leader(subject, j, j.mimic.joint, leader)
         elif _is_cyclic(j, joints):
             yield subject.finding("mimic-cycle", j, "its mimic is part of a cycle", _undefined_position(), path=("mimic",))
         else:
             yield from _unusual_mimics(subject, j, leader)
+
+
+def _missing_leader(subject: Examination, j: JointRecord, name: str, leader: JointRecord | None) -> Finding:
+    if leader is not None:
+        return subject.finding(
+            "mimic-leader-missing", j, f"it mimics {name!r}, which is fixed", _undefined_position(), path=("mimic",)
+        )
+    element = None if j.element is None else child_of(j.element, "mimic")
+    edit = Edit("joint", j.name, (), "", "", element)
+    return subject.finding(
+        "mimic-leader-missing", j, f"it mimics {name!r}, which is not in the file",
+        "torsor makes it independent, with a coordinate of its own", path=("mimic",),
+        proposal=ProposedRepair("remove-mimic", "the mimic removed, so the joint is independent", (edit,)),
+    )  # fmt: skip
 
 
 def _undefined_position() -> str:

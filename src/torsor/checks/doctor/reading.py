@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,9 @@ from torsor.io.shared.document import Document, Element, parse
 from torsor.io.shared.places import Places
 from torsor.io.shared.start_tags import start_tags
 from torsor.io.urdf import read_urdf
+from torsor.io.urdf.defects import find_defects
 from torsor.io.urdf.joints import read_joint
-from torsor.io.urdf.links import read_link, read_pose
+from torsor.io.urdf.links import ENTRIES, read_link, read_pose
 from torsor.model.description import Description, Geometry, Mimic
 from torsor.robot import Robot
 from torsor.robot.loading import load
@@ -30,8 +33,6 @@ from torsor.support.files import is_markup, label, read_bytes
 from torsor.support.text import count
 
 Source = str | os.PathLike[str] | bytes | Robot | Description
-
-_ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def subject_of(
@@ -99,12 +100,15 @@ def urdf_subject(
         return None
     doc.file = file
     refusals: list[FileError] = []
+    with suppress(FileError):  # among the refusals, by loading it
+        find_defects(doc)
     links = [_link(doc, e, refusals) for e in doc.root if doc.tag(e) == "link"]
     joints = [_joint(doc, e, refusals) for e in doc.root if doc.tag(e) == "joint"]
     description, skipped = _load(data, base or "fixed", refusals)
     return Examination(
         doc.root.get("name", "robot"), file, links, joints, description, shapes or Shapes(Places(file, roots), meshes),
-        refusals=refusals, tags=dict(zip(doc.root.iter(), start_tags(data), strict=False)), skipped=skipped,
+        refusals=refusals, tags=dict(zip(doc.root.iter(), start_tags(data), strict=False)), defects=doc.defective,
+        skipped=skipped,
     )  # fmt: skip
 
 
@@ -127,20 +131,25 @@ def _link(doc: Document, element: Element, refusals: list[FileError]) -> LinkRec
     """A link with the readable data; reasons for refusal are added to the refusals."""
     geometry: tuple[Geometry, ...] = ()
     try:
-        geometry = read_link(doc, element, {}).geometry
+        link = read_link(doc, element, {})
+        geometry = link.geometry
     except FileError as error:
+        link = None
         refusals.append(error)
     name = element.get("name", "")
     inertial = _child(doc, element, "inertial")
     mass, matrix = _child(doc, inertial, "mass"), _child(doc, inertial, "inertia")
     m = _number(mass, "value")
-    entries = [_number(matrix, entry) for entry in _ENTRIES]
-    if inertial is None or m is None or any(x is None for x in entries):
+    entries = [_number(matrix, entry) for entry in ENTRIES]
+    if inertial is None:
         return LinkRecord(name, geometry=geometry, element=element)
     try:
         R, c = read_pose(doc, inertial)
     except FileError:  # already among the refusals
         return LinkRecord(name, geometry=geometry, element=element)
+    if m is None or any(x is None for x in entries):
+        read = LinkRecord(name, geometry=geometry) if link is None else LinkRecord.of(link)
+        return replace(read, element=element, axes=np.array(R, float))
     xx, xy, xz, yy, yz, zz = entries
     axes, I = np.array(R, float), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], float)
     empty = m == 0 and not I.any()

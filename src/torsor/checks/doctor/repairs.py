@@ -8,19 +8,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.checks.doctor.checkup import examine
+from torsor.checks.doctor.defects import DECLARATION
 from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.filling import REPAIR as FILLING
 from torsor.checks.doctor.filling import missing_mass_repairs
 from torsor.checks.doctor.finding import Edit, Finding
 from torsor.checks.doctor.reading import contents, urdf_subject
-from torsor.checks.doctor.subject import Examination, local_name
+from torsor.checks.doctor.subject import Examination, child_of, local_name
 from torsor.errors import ArgumentError, FileError, UnknownName, printable
-from torsor.io.shared.start_tags import element_ends, with_attribute
+from torsor.io.shared.start_tags import element_ends, with_attribute, with_declaration
 from torsor.support.files import write_bytes
 
 #: repairs and the findings that lead to them; in this order, so that the nearest inertia is used only if no other repair
 #: explains the given inertia
 REPAIRS = {
+    "correct-declaration": "a valid XML declaration at the start of the file (xml-declaration)",
+    "remove-second": "a second element where one belongs removed (element-twice)",
+    "declare-world": "the link world declared (world-undeclared)",
+    "remove-shape": "a shape that cannot be read removed (shape-unreadable)",
+    "scale-to-three": "the scale of a mesh with three numbers (mesh-scale-numbers)",
+    "complete-inertial": "zero for the missing entries of an inertia, or <inertial> without mass removed (inertial-incomplete)",
+    "remove-mimic": "the mimic of a joint that does not exist removed (mimic-leader-missing)",
     "declare-prefix": "a name space prefix declared in <robot> (prefix-undeclared)",
     "remove-xacro-call": "the call of a macro that xacro did not expand removed (xacro-call)",
     "inertia-to-si": "an inertia in g·mm², kg·mm² or g·m² written in kg·m² (inertia-units)",
@@ -162,22 +170,26 @@ def _apply(subject: Examination, data: bytes, findings: list[Finding]) -> tuple[
     for element, edit in edits:
         at.setdefault(element, []).append(edit)
     ends = {} if all(edit.attribute for _, edit in edits) else element_ends(data)
+    declares = any(edit.attribute == DECLARATION for _, edit in edits)
     for element, here in sorted(at.items(), key=lambda item: -subject.tags[item[0]].start):
         tag = subject.tags[element]
         text = data[tag.start : tag.end]
         if any(not edit.attribute for edit in here):
             data = data[: tag.start] + data[ends[tag.start] :]
             continue
-        for edit in (edit for edit in here if not edit.path):
+        for edit in (edit for edit in here if not edit.path and edit.attribute != DECLARATION):
             text = with_attribute(text, edit.attribute, edit.value)
         data = data[: tag.start] + with_child(text, _insert(here)) + data[tag.end :]
-    return data, made
+    return with_declaration(data) if declares else data, made
 
 
 def _change(element: Any, lacking: tuple[str, ...], edit: Edit) -> tuple[str, str, str]:
     """(attribute, old, new) of an edit; of an element that is removed, its name."""
     if not edit.attribute:
-        return f"<{element.prefix}:{local_name(element)}>", "call", "removed"
+        prefix, old = (f"{element.prefix}:", "call") if element.prefix else ("", "given")
+        return f"<{prefix}{local_name(element)}>", old, "removed"
+    if edit.attribute == DECLARATION:
+        return DECLARATION, "invalid", edit.value
     return edit.attribute, "" if lacking else element.get(edit.attribute, ""), edit.value
 
 
@@ -195,11 +207,11 @@ def _insert(edits: list[Edit], depth: int = 0) -> str:
 def _element(subject: Examination, edit: Edit) -> tuple[Any, tuple[str, ...]]:
     """The element an edit is about, or the one it is to be in, and the path from there that is lacking."""
     if edit.element is not None:
-        return edit.element, ()
+        return edit.element, edit.path
     records = subject.links if edit.kind == "link" else subject.joints
     element = next(r.element for r in records if r.name == edit.name)
     for k, tag in enumerate(edit.path):
-        below = next((child for child in element if isinstance(child.tag, str) and child.tag.rpartition("}")[2] == tag), None)
+        below = child_of(element, tag)
         if below is None:
             return element, edit.path[k:]
         element = below

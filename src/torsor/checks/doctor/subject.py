@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from torsor.checks.doctor.finding import Finding, ProposedRepair
 from torsor.checks.doctor.records import JointRecord, LinkRecord, Record
 from torsor.checks.doctor.shape import Shape, Shapes
 from torsor.errors import FileError
+from torsor.io.shared.document import Defect
 from torsor.io.shared.start_tags import Tag
 from torsor.look.scene.upright import turns_meshes_upright
 from torsor.model.description import Description, Geometry
@@ -26,7 +27,7 @@ class Examination:
     """One robot under examination.
 
     ``description`` is the loaded robot, or None if the file does not load; ``refusals`` are the reasons.  Links and joints are
-    also present, as far as they can be read.
+    also present, as far as they can be read.  ``defects`` are those that the reader tolerates, by element.
     """
 
     def __init__(
@@ -40,12 +41,14 @@ class Examination:
         *,
         refusals: Sequence[FileError] = (),
         tags: dict[Any, Tag] | None = None,
+        defects: Mapping[Any, Defect] | None = None,
         skipped: Sequence[str] = (),
     ):
         self.name, self.file = name, file
         self.links, self.joints = tuple(links), tuple(joints)
         self.description, self.shapes = description, shapes
         self.refusals, self.tags, self.skipped = tuple(refusals), tags or {}, list(skipped)
+        self.defects = defects or {}
         self.link = {link.name: link for link in self.links}
         self.moved_by = {j.child: j for j in self.joints}
 
@@ -101,7 +104,7 @@ class Examination:
         if element is None:
             return None
         for name in path:
-            below = next((child for child in element if local_name(child) == name), None)
+            below = child_of(element, name)
             if below is None:
                 break
             element = below
@@ -157,3 +160,8 @@ def local_name(element: Any) -> str:
     """The name of an XML element without its name space."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def child_of(element: Any, name: str) -> Any:
+    """The first child of that name, or None."""
+    return next((child for child in element if local_name(child) == name), None)

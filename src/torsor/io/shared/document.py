@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 from urllib.parse import quote
 
 from lxml import etree
@@ -13,17 +14,30 @@ from lxml.etree import _Element as Element
 from torsor.errors import ArgumentError, FileError
 from torsor.io.shared.decimals import notes_on_tiny_numbers, parse_numbers
 from torsor.io.shared.notes import Notes
-from torsor.io.shared.start_tags import start_tags, undeclared_prefixes
+from torsor.io.shared.start_tags import start_tags, undeclared_prefixes, without_spans, wrong_declarations
 from torsor.support.files import LARGEST, is_markup, label, read_bytes
 
 Source = str | os.PathLike[str] | bytes
 
-_DECLARED = re.compile(rb"<\?xml[^>]*?\sencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+_DECLARED = re.compile(rb"\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 #: supersets of ASCII that need no table; others can hide a DOCTYPE from a check on bytes
 _ENCODINGS = {
     "utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "ascii", "ascii": "ascii", "iso-8859-1": "latin-1", "latin1": "latin-1",
 }  # fmt: skip
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+
+
+#: the finding of ``torsor check`` about a second element where one belongs
+TWICE = "element-twice"
+
+
+class Defect(NamedTuple):
+    """A defect that a reader tolerates: a line of the report, the finding of ``torsor check``, and its line if it is not
+    that of its element."""
+
+    sentence: str
+    code: str = ""
+    line: int | None = None
 
 
 class Document:
@@ -32,26 +46,36 @@ class Document:
     An element in the root's name space has its plain name; others keep their prefix and are ignored.
     """
 
-    def __init__(self, root: Element, text: str, file: str):
-        self.root, self.file, self.notes = root, file, Notes()
-        self.defects, self.defective = Notes(), dict[Element, None]()
+    def __init__(self, root: Element, text: str, file: str, tolerant: bool = False):
+        self.root, self.file, self.notes, self.tolerant = root, file, Notes(), tolerant
+        self.defects, self.defective = Notes(), dict[Element, Defect]()
         self._text = text
         self._space = etree.QName(root).namespace
         self._tags: dict[str, str] = {}
 
     # -- errors ----------------------------------------------------------------------------------------------
 
-    def fail(self, element: Element, reason: str) -> FileError:
+    def fail(self, element: Element, reason: str, line: int | None = None) -> FileError:
         """The error to raise about an element; names the link or joint it belongs to."""
-        owner = next((e for e in (element, *element.iterancestors()) if e.getparent() is self.root), None)
-        if owner is not None and owner.get("name"):
-            reason = f"{self.tag(owner)} {owner.get('name')!r}: {reason}"
-        return FileError(reason, file=self.file, line=self.line(element), element=self.tag(element))
+        owner = self.owner(element)
+        reason = f"{owner}: {reason}" if owner else reason
+        return FileError(reason, file=self.file, line=line or self.line(element), element=self.tag(element))
 
-    def tolerate(self, element: Element, sentence: str, name: str) -> None:
-        """Record a defect that does not touch the tree: a warning, or with ``strict`` an error."""
+    def owner(self, element: Element) -> str:
+        """The link or joint that an element belongs to, as ``link 'name'``; "" for others."""
+        owner = next((e for e in (element, *element.iterancestors()) if e.getparent() is self.root), None)
+        return f"{self.tag(owner)} {owner.get('name')!r}" if owner is not None and owner.get("name") else ""
+
+    def tolerate(self, element: Element, sentence: str, name: str, code: str = "", line: int | None = None) -> None:
+        """Record a defect that other readers accept: a warning, or with ``strict`` an error."""
         self.defects.note(sentence, name)
-        self.defective[element] = None
+        self.defective.setdefault(element, Defect(sentence, code, line))
+
+    @property
+    def wrong_declarations(self) -> list[int]:
+        """The lines of XML declarations that are not at the start, or not of XML 1.x."""
+        data = self._text.encode("utf-8")
+        return [data.count(b"\n", 0, start) + 1 for start, _ in wrong_declarations(data)]
 
     def line(self, element: Element) -> int:
         """The line where an element starts; the text is parsed once more for it, so only for errors."""
@@ -100,10 +124,16 @@ class Document:
         return found
 
     def only_child(self, element: Element, name: str) -> Element | None:
-        """The only child of that name, or None; two of them are an error."""
+        """The only child of that name, or None.  Of several the first counts if the document is tolerant, else an error."""
         found = [child for child in element if self.tag(child) == name]
-        if len(found) > 1:
-            raise self.fail(found[1], f"is the second <{name}> of this <{self.tag(element)}>; only one is allowed")
+        for other in found[1:]:
+            if not self.tolerant:
+                raise self.fail(other, f"is the second <{name}> of this <{self.tag(element)}>; only one is allowed")
+            first, second = (etree.tostring(e, with_tail=False) for e in (found[0], other))
+            differs = "" if first == second else ", although it differs"
+            if other not in self.defective:
+                sentence = f"second <{name}> of one <{self.tag(element)}> ignored{differs}"
+                self.tolerate(other, sentence, self.owner(other), TWICE)
         return found[0] if found else None
 
     # -- attributes ------------------------------------------------------------------------------------------
@@ -138,7 +168,8 @@ class Document:
 def parse(source: Source, *, deep: bool = False, tolerant: bool = False) -> Document:
     """A document from a path, from text that starts with ``<``, or from bytes.  ``deep`` is for formats whose links lie in
     each other: it allows 2048 elements inside each other, and not 256.  ``tolerant`` accepts name space prefixes that are not
-    declared (they get :data:`UNDECLARED` + prefix) and calls of xacro macros; the caller judges them.
+    declared (they get :data:`UNDECLARED` + prefix), invalid XML declarations, calls of xacro macros and second elements where
+    one belongs; the caller judges them.
 
     Bytes are UTF-8, with or without a byte order mark, or ASCII or ISO-8859-1 if the XML declaration names it; UTF-16 and
     NUL are refused, and so is every DOCTYPE, before parsing.  The declared encoding is ignored for text.
@@ -156,7 +187,7 @@ def parse(source: Source, *, deep: bool = False, tolerant: bool = False) -> Docu
     if not text.strip():
         raise FileError("is empty; a path or XML was expected", file=file)
     _refuse_doctype(text, file)
-    document = Document(_parse(text, file, deep, tolerant), text, file)
+    document = Document(_parse(text, file, deep, tolerant), text, file, tolerant)
     _refuse_xacro(document, tolerant)
     return document
 
@@ -214,6 +245,9 @@ def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
+        wrong_places = wrong_declarations(data) if tolerant else []
+        if wrong_places:
+            return _parse(without_spans(data, wrong_places).decode("utf-8"), file, deep, tolerant)
         undeclared = undeclared_prefixes(data) if tolerant else ()
         if 0 < len(undeclared) <= _TOLERATED:
             return _parse(_declare(undeclared, data).decode("utf-8"), file, deep, False)

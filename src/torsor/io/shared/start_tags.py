@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 _ATTRIBUTE = rb"""\s+[^\s=/>]+\s*=\s*(?:"[^"]*"|'[^']*')"""
 _START_TAG = re.compile(rb"<[^\s/>]+(?:" + _ATTRIBUTE + rb")*\s*/?>")
+_BOM = b"\xef\xbb\xbf"
+#: an instruction or a comment before the root element; an XML declaration, and one that XML parsers accept
+_PROLOG = re.compile(rb"\s*(<\?.*?\?>|<!--.*?-->)", re.DOTALL)
+_DECLARATION = re.compile(rb"<\?xml(?=[\s?])")
+_VALID_DECLARATION = re.compile(rb"""<\?xml\s+version\s*=\s*(["'])1\.[0-9]+\1""")
+_ENCODING = re.compile(rb"""\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 
 
 class Tag(NamedTuple):
@@ -29,7 +35,7 @@ def start_tags(data: bytes, encoding: str | None = None) -> list[Tag]:
     [Tag(line=1, start=0, end=3), Tag(line=2, start=4, end=14)]
     """
     found: list[Tag] = []
-    walker = expat.ParserCreate(encoding)
+    walker, data = _walker(data, encoding)
 
     def start(*_: object) -> None:
         at = walker.CurrentByteIndex
@@ -42,6 +48,54 @@ def start_tags(data: bytes, encoding: str | None = None) -> list[Tag]:
     return found
 
 
+def wrong_declarations(data: bytes) -> list[tuple[int, int]]:
+    """[start, end) of the XML declarations before the root element that are not at the start, or not of XML 1.x.
+
+    >>> wrong_declarations(b'<?xml version="1.0"?><a/>'), wrong_declarations(b'\\n<?xml version="1.0"?><a/>')
+    ([], [(1, 22)])
+    """
+    found, at = [], len(_BOM) if data.startswith(_BOM) else 0
+    first = at
+    while piece := _PROLOG.match(data, at):
+        if _DECLARATION.match(piece[1]) and (piece.start(1) > first or not _VALID_DECLARATION.match(piece[1])):
+            found.append(piece.span(1))
+        at = piece.end()
+    return found
+
+
+def without_spans(data: bytes, spans: list[tuple[int, int]]) -> bytes:
+    """The bytes with blanks in these places: lines and positions stay the same."""
+    for start, end in spans:
+        data = data[:start] + re.sub(rb"[^\r\n]", b" ", data[start:end]) + data[end:]
+    return data
+
+
+def with_declaration(data: bytes) -> bytes:
+    """The document with a valid XML declaration at its start, and no other.
+
+    >>> with_declaration(b'\\n<?xml version="0.0" encoding="ascii"?>\\n<a/>')
+    b'<?xml version="1.0" encoding="ascii"?>\\n\\n<a/>'
+    """
+    encoding, first = _declared_encoding(data), len(_BOM) if data.startswith(_BOM) else 0
+    for start, end in reversed(wrong_declarations(data)):
+        data = data[:start] + data[end:]
+    declared = f' encoding="{encoding}"' if encoding else ""
+    made = b"" if _DECLARATION.match(data, first) else f'<?xml version="1.0"{declared}?>'.encode()
+    return data[:first] + made + data[first:]
+
+
+def _declared_encoding(data: bytes) -> str | None:
+    """The encoding in an invalid XML declaration."""
+    found = [_ENCODING.search(data, start, end) for start, end in wrong_declarations(data)]
+    return next((match[1].decode() for match in found if match), None)
+
+
+def _walker(data: bytes, encoding: str | None = None) -> tuple[Any, bytes]:
+    """(parser, the bytes for it): expat does not accept invalid XML declarations."""
+    encoding = encoding or _declared_encoding(data)
+    return expat.ParserCreate(encoding), without_spans(data, wrong_declarations(data))
+
+
 def undeclared_prefixes(data: bytes) -> tuple[str, ...]:
     """The name space prefixes that a document in UTF-8 uses and does not declare, up to the first place expat dislikes.
 
@@ -50,7 +104,7 @@ def undeclared_prefixes(data: bytes) -> tuple[str, ...]:
     """
     found: dict[str, None] = {}
     scopes: list[set[str]] = [{"xml", "xmlns"}]
-    walker = expat.ParserCreate("utf-8")
+    walker, data = _walker(data, "utf-8")
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         new = {name.removeprefix("xmlns:") for name in attributes if name.startswith("xmlns:")}
@@ -73,7 +127,8 @@ def element_ends(data: bytes) -> dict[int, int]:
     >>> element_ends(b"<a><b><c/></b></a>")
     {6: 10, 3: 14, 0: 18}
     """
-    walker, starts, ends = expat.ParserCreate(), list[int](), dict[int, int]()
+    walker, data = _walker(data)
+    starts, ends = list[int](), dict[int, int]()
 
     def end(*_: object) -> None:
         start, at = starts.pop(), walker.CurrentByteIndex

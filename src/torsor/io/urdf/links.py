@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from torsor.io.shared.document import Document, Element
+from torsor.errors import FileError
+from torsor.io.shared.document import TWICE, Document, Element
 from torsor.io.urdf.looks import Palette, color_of
 from torsor.model.description import Geometry, Link
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Quaternion, Sym, Transform, Vec, from_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
+from torsor.support.text import count
 
 _CONTACT = "contact is not part of a rigid-body description"
 _IGNORED = {
@@ -27,10 +29,11 @@ def read_link(doc: Document, element: Element, palette: Palette) -> Link:
     name = doc.text(element, "name")
     parts = doc.look(element, {"name"}, {"inertial", "visual", "collision"}, _IGNORED)
     inertial = doc.only_child(element, "inertial")
+    shapes = [part for part in parts if doc.tag(part) != "inertial"]
     return Link(
         name,
         Inertia.zero() if inertial is None else _inertia(doc, inertial),
-        tuple(g for part in parts if part is not inertial for g in _geometry(doc, part, palette)),
+        tuple(g for part in shapes for g in _readable_geometry(doc, part, palette)),
     )
 
 
@@ -53,26 +56,50 @@ def read_pose(doc: Document, element: Element) -> tuple[Mat, Vec]:
 
 
 def _inertia(doc: Document, element: Element) -> Inertia:
-    """Mass, centre of mass and the inertia about it in the axes of <origin>, transformed to the link's frame."""
+    """Mass, centre of mass and the inertia about it in the axes of <origin>, transformed to the link's frame.
+
+    Where numbers are missing, the result is that of urdfdom and Pinocchio: a point mass without the whole <inertia>, no mass
+    without <mass>.
+    """
     doc.look(element, (), {"origin", "mass", "inertia"})
     mass, matrix = doc.only_child(element, "mass"), doc.only_child(element, "inertia")
-    if mass is None or matrix is None:
-        lacking = "<mass>" if mass is None else "<inertia>"
-        raise doc.fail(element, f"has no {lacking}; a massless link has no <inertial> at all")
+    R, c = read_pose(doc, element)
+    if mass is None or "value" not in mass.attrib:
+        sentence = "<inertial> without the value of <mass> ignored, so the link is massless"
+        doc.tolerate(element, sentence, doc.owner(element), INCOMPLETE)
+        return Inertia.zero()
     doc.look(mass, {"value"}, ())
-    doc.look(matrix, set(_ENTRIES), ())
     m = doc.number(mass, "value")
     if m < 0:
         raise doc.fail(mass, f"mass {m} kg is negative")
-    R, c = read_pose(doc, element)
-    I = Sym(*(doc.number(matrix, entry) for entry in _ENTRIES))
+    given = {} if matrix is None else {entry: doc.number(matrix, entry) for entry in ENTRIES if entry in matrix.attrib}
+    if matrix is not None:
+        doc.look(matrix, set(ENTRIES), ())
+    missing = [entry for entry in ENTRIES if entry not in given]
+    if missing:
+        what = "<inertia>" if matrix is None else ", ".join(missing)
+        sentence = f"<inertial> without {what}, so the inertia about the centre of mass is zero"
+        doc.tolerate(element, sentence, doc.owner(element), INCOMPLETE)
+    I = Sym.zero() if missing else Sym(*(given[entry] for entry in ENTRIES))
     if R != IDENTITY:  # R I Rᵀ in full: Sym.rotated saves operations with the trace, at the cost of digits of a small moment
         I = Sym.of(R @ I.rows @ R.T)
     G = Inertia.of(tidy(m, 0), c, I)
     return Inertia(G.m, Vec(*(tidy(x, 0) for x in G.h)), Sym(*(tidy(x, 0) for x in G.I)))
 
 
-_ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+#: findings of ``torsor check`` about defects that are tolerated
+INCOMPLETE, UNREADABLE, SCALE = "inertial-incomplete", "shape-unreadable", "mesh-scale-numbers"
+
+
+def _readable_geometry(doc: Document, element: Element, palette: Palette) -> list[Geometry]:
+    """The shape of a <visual> or <collision>; none if it cannot be read, since the tree does not depend on it."""
+    try:
+        return _geometry(doc, element, palette)
+    except FileError as error:
+        owner = doc.owner(element)
+        doc.tolerate(element, f"shape omitted ({error.reason.removeprefix(f'{owner}: ')})", owner, UNREADABLE)
+        return []
 
 
 def _geometry(doc: Document, element: Element, palette: Palette) -> list[Geometry]:
@@ -82,24 +109,35 @@ def _geometry(doc: Document, element: Element, palette: Palette) -> list[Geometr
     if holder is None or not len(holder):
         raise doc.fail(element, "has no shape; a <geometry> holds a mesh, box, cylinder, sphere or capsule")
     shapes = doc.look(holder, (), {*_SHAPES, "mesh"})
-    if len(shapes) > 1:
-        raise doc.fail(shapes[1], f"is the second shape of one <geometry>; give each its own <{doc.tag(element)}>")
+    for other in shapes[1:]:
+        doc.tolerate(other, f"second shape of one <{doc.tag(element)}> ignored", doc.owner(other), TWICE)
     R, p = read_pose(doc, element)
     place = {
         "origin": Transform.of_pose(R, p), "name": element.get("name", ""), "role": doc.tag(element),
         "color": color_of(doc, element, palette),
     }  # fmt: skip
-    return [_shape(doc, shape, place) for shape in shapes]
+    return [_shape(doc, shape, place) for shape in shapes[:1]]
 
 
 def _shape(doc: Document, element: Element, place: dict) -> Geometry:
     kind = doc.tag(element)
     if kind == "mesh":
         doc.look(element, {"filename", "scale"}, ())
-        x, y, z = doc.numbers(element, "scale", 3, "1 1 1")
-        return Geometry(shape=kind, uri=doc.text(element, "filename"), scale=(x, y, z), **place)
+        return Geometry(shape=kind, uri=doc.text(element, "filename"), scale=_scale(doc, element), **place)
     doc.look(element, {attribute for attribute, _ in _SHAPES[kind]}, ())
-    size = tuple(x for attribute, count in _SHAPES[kind] for x in doc.numbers(element, attribute, count))
+    size = tuple(x for attribute, n in _SHAPES[kind] for x in doc.numbers(element, attribute, n))
     if min(size) < 0:
         raise doc.fail(element, f"a size is negative: {size}")
     return Geometry(shape=kind, size=size, **place)
+
+
+def _scale(doc: Document, mesh: Element) -> tuple[float, float, float]:
+    """The three factors of a mesh; one number is for all axes and a fourth one is ignored, as in PyBullet."""
+    given = doc.numbers(mesh, "scale", None, "1 1 1")
+    if len(given) not in (1, 3, 4):
+        raise doc.fail(mesh, f"scale needs 3 numbers, {len(given)} given: {mesh.get('scale')!r}")
+    x, y, z = (given * 3)[:3]
+    if len(given) != 3:
+        sentence = f"scale of a mesh has {count(len(given), 'number')}, not 3, so it is {x:g} {y:g} {z:g}"
+        doc.tolerate(mesh, sentence, doc.owner(mesh), SCALE)
+    return x, y, z

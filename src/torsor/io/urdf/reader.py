@@ -6,7 +6,7 @@ All others are ignored; ``Description.report`` lists them with their number.  No
 Choices where URDF leaves one, or other readers differ:
 
 * Numbers are plain decimals (:mod:`torsor.io.shared.decimals`): no nan, inf, ``1,5``.  The largest double means no limit.
-* A link without <inertial> is massless.  <inertial> without <mass> or <inertia> is an error.
+* A link without <inertial> is massless.
 * revolute, prismatic without <limit>: unlimited.  <limit> without lower or upper: zero, as URDF defines.  Both are noted.
 * An axis is scaled to length one, with a note; a zero axis is an error.
 * planar: the axis is the normal of the plane.
@@ -14,9 +14,8 @@ Choices where URDF leaves one, or other readers differ:
   ``universal`` (second axis in <axis2 xyz>), ``spherical``; ``armature`` on <dynamics>; limits and dynamics of joints with
   several coordinates or degrees of freedom as that many numbers, in <limit_each> and <dynamics_each>, since other readers
   refuse lists in URDF's elements; ``polynomial`` on <mimic>, its coefficients, lowest first.
-* Two elements where one belongs (a second <mass>, <origin>, <limit> ...) contradict each other: an error.
-* Defects that leave the tree whole load with one ModelWarning, and are refused with ``strict=True``
-  (:mod:`torsor.io.urdf.defects`): undeclared name space prefixes, calls of xacro macros left over, exchanged limits.
+* Defects that other readers accept load with one ModelWarning that states the assumption, and are refused with
+  ``strict=True`` (:mod:`torsor.io.urdf.defects`).
 * An inertia that no body has loads with one ModelWarning, and is refused with ``strict=True``.
 """
 
@@ -30,7 +29,7 @@ from lxml import etree
 from torsor.errors import ArgumentError, FileError, ModelError
 from torsor.io.shared.document import Document, Element, Source, parse
 from torsor.io.shared.notes import short_list
-from torsor.io.urdf.defects import find_defects, missing_links_hint, warn_of_defects
+from torsor.io.urdf.defects import find_defects, missing_links_hint, warn_of_defects, with_world, without_missing_leaders
 from torsor.io.urdf.joints import read_joint
 from torsor.io.urdf.links import read_link
 from torsor.io.urdf.looks import note_materials, read_palette
@@ -67,8 +66,9 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
     find_defects(doc)
     parts = doc.look(doc.root, {"name", "version"}, {"link", "joint", "material"}, _IGNORED)
     palette = read_palette(doc)
-    links = tuple(read_link(doc, e, palette) for e in parts if doc.tag(e) == "link")
-    joints = tuple(read_joint(doc, e, mimic) for e in parts if doc.tag(e) == "joint")
+    written = [read_link(doc, e, palette) for e in parts if doc.tag(e) == "link"]
+    joints = {e: read_joint(doc, e, mimic) for e in parts if doc.tag(e) == "joint"}
+    links, joints_read = with_world(doc, written, joints), without_missing_leaders(doc, joints)
     note_materials(doc)
     name = doc.root.get("name", "")
     if not name:
@@ -76,7 +76,7 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         doc.notes.note("<robot> has no name, so it is called", repr(name))
     try:
         report = (*doc.defects.lines(), *doc.notes.lines(), *doc.notes_on_tiny_numbers)
-        d = Description(name, links, joints, base=base, report=report, source=_path(source, doc))
+        d = Description(name, tuple(links), tuple(joints_read), base=base, report=report, source=_path(source, doc))
         odd = warn_or_refuse(d, strict=strict)
     except ModelError as error:
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
