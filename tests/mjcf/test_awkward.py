@@ -208,6 +208,25 @@ def test_awkward_mjcf_is_accepted(case):
     assemble(d)
 
 
+@pytest.mark.parametrize(
+    ("source", "line", "element"),
+    [
+        (body(geom='<geom size=".1" rgba=""/>'), 5, "geom"),
+        (body(geom='<geom size=".1" rgba=" \t"/>'), 5, "geom"),
+        (body(before='<asset><material name="m" shininess=""/></asset>'), 2, "material"),
+        (body(before='<visual><headlight diffuse=""/></visual>'), 2, "headlight"),
+    ],
+)
+def test_empty_attribute_of_the_drawing_is_ignored_with_a_warning(source, line, element):
+    with pytest.warns(ModelWarning, match=rf'<{element} \w+=""> ignored, since it is empty') as caught:
+        d = read_mjcf(source)
+    assert str(caught[0].message).removeprefix("robot 'robot': ") in d.report
+    assert d.links == read_mjcf(body()).links
+    with pytest.raises(FileError, match="correct it, or load with strict=False") as refused:
+        read_mjcf(source, strict=True)
+    assert (refused.value.line, refused.value.element) == (line, element)
+
+
 def test_gravcomp_is_read_as_a_force_element():
     d = read_mjcf(body(said='gravcomp="1"'))
     assert [element for _, element in d.forces] == [GravityCompensation(1)]

@@ -185,7 +185,7 @@ def test_path_settings_have_the_meaning_of_mujoco(world):
         assert read_mjcf(path).link("x").inertia.m == theirs.body("x").mass[0]
 
 
-def test_includes_are_found_from_the_main_file_and_errors_from_theirs(world):
+def test_errors_in_an_included_file_name_that_file(world):
     (world / "ws/robot/mjcf/inner/first.xml").write_text('<mujocoinclude>\n<include file="second.xml"/></mujocoinclude>')
     (world / "ws/robot/mjcf/second.xml").write_text(part("right"))
     (world / "ws/robot/mjcf/inner/second.xml").write_text(part("wrong"))
@@ -193,6 +193,73 @@ def test_includes_are_found_from_the_main_file_and_errors_from_theirs(world):
     assert {"right", "b"} <= {x.name for x in d.links}
     (world / "ws/robot/mjcf/second.xml").write_text("<mujoco>\n<worldbody>\n\n<body><joint/></body></worldbody></mujoco>")
     with pytest.raises(FileError, match=r"second.xml:4: <body>: MuJoCo: Error: mass and inertia"):
+        read_mjcf(robot(world, '<include file="inner/first.xml"/>'))
+
+
+def beside(*files: str) -> str:
+    return "".join(f'<include file="{file}"/>' for file in files)
+
+
+#: files → the robot's links in MuJoCo; each main file includes inner/first.xml
+NESTED = {
+    "beside the including file": {"inner/first.xml": beside("second.xml"), "inner/second.xml": part("inner")},
+    "main file before including file": {
+        "inner/first.xml": beside("second.xml"), "inner/second.xml": part("inner"), "second.xml": part("outer"),
+    },
+    "from the main file": {"inner/first.xml": beside("inner/second.xml"), "inner/second.xml": part("inner")},
+    "three levels": {
+        "inner/first.xml": beside("deep/second.xml"), "inner/deep/second.xml": beside("third.xml"),
+        "inner/deep/third.xml": part("deep"),
+    },
+    "not from the file above": {
+        "inner/first.xml": beside("deep/second.xml"), "inner/deep/second.xml": beside("third.xml"),
+        "inner/third.xml": part("inner"),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NESTED)
+def test_nested_includes_are_found_where_mujoco_finds_them(tmp_path, case):
+    for name, text in NESTED[case].items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text if text.startswith("<mujoco") else f"<mujocoinclude>{text}</mujocoinclude>")
+    main = tmp_path / "main.xml"
+    main.write_text(f"<mujoco>{beside('inner/first.xml')}</mujoco>")
+    try:
+        theirs = mujoco.MjModel.from_xml_path(str(main))
+    except ValueError:
+        with pytest.raises(FileError, match=r"second.xml:1: <include>: names 'third.xml': there is no such file"):
+            read_mjcf(main)
+        return
+    names = {theirs.body(i).name for i in range(1, theirs.nbody)}
+    assert names <= {link.name for link in read_mjcf(main).links}
+
+
+@pytest.mark.parametrize(("meshdir", "found"), [("", True), ("meshes", True), ("other", True)])
+def test_mesh_of_an_included_file_is_found_where_mujoco_finds_it(tmp_path, meshdir, found):
+    """From the main file with meshdir, else beside the included file without meshdir."""
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes/m.stl").write_bytes(stl(2.0))
+    (tmp_path / "inner/m.stl").write_bytes(stl(1.0))
+    inside = '<asset><mesh name="m" file="m.stl"/></asset><worldbody><body name="x"><joint/><geom type="mesh" mesh="m"/></body>'
+    (tmp_path / "inner/arm.xml").write_text(f"<mujoco>{inside}</worldbody></mujoco>")
+    main = tmp_path / "main.xml"
+    main.write_text(f'<mujoco><compiler meshdir="{meshdir}"/>{beside("inner/arm.xml")}</mujoco>')
+    theirs = mujoco.MjModel.from_xml_path(str(main))
+    assert read_mjcf(main).link("x").inertia.m == theirs.body("x").mass[0]
+
+
+def test_include_outside_the_folders_is_refused_even_if_another_is_beside_the_including_file(world):
+    (world / "ws/robot/mjcf/inner/first.xml").write_text('<mujocoinclude><include file="link.xml"/></mujocoinclude>')
+    (world / "ws/robot/mjcf/inner/link.xml").write_text(part("inner"))
+    with pytest.raises(FileError, match="outside the allowed folders"):
+        read_mjcf(robot(world, '<include file="inner/first.xml"/>'))
+    (world / "ws/robot/mjcf/link.xml").unlink()
+    assert "inner" in {x.name for x in read_mjcf(robot(world, '<include file="inner/first.xml"/>')).links}
+    (world / "ws/robot/mjcf/inner/link.xml").unlink()
+    (world / "ws/robot/mjcf/inner/link.xml").symlink_to(world / "outside/file.xml")
+    with pytest.raises(FileError, match="outside the allowed folders"):
         read_mjcf(robot(world, '<include file="inner/first.xml"/>'))
 
 

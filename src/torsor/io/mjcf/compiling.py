@@ -41,6 +41,7 @@ class CompiledModel(NamedTuple):
     file: str
     mesh_frames: dict[str, tuple[Any, Any]]
     notes_on_tiny_numbers: tuple[str, ...] = ()  # notes on numbers that a double cannot hold
+    defects: tuple[tuple[str, FileError], ...] = ()  # as ModelFiles has them
 
 
 def mujoco(purpose: str = "reading MJCF") -> Any:
@@ -70,7 +71,7 @@ def compile_model(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) 
     frames = {mesh.name: (tuple(mesh.refpos), tuple(mesh.refquat)) for mesh in spec.meshes}
     tiny = [(read.places[line - 1], what) for line, what in tiny_numbers(read.text)]
     notes = tuple(f"{at.file or 'text'}, line {at.line}: <{at.tag}>: {what}" for at, what in tiny)
-    return CompiledModel(model, tuple(dict.fromkeys(heard)), file, frames, notes)
+    return CompiledModel(model, tuple(dict.fromkeys(heard)), file, frames, notes, read.defects)
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
-from torsor.io.mjcf.bounds import Bounds, check_numbers
+from torsor.io.mjcf.bounds import TEXT_ATTRIBUTES, Bounds, check_numbers
 from torsor.io.shared.document import Document, Source, parse
-from torsor.io.shared.places import SUFFIXES, Places
+from torsor.io.shared.places import MISSING, SUFFIXES, Places
 from torsor.support.files import read_bytes
 
 #: which elements name files, and how such files end
@@ -30,11 +30,14 @@ FILE_ATTRIBUTES: dict[str, frozenset[str]] = {
     "mesh": _MESHES, "flexcomp": _MESHES, "hfield": frozenset((".png", ".bin", ".hf", ".dat")), "skin": frozenset((".skn",)),
     "model": frozenset((".xml", ".mjcf")), "include": frozenset((".xml", ".mjcf")),
 }  # fmt: skip
-#: looked for below the compiler's meshdir; models and includes are looked for beside the main file
+#: looked for below the compiler's meshdir; models and includes are looked for beside the main file.  What is not there is
+#: looked for beside the included file that names it, without meshdir, as in MuJoCo
 _IN_MESHDIR = ("mesh", "hfield", "skin", "flexcomp")
 _FOLDERS = ("assetdir", "meshdir", "texturedir", "strippath")
 #: files inside files inside files ...
 DEEPEST = 50
+#: elements that are only drawn; their empty attributes, and every empty rgba, have no effect in MuJoCo
+_DRAWN = frozenset(("material", "light", "camera", "headlight", "map", "rgba", "global", "quality", "scale"))
 #: attributes from which MuJoCo takes the name of a texture without a name
 _PICTURES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _OTHER_ROOTS = {
@@ -53,12 +56,14 @@ class Place(NamedTuple):
 
 
 class ModelFiles(NamedTuple):
-    """The text for MuJoCo, the origin of the element in each line, and the files it names, in memory."""
+    """The text for MuJoCo, the origin of the element in each line, the files it names, in memory, and defects: what is
+    ignored, and the error of ``strict``."""
 
     text: str
     places: tuple[Place, ...]
     models: dict[str, bytes]
     assets: dict[str, bytes]
+    defects: tuple[tuple[str, FileError], ...] = ()
 
 
 class Tag(NamedTuple):
@@ -82,7 +87,7 @@ def read_model_files(source: Source, roots: Sequence[str | os.PathLike[str]] = (
     _check_root(document)
     gathering = _FileCollector(Places(document.file, roots))
     text, places = gathering.collect_text(document)
-    return ModelFiles(text, places, gathering.models, gathering.assets)
+    return ModelFiles(text, places, gathering.models, gathering.assets, tuple(gathering.defects))
 
 
 def _check_root(document: Document) -> None:
@@ -103,6 +108,8 @@ class _FileCollector:
     bounds: Bounds = field(default_factory=Bounds)
     above: tuple[str, ...] = ()  # the models around this one
     parts: set[str] = field(default_factory=set)  # files that are included already
+    beside: dict[Document, str] = field(default_factory=dict)  # the folder of each included file
+    defects: list[tuple[str, FileError]] = field(default_factory=list)
     meshdir: str = ""
     bare: bool = False  # the compiler's strippath
 
@@ -141,7 +148,7 @@ class _FileCollector:
                 yield tag
 
     def _include(self, tag: Tag, depth: int) -> Document:
-        """The document named by an include; like MuJoCo, relative to the folder of the main file, and each only once."""
+        """The document named by an include; each only once, like MuJoCo."""
         path = self._find(tag, "include", tag.document.text(tag.element, "file"))
         if len(tag.element):
             raise tag.fail("an include must be empty")
@@ -151,6 +158,7 @@ class _FileCollector:
             raise tag.fail(f"is inside {DEEPEST} nested includes, which is too deep")
         self.parts.add(path)
         inner = parse(path, deep=True)
+        self.beside[inner] = os.path.dirname(path)
         self.bounds.count_bytes(tag, os.path.getsize(path))
         if not len(inner.root):
             raise tag.fail(f"{tag.element.get('file')!r} is empty")
@@ -167,20 +175,36 @@ class _FileCollector:
             return _plain_texture(given)
         if word == "compiler":
             given = {k: x for k, x in given.items() if k not in _FOLDERS}
+        given = self._without_empty_looks(t, word, given)
         check_numbers(t, word, given)
         if word in FILE_ATTRIBUTES and given.get("file"):
             path = self._find(t, word, given["file"])
             given["file"] = self._model(t, path) if word == "model" else self._asset(t, path)
         return given
 
+    def _without_empty_looks(self, t: Tag, word: str, given: dict[str, str]) -> dict[str, str]:
+        """The attributes without empty ones that would only change the drawing; these are defects."""
+        drawn = [name for name in given if name == "rgba" or (word in _DRAWN and name not in TEXT_ATTRIBUTES)]
+        empty = [name for name in drawn if not given[name].strip()]
+        for name in empty:
+            said = f'<{word} {name}=""> ignored, since it is empty'
+            self.defects.append((said, t.fail(f"{said}; correct it, or load with strict=False")))
+        return {name: text for name, text in given.items() if name not in empty}
+
     def _find(self, t: Tag, word: str, name: str) -> str:
-        """The path of a file in the declared folders."""
+        """The path of a file in the declared folders: from the main file, else from the one that names it."""
         named = os.path.basename(name.replace("\\", "/")) if self.bare else name
-        inside = os.path.join(self.meshdir, named) if word in _IN_MESHDIR else named
-        try:
-            return os.fspath(self.folders.find(inside, FILE_ATTRIBUTES[word]))
-        except FileError as error:
-            raise t.fail(f"names {name!r}: {_MESSAGES.get(error.reason, error.reason)}") from error
+        places = [os.path.join(self.meshdir, named) if word in _IN_MESHDIR else named]
+        if t.document in self.beside and "://" not in named:
+            places.append(os.path.join(self.beside[t.document], named))
+        for place in places:
+            try:
+                return os.fspath(self.folders.find(place, FILE_ATTRIBUTES[word]))
+            except FileError as error:
+                wrong = error
+            if wrong.reason != MISSING:  # a file outside the allowed folders is refused, not looked for elsewhere
+                break
+        raise t.fail(f"names {name!r}: {_MESSAGES.get(wrong.reason, wrong.reason)}") from wrong
 
     def _asset(self, t: Tag, path: str) -> str:
         if path not in self.assets:
@@ -199,7 +223,9 @@ class _FileCollector:
         document = parse(path, deep=True)
         _check_root(document)
         self.bounds.count_bytes(t, os.path.getsize(path))
-        inner = _FileCollector(Places(path, self.folders.roots), self.models, self.assets, self.bounds, (*self.above, path))
+        inner = _FileCollector(
+            Places(path, self.folders.roots), self.models, self.assets, self.bounds, (*self.above, path), defects=self.defects
+        )
         name = f"model{len(self.models)}.xml"
         self.models[name] = b""  # taken
         self.models[name] = inner.collect_text(document)[0].encode()

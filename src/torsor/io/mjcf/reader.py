@@ -66,14 +66,16 @@ def read_mjcf(
 
     ``body`` reads that body with its descendants and ancestors.  ``mimic=False`` gives joints tied to another by a
     joint equality coordinates of their own, as they have in MuJoCo; ``strict=True`` refuses a file with forces that are not
-    read.  Includes and meshes are opened in the file's own package and in ``roots``, nowhere else.  Needs the extra
-    ``mujoco``.  Raises :class:`FileError` with file, line, element and MuJoCo's message.
+    read, and with empty colours.  Includes and meshes are opened in the file's own package and in ``roots``, nowhere else.
+    Needs the extra ``mujoco``.  Raises :class:`FileError` with file, line, element and MuJoCo's message.
 
     >>> d = read_mjcf('<mujoco><worldbody><body name="ball"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>')
     >>> d.root, d.base, round(d.link("ball").inertia.m, 6)
     ('ball', 'floating', 4.18879)
     """
     found = compile_model(source, roots)
+    if strict and found.defects:
+        raise found.defects[0][1]
     name = Path(found.file).stem if found.file else ""
     try:
         d = translate(found.model, body=body, mimic=mimic, strict=strict, name=name, mesh_frames=found.mesh_frames,
@@ -82,7 +84,10 @@ def read_mjcf(
         raise
     except ModelError as error:
         raise FileError(str(error), file=found.file) from error
-    for note in found.notes_on_tiny_numbers:
+    defects = tuple(dict.fromkeys(said for said, _ in found.defects))
+    if defects:
+        warnings.warn(f"robot {d.name!r}: {'; '.join(defects)}", ModelWarning, stacklevel=callers_level())
+    for note in (*defects, *found.notes_on_tiny_numbers):
         d = d.with_note(note)
     return d
 

@@ -26,6 +26,8 @@ from torsor.io.shared.packages import ros_folders
 SUFFIXES = frozenset((".stl", ".dae", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf"))
 _MANIFESTS = ("package.xml", "model.config")
 _NAMED = ("package", "model")
+#: the reason of an error about a file in an allowed folder
+MISSING = "there is no such file"
 
 
 class Places:
@@ -88,7 +90,7 @@ class Places:
                 return file
         if any(file.exists() for file in found):
             raise FileError("is outside the allowed folders; add its folder as a mesh root", file=uri)
-        raise FileError("there is no such file" if starts else "a relative path needs a mesh root", file=uri)
+        raise FileError(MISSING if starts else "a relative path needs a mesh root", file=uri)
 
     def _find_in_package(self, uri: str, package: str, path: str) -> Path:
         if Path(package).name != package or "\\" in package or not package.strip("."):
