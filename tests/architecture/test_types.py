@@ -34,6 +34,9 @@ assert_type(robot.jacobian(q, "tool0"), np.ndarray)
 assert_type(robot.step(q, v, tau, 1e-3).q, np.ndarray)
 assert_type(float(robot.mass), float)
 assert_type(robot.with_payload("tool0", 2.0, com=np.zeros(3)), ts.Robot)
+assert_type(robot.with_link("tool0", mass=2.0, com=np.zeros(3)), ts.Robot)
+assert_type(robot.with_limits("elbow_joint", lower=-1.0), ts.Robot)
+assert_type(robot.with_inertial_parameters(robot.inertial_parameters), ts.Robot)
 assert_type(robot.lock({"wrist": 0.1}).nv, int)
 
 # motion

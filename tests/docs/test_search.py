@@ -13,7 +13,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 #: words of new users who did not find the page
 ASKED = (
     "gradient", "derivatives", "gravity compensation", "payload", "random masses", "real time", "ros", "ros_package_path",
-    "float32", "adapters",
+    "float32", "adapters", "change mass",
 )  # fmt: skip
 
 

@@ -38,6 +38,12 @@ def inertial_parameters(model: Model) -> list[Scalar]:
     return found
 
 
+def inertias_of_parameters(parameters: Scalars) -> list[Inertia]:
+    """G of each ten numbers: the inverse of :func:`inertial_parameters`."""
+    rows = [parameters[k : k + 10] for k in range(0, len(parameters), 10)]
+    return [Inertia(p[0], Vec(*p[1:4]), Sym(*(p[4 + ORDER.index(k)] for k in range(6)))) for p in rows]
+
+
 def inverse_dynamics_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[list[Scalar]]:
     """Y, (nv, 10 N), with τ = Y π: the joint forces for each unit inertia (MR 8.53, 8.54)."""
     X, S, A, _ = outward(model, q, v, a)

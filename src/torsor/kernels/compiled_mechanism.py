@@ -16,7 +16,7 @@ from torsor.kernels.losses import NO_LOSSES, Losses, losses_of
 from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
 from torsor.kernels.spec import OPTIONAL, Name, Spec, as_names, as_words, split_name, without_defaults
 from torsor.model import Description
-from torsor.model.mechanism import Mechanism
+from torsor.model.editing import Editing
 from torsor.support.locks import new_lock
 from torsor.support.user_arrays import float_type
 
@@ -30,7 +30,7 @@ PAIRS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-class CompiledMechanism(Mechanism):
+class CompiledMechanism(Editing):
     """A mechanism that has kernels."""
 
     def __init__(self, description: Description):

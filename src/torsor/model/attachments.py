@@ -11,6 +11,7 @@ from torsor.model.assembly import assemble
 from torsor.model.description import FLOATING_BASE, Description
 from torsor.model.forces import Buoyancy, Drag, GravityCompensation
 from torsor.model.named_configurations import make_configuration
+from torsor.model.numbers_surgery import moving_joint
 from torsor.model.rotor import make_rotor
 from torsor.model.surgery import link_and_pose
 
@@ -75,11 +76,9 @@ def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
     >>> [j.laws for j in d.joints if j.laws]
     [(Coulomb(b_static=0.5),)]
     """
-    joints = {j.name: j for j in d.joints if j.kind.nv}
     rows: dict[str, tuple[Any, ...]] = {}
     for name, given in laws.items():
-        if name not in joints:
-            raise UnknownName("moving joint", name, joints)
+        moving_joint(d, name)
         row = () if given is None else tuple(given) if isinstance(given, (list, tuple)) else (given,)
         for law in row:
             if law is not None and not all(hasattr(law, word) for word in ("steady", "breakaway", "kinetic", "drag", "states")):

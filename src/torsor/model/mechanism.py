@@ -1,27 +1,22 @@
-"""Mechanism: the robot as data: links, joints, configurations and model editing, without computations."""
+"""Mechanism: the robot as data: links, joints and configurations, without computations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from torsor.errors import ArgumentError, UnknownName
-from torsor.model import Description, Model, assemble, attachments, surgery
+from torsor.errors import UnknownName
+from torsor.model import Description, Model, assemble
 from torsor.model.configuration_space import ConfigurationSpace
 from torsor.model.forces import Element
-from torsor.model.joint_surgery import with_joint_type, with_mimic
-from torsor.model.joints import JointType
 from torsor.model.part import part_of
 from torsor.model.part_views import FrameView, JointView, LinkView, LoopView
 from torsor.model.printing import loop_count, tree
-from torsor.model.renaming import rename
 from torsor.model.sensor import Sensor
-from torsor.model.spanning import spanning_tree
 from torsor.model.topology import Topology
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Scalar
 from torsor.support.locks import cached_property
 from torsor.support.text import as_float, count, numbers, short
 
@@ -155,208 +150,6 @@ class Mechanism(ConfigurationSpace, Topology):
         """One frame: ``.link .joint .pose_in_link``."""
         self._model.frame(name)
         return FrameView.of(self, name)
-
-    # -- surgery ---------------------------------------------------------------------------------------------
-
-    def _with_description(self, description: Description) -> Self:
-        """The robot of another description, without the sensors that have lost their place."""
-        return type(self)(attachments.without_lost_sensors(description))
-
-    def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:
-        """The robot with joints welded at a q [rad, m], ``{"elbow": 0.3}``, or at their neutral one, ``["elbow"]``."""
-        if not isinstance(joints, Mapping):
-            if not isinstance(joints, Iterable):
-                raise ArgumentError(f'lock takes {{"elbow": 0.3}} or a list of joints, not {joints!r}')
-            names = [joints] if isinstance(joints, str) else list(joints)
-            joints = {n: self._model.joint[self.joint(n).index].neutral() for n in names}
-        return self._with_description(surgery.lock(self._description, joints))
-
-    def subtree(self, link: str) -> Self:
-        """The subtree of a link as a separate robot with that link as its base."""
-        return self._with_description(surgery.subtree(self._description, link))
-
-    def without(self, link: str) -> Self:
-        """The robot without a link and everything that it carries; ``report`` lists loops and couplings that go with it.
-
-        >>> import torsor as ts
-        >>> ts.robots.panda().without("panda_hand").nq
-        7
-        """
-        return self._with_description(surgery.without(self._description, link))
-
-    def rename(self, names: Mapping[str, str]) -> Self:
-        """The robot with new names of links, joints, frames, loops and rotors: ``{"old": "new"}``, all at once.
-
-        A name that both a link and a joint have is changed for both.
-        """
-        return self._with_description(rename(self._description, names))
-
-    def with_joint_type(
-        self,
-        joint: str,
-        type: str | JointType,
-        *,
-        axis: Scalars | np.ndarray | None = None,
-        second_axis: Scalars | np.ndarray | None = None,
-        pitch: Scalar | None = None,
-    ) -> Self:
-        """The robot with a joint of another type, at the same place: ``"fixed"``, ``"revolute"``, ``"prismatic"``, ...
-
-        It keeps its axis unless one is given; arguments as for :meth:`Builder.joint <torsor.robot.builder.Builder.joint>`.
-        Limits and losses are kept where their units stay the same; ``report`` lists those dropped.
-
-        >>> import torsor as ts
-        >>> ts.robots.two_link().with_joint_type("joint2", "universal", second_axis=(1, 0, 0)).nq
-        3
-        """
-        return self._with_description(with_joint_type(self._description, joint, type, axis, second_axis, pitch))
-
-    def with_mimic(
-        self,
-        joint: str,
-        leader: str | None,
-        multiplier: float = 1.0,
-        offset: float = 0.0,
-        *,
-        polynomial: Sequence[float] | None = None,
-    ) -> Self:
-        """The robot with a joint that follows another: q(joint) = multiplier · q(leader) + offset; None ends it.
-
-        ``polynomial=(a0, a1, a2, ...)`` instead: q(joint) = a0 + a1 x + a2 x² + … with x = q(leader), as MJCF's ``polycoef``.
-        A joint that follows by a curve must not have armature, damping or friction laws.
-
-        >>> import torsor as ts
-        >>> ts.robots.two_link().with_mimic("joint2", "joint1", polynomial=(0, 0, 1)).nq
-        1
-        """
-        return self._with_description(with_mimic(self._description, joint, leader, multiplier, offset, polynomial))
-
-    def attach(
-        self,
-        other: Mechanism,
-        at: str,
-        *,
-        xyz: Scalars | np.ndarray = (0, 0, 0),
-        rpy: Scalars | np.ndarray = (0, 0, 0),
-        prefix: str = "",
-    ) -> Self:
-        """Another robot welded on at a link or frame, at xyz [m] and rpy [rad] in it.  ``prefix`` is put before its names.
-
-        >>> import torsor as ts
-        >>> hand = ts.robots.panda().subtree("panda_hand")
-        >>> ts.robots.ur5().attach(hand, at="tool0", prefix="hand_").nq
-        7
-        """
-        if not isinstance(other, Mechanism):
-            raise ArgumentError(f"attach: other must be a Robot, not {type(other).__name__}; ts.load(path) reads one")
-        if not isinstance(prefix, str):
-            raise ArgumentError(f"attach: prefix must be text, such as 'left_', not {prefix!r}")
-        return self._with_description(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
-
-    def with_payload(
-        self,
-        at: str,
-        mass: Scalar,
-        *,
-        com: Scalars | np.ndarray = (0, 0, 0),
-        inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
-    ) -> Self:
-        """A load fixed to a link or frame: mass [kg], com [m] and inertia about the com [kg·m²], both in that frame.
-
-        ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz) or three of a diagonal; None is a point mass.
-
-        >>> import torsor as ts
-        >>> ts.robots.two_link().with_payload("tip", mass=2.0).gravity_force([0, 0]).round(2)
-        array([68.67, 29.43])
-        """
-        return self._with_description(surgery.payload(self._description, at, mass, com, inertia))
-
-    def with_rotors(self, rotors: Mapping[str, Any]) -> Self:
-        """Geared motors' rotors by the joint they drive (MR §8.9.3): ``{"elbow": dict(mass=, inertia=, ratio=, ...)}``.
-
-        The fields are those of :meth:`Builder.rotor <torsor.robot.builder.Builder.rotor>`; ``link``, the mount, is the joint's
-        parent by default.  None removes a joint's rotor.
-        """
-        return self._with_description(attachments.with_rotors(self._description, rotors))
-
-    def rotors_as_armature(self) -> Self:
-        """The same robot with each rotor as its joint's armature G² J, its mass on its mount: no gyroscopic coupling."""
-        return self._with_description(attachments.rotors_as_armature(self._description))
-
-    def rebase(self, link: str) -> Self:
-        """The same mechanism with another link as its base; joints between the two are reversed."""
-        return self._with_description(surgery.rebase(self._description, link))
-
-    def with_base(self, base: str) -> Self:
-        """The same robot with another base: ``"fixed"``, ``"floating"`` or ``"floating_rpy"``.
-
-        A floating base has 7 more entries in q (position, quaternion) and 6 more in v (twist in the body); ``"floating_rpy"``
-        has 6 in both, x, y, z, roll, pitch, yaw and their rates (:class:`torsor.joints.FloatingRPY`).
-        """
-        return self._with_description(surgery.with_base(self._description, base))
-
-    def with_gravity(self, gravity: Scalars | np.ndarray) -> Self:
-        """The same robot with another gravity vector in world axes [m/s²], such as (0, −9.81, 0) for a wall-mounted robot."""
-        return self._with_description(surgery.with_gravity(self._description, gravity))
-
-    def with_friction(self, laws: Mapping[str, Any] | str | None) -> Self:
-        """The same robot with friction laws at its joints, ``{"elbow": Stribeck(...)}`` (MR §8.9.4).
-
-        They are included in inverse, forward and hybrid dynamics, ``simulate``, ``rollout``, ``explain`` and exports, unless
-        the call has ``friction=False``; never in M, h, g or the energies. ``"urdf"`` makes them from each joint's ``friction``
-        (dry) and ``damping`` (viscous) in the file.  Other joints keep theirs.  None removes a joint's law, and in place of
-        the dict all laws; a joint of several degrees of freedom has one law for each.  See :mod:`torsor.model.friction`.
-        """
-        if laws is None:
-            laws = dict.fromkeys(self._model.joints_with_friction)
-        if isinstance(laws, str):
-            from torsor.model.friction.laws import of_joints
-
-            laws = of_joints(laws, self._description.joints)
-        return self._with_description(attachments.with_friction(self._description, laws))
-
-    def with_configuration(self, name: str, q: ArrayLike | Mapping[str, ArrayLike] | None) -> Self:
-        """The same robot with a named configuration [rad, m]: q ``(nq,)``, or joints by name, with the others neutral.
-
-        It replaces one of the same name; None removes it.
-
-        >>> import torsor as ts
-        >>> ts.robots.two_link().with_configuration("bent", {"joint2": 1.0}).configuration("bent")
-        array([0., 1.])
-        """
-        if q is None and name not in self.configurations:
-            raise UnknownName("configuration", name, self.configurations)
-        if q is not None and not isinstance(q, Mapping):
-            one = self._as_configurations(q)
-            if one.ndim != 1:
-                raise ArgumentError(f"q has shape {one.shape}, expected ({self.nq},): one configuration")
-            q = {n: one[j.q_slice] for n in self.joints if (j := self.joint(n)).mimic is None}
-        return self._with_description(attachments.with_configuration(self._description, name, q))
-
-    def with_forces(self, forces: Mapping[str, Any] | None) -> Self:
-        """The same robot with force elements at links or frames, ``{"hull": [Buoyancy(0.2), Drag(linear=30.0)]}``.
-
-        They count in inverse, forward and hybrid dynamics, ``simulate``, ``rollout`` and exports: in h(q, v), g(q) and the
-        potential energy as far as they are conservative, never in M, C or c(q, v).  Others keep theirs; None removes those
-        of a link, and in place of the dict all.  See :mod:`torsor.model.forces`.
-
-        >>> import torsor as ts
-        >>> ts.robots.two_link().with_forces({"link2": ts.forces.GravityCompensation()}).gravity_force([0, 0]).round(2)
-        array([9.81, 0.  ])
-        """
-        return self._with_description(attachments.with_forces(self._description, forces))
-
-    def without_loops(self) -> Self:
-        """The spanning tree alone, without its loops."""
-        return self._with_description(surgery.without_loops(self._description))
-
-    def without_couplings(self) -> Self:
-        """The same robot with independent joints in place of mimic joints, each with its own coordinate."""
-        return self._with_description(surgery.without_couplings(self._description))
-
-    def with_spanning_tree(self, cut: str | Sequence[str] = "auto") -> Self:
-        """The same mechanism with other joints closing its loops: those named, or those with the most degrees of freedom."""
-        return self._with_description(spanning_tree(self._description, cut))
 
     # -- being an object -------------------------------------------------------------------------------------
 

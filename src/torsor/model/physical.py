@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Container
 
 from torsor.errors import ModelError, ModelWarning
 from torsor.model.description import Description
@@ -20,9 +21,9 @@ def links_with_impossible_inertia(d: Description) -> dict[str, list[str]]:
     return {name: why for name, why in found.items() if why}
 
 
-def warn_or_refuse(d: Description, *, strict: bool = False) -> dict[str, list[str]]:
-    """One ModelWarning that names every such link, or with ``strict`` a ModelError; returns them."""
-    found = links_with_impossible_inertia(d)
+def warn_or_refuse(d: Description, *, strict: bool = False, only: Container[str] | None = None) -> dict[str, list[str]]:
+    """One ModelWarning that names every such link, of those in ``only``, or with ``strict`` a ModelError; returns them."""
+    found = {name: why for name, why in links_with_impossible_inertia(d).items() if only is None or name in only}
     if found:
         named = "; ".join(f"link {name!r}: {', '.join(why)}" for name, why in found.items())
         message = f"robot {d.name!r} has a physically impossible inertia: {named}"

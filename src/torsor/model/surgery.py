@@ -90,7 +90,7 @@ def subtree(d: Description, link: str) -> Description:
     Loops within the subtree stay; a loop to the outside is an error.  So is a
     rotor that drives a joint of the branch from outside.
     """
-    _require_link(d, link)
+    require_link(d, link)
     kept = _descendants(d, link)
     inside = kept | {WORLD} if link == d.root else kept
     for loop in d.loops:
@@ -135,7 +135,7 @@ def without(d: Description, link: str) -> Description:
     >>> [x.name for x in without(robots.description("panda"), "panda_hand").links][-2:]
     ['panda_link7', 'panda_link8']
     """
-    _require_link(d, link)
+    require_link(d, link)
     if link == d.root:
         raise ModelError(f"link {link!r} is the root: without it, nothing would be left")
     gone = _descendants(d, link)
@@ -232,7 +232,7 @@ def rebase(d: Description, link: str) -> Description:
     q and v now start with this link's pose and twist; with a fixed base this link stands still, with axes along the
     world's.  Joints are numbered from the new root on: find them by name.
     """
-    _require_link(d, link)
+    require_link(d, link)
     mover = {j.child: j for j in d.joints}
     path, at = {}, link
     while at in mover:
@@ -311,7 +311,7 @@ def without_couplings(d: Description) -> Description:
     )
 
 
-def _require_link(d: Description, name: str) -> Link:
+def require_link(d: Description, name: str) -> Link:
     for link in d.links:
         if link.name == name:
             return link

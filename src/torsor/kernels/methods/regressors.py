@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.algorithms.regressors import inertial_parameters
+from torsor.algorithms.regressors import inertial_parameters, inertias_of_parameters
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
 from torsor.kernels.kernel_method import kernel_method
+from torsor.model.numbers_surgery import with_body_inertias
+from torsor.spatial import arguments as read
 
 
 class Regressors(CompiledMechanism):
@@ -25,6 +29,22 @@ class Regressors(CompiledMechanism):
         [1.0, 1.0, 0.0, 0.0]
         """
         return np.array(inertial_parameters(self._model))
+
+    def with_inertial_parameters(self, parameters: ArrayLike) -> Self:
+        """The robot with other inertial parameters π, ``(10 N,)``: the inverse of :attr:`inertial_parameters`.
+
+        The numbers are those of whole bodies: the child link of a joint gets the change, and the links welded to it and the
+        rotors on it keep theirs.  Where no inertia of a body would be left for it, it gets the whole, and the links welded to
+        it none.  A negative mass is an error; another physically impossible inertia is used, with a warning.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.ur5()
+        >>> robot.with_inertial_parameters(2 * robot.inertial_parameters).mass_matrix(robot.neutral()).round(3)[5, 5]
+        np.float64(0.034)
+        """
+        given = read.as_list(parameters, 10 * len(self.joints), "parameters: ten for each of robot.joints")
+        numbers = [read.scalar(x, f"parameters[{k}]") for k, x in enumerate(given)]
+        return self._with_description(with_body_inertias(self._description, self._model, inertias_of_parameters(numbers)))
 
     @kernel_method
     def inverse_dynamics_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
