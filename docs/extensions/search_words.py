@@ -44,7 +44,8 @@ WORDS = {
     "files#xacro": ("xacro",),
     "models#change-a-mass-an-inertia-limits-armature-damping-or-a-frame": (
         "change mass", "set mass", "edit mass", "change inertia", "set inertia", "change limits", "joint limits", "set limits",
-        "armature", "reflected inertia", "add frame", "tool frame", "tcp", "tool center point", "modify model", "change damping",
+        "armature", "reflected inertia", "add frame", "tool frame", "tcp", "tool center point", "modify model",
+        "change damping",
     ),
     "models#urdf": ("urdf", "load urdf"),
     "batches-and-threads#single-precision-float32": ("float32", "single precision"),

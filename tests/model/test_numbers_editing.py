@@ -107,7 +107,7 @@ WRONG = {
     "limit nan": (lambda r: r.with_limits("elbow_joint", upper=np.nan), ModelError, "upper must be finite"),
     "two limits": (lambda r: r.with_limits("elbow_joint", upper=(1, 2)), ModelError, "upper needs 1 number, 2 given"),
     "effort negative": (lambda r: r.with_limits("elbow_joint", effort_limit=-1), ModelError, "effort_limit -1.0 is negative"),
-    "armature negative": (lambda r: r.with_armature({"elbow_joint": -1}), ModelError, "armature must be finite and not negative"),
+    "armature negative": (lambda r: r.with_armature({"elbow_joint": -1}), ModelError, "must be finite and not negative"),
     "armature nan": (lambda r: r.with_armature({"elbow_joint": np.nan}), ModelError, "armature must be finite"),
     "armature without a joint": (lambda r: r.with_armature(0.1), ArgumentError, "with_armature takes a dict"),
     "armature of an unknown joint": (lambda r: r.with_armature({"elbow": 1}), UnknownName, "elbow_joint"),
