@@ -13,16 +13,19 @@ from torsor.simulate.callbacks import guarded_signal
 
 Array: TypeAlias = np.ndarray
 
-#: tolerance of the time of an event [s]; the recorded state is just after the event
+#: users' events up to this time [s] after another event, or an impact, are listed with it
 TOLERANCE = 1e-10
+#: an event is located to this number of spacings of floating-point time; the state is just after it
+SPACINGS = 4
 
 
 @dataclass(frozen=True)
 class Event:
     """``function(t, q, v)`` passes through zero: upwards (``direction`` 1), downwards (−1) or either way (0).
 
-    A ``terminal`` event ends the simulation.  Found to 1e-10 s; several within that time are all
-    listed.  Two zero crossings within a single step are not detected.
+    A ``terminal`` event ends the simulation.  Several events within 1e-10 s are all listed.  A function that is exactly zero at
+    the end of a step has passed zero there; one that is zero at the start has not.  Two crossings within a single step are
+    not detected.
 
     >>> upright = Event(lambda t, q, v: q[0] - 3.14159, name="upright", terminal=True)
     """
@@ -76,25 +79,32 @@ class StepInterval(NamedTuple):
 
 
 def crosses(before: float, after: float, direction: int) -> bool:
-    """Whether zero lies between two values; a first value of zero counts as passed."""
+    """Whether an interval owns a crossing: its end does, its start does not, so a zero between two intervals counts once."""
     return (before < 0 <= after and direction >= 0) or (before > 0 >= after and direction <= 0)
+
+
+def resolution(t: float) -> float:
+    """The shortest time that is resolved at t [s]."""
+    return SPACINGS * float(np.spacing(abs(t)))
 
 
 def locate(
     function: Callable[[float, Array, Array], float], t: float, before: float, interval: StepInterval, after: float
 ) -> float:
-    """The time just after a crossing, by the Illinois variant of regula falsi; no more than TOLERANCE after the zero."""
-    low, high, f, g, side = t, interval.t, before, after, 0
-    while high - low > TOLERANCE:
-        middle = high - g * (high - low) / (g - f) if g != f else (low + high) / 2
-        middle = min(max(middle, low + TOLERANCE / 4), high - TOLERANCE / 4)  # just after the root, so that both ends converge
-        if high - low <= 2 * np.spacing(high):
-            break
+    """The time just after a crossing, to rounding: the Illinois variant of regula falsi.
+
+    A third step towards the same end is a bisection, so that steep or flat functions and jumps need few steps as well.
+    """
+    low, high, f, g, side, same = t, interval.t, before, after, 0, 0
+    shortest = resolution(high)
+    while high - low > shortest:
+        middle = high - g * (high - low) / (g - f) if g != f and same < 2 else (low + high) / 2
+        middle = min(max(middle, low + shortest / 2), high - shortest / 2)  # just past the root, so that both ends converge
         value = function(middle, *interval.at(middle))
         if (value < 0) == (before < 0) and value != 0:
-            low, f, g = middle, value, g / 2 if side < 0 else g
+            low, f, g, same = middle, value, g / 2 if side < 0 else g, same + 1 if side < 0 else 0
             side = -1
         else:
-            high, g, f = middle, value, f / 2 if side > 0 else f
+            high, g, f, same = middle, value, f / 2 if side > 0 else f, same + 1 if side > 0 else 0
             side = 1
     return high

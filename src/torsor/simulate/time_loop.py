@@ -11,7 +11,7 @@ import numpy as np
 
 from torsor.simulate import limits, transitions
 from torsor.simulate.controllers import Law
-from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval
+from torsor.simulate.events import Event, Occurrence, StepInterval
 from torsor.simulate.modes import Mode, at_rest, decide, margin
 from torsor.simulate.record import Record, RecordRow, Schedule
 from torsor.simulate.stages import Acceleration, Advance
@@ -63,7 +63,7 @@ class Run:
     steps: int = 0
     occurrences: list[Occurrence] = field(default_factory=list)
     ended: bool = False
-    impact_times: dict[str, float] = field(default_factory=dict)  #: time of the last impact on each stop
+    listed: dict[Event, float] = field(default_factory=dict)  #: the time at which each event was listed last
     internal_states: list[InternalState] = field(default_factory=list)  #: of friction and motors
 
     def __post_init__(self) -> None:
@@ -234,22 +234,17 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
         method.restart()
     run.begin_internal_states()  # forces that are held may be new
     interval, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
-    found = transitions.crossings(run, guards, interval)
-    first = min((c.t for c in found), default=interval.t)
-    if interval.t < first + TOLERANCE and any(c.guard.terminal for c in found):
-        later = first + TOLERANCE  # no interval follows, so later events within the tolerance are found here
-        found = transitions.crossings(run, guards, StepInterval(later, *interval.at(later), interval.at))
-    end = max((c.t for c in found if c.t <= first + TOLERANCE), default=first)  # all of these have passed zero there
+    end, found = transitions.first_crossings(run, guards, interval)
     run.steps += 1
     for row in schedule.rows_within(run.t, end):
         run.keep_state(*run.system.project(*interval.at(row.t), row.t), row)
-    run.t, (run.q, run.v) = end, interval.at(end) if found else (interval.q, interval.v)
+    run.t, (run.q, run.v) = end, interval.at(end) if end < interval.t else (interval.q, interval.v)
     run.begin_internal_states()
     run.q, run.v = method.settle(run.t, run.q, run.v)
     if run.mode.held:
         run.q, run.v = at_rest(run.mode, run.stops, run.q, run.v)
     if found:
-        transitions.follow(run, [c for c in found if c.t <= end])
+        transitions.follow(run, found)
         run.decided = not run.modes
         method.restart()
     elif run.t < stop:

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.simulate import limits
-from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crosses, locate
+from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crosses, locate, resolution
 
 if TYPE_CHECKING:
     from torsor.simulate.time_loop import Run
 
 Array: TypeAlias = np.ndarray
 Signal = Callable[[float, Array, Array], float]
+
+#: a user's function that is zero at the start of an interval, leaves zero and returns is found if it takes this share of it
+BRIEFEST = 1e-3
 
 
 class Guard(NamedTuple):
@@ -33,6 +36,11 @@ class Guard(NamedTuple):
     follow: Callable[[Run, list[Any]], None]
     terminal: bool = False
     slope: Signal | None = None  #: the rate of the function, where it may pass zero and return within an interval
+
+    @property
+    def listed(self) -> bool:
+        """Whether it is a user's event, which is listed and does not change the motion."""
+        return self.follow is list_events
 
 
 class Crossing(NamedTuple):
@@ -57,9 +65,23 @@ def guards_of(run: Run) -> list[Guard]:
     ]
 
 
-def crossings(run: Run, guards: list[Guard], interval: StepInterval) -> list[Crossing]:
-    """The guards that pass zero in an interval."""
-    return [Crossing(t, g) for g in guards if (t := _time(run, interval, g)) is not None]
+def first_crossings(run: Run, guards: list[Guard], interval: StepInterval) -> tuple[float, list[Crossing]]:
+    """The time of the first crossing in an interval, or its end, and the crossings at that time.
+
+    Users' events up to TOLERANCE later are among them, also beyond the end of the interval: the consequences may turn the
+    motion back before their functions reach zero.
+    """
+    found = _crossings(run, guards, interval)
+    if not found:
+        return interval.t, []
+    later = min(c.t for c in found) + TOLERANCE
+    if interval.t < later:
+        beyond = StepInterval(later, *interval.at(later), interval.at)
+        found = [c for c in found if not c.guard.listed] + _crossings(run, [g for g in guards if g.listed], beyond)
+    change = min((c.t for c in found if not c.guard.listed), default=np.inf)
+    end = min(change, max(c.t for c in found if c.t <= later), interval.t)
+    end = interval.t if interval.t - end <= resolution(end) else end  # no interval shorter than rounding follows
+    return end, [c for c in found if c.t <= (end + TOLERANCE if c.guard.listed else end)]
 
 
 def follow(run: Run, found: list[Crossing]) -> None:
@@ -69,17 +91,24 @@ def follow(run: Run, found: list[Crossing]) -> None:
             kind(run, causes)
 
 
+def _crossings(run: Run, guards: list[Guard], interval: StepInterval) -> list[Crossing]:
+    """The guards that pass zero in an interval; an event that has been listed already is not listed again within TOLERANCE."""
+    found = [Crossing(t, g) for g in guards if (t := _time(run, interval, g)) is not None]
+    return [c for c in found if not (c.guard.listed and c.t - run.listed.get(c.guard.cause, -np.inf) <= TOLERANCE)]
+
+
 def _time(run: Run, interval: StepInterval, guard: Guard) -> float | None:
     """The time at which a guard passes zero in an interval, or None."""
     value, t, end = guard.function, run.t, interval
     before, after = value(t, run.q, run.v), value(end.t, end.q, end.v)
-    if before == 0 and after < 0 and guard.direction < 0:  # away from zero and back within the interval: a short bounce
+    if before == 0 != after and guard.direction * after >= 0:  # it may leave zero and return within the interval: a short bounce
         width = interval.t - run.t
-        while before <= 0 and width > TOLERANCE:
+        shortest = width * BRIEFEST if guard.listed else TOLERANCE
+        while before * np.sign(after) >= 0 and width > shortest:
             width /= 2
             t, before = run.t + width, value(run.t + width, *interval.at(run.t + width))
-        if before <= 0:
-            return run.t + width
+        if before * np.sign(after) >= 0:
+            return None if guard.listed else run.t + width
     if guard.slope is not None and before > 0 and after > 0 and (lowest := _lowest(run, interval, guard, before, after)):
         end, after = lowest, value(lowest.t, lowest.q, lowest.v)
     return locate(value, t, before, end, after) if crosses(before, after, guard.direction) else None
@@ -109,6 +138,7 @@ def _speed(t: float, q: Array, v: Array, row: int, side: float) -> float:
 def list_events(run: Run, events: list[Event]) -> None:
     """Users' events; a terminal one ends the run."""
     run.occurrences += [_occurrence(run, e.name) for e in events]
+    run.listed |= dict.fromkeys(events, run.t)
     if any(e.terminal for e in events):
         run.ended = True
         run.keep()
@@ -125,53 +155,36 @@ def release(run: Run, modes: list[Any]) -> None:
 
 
 def apply_impacts(run: Run, stops: list[limits.Stop]) -> None:
-    """Joints that reach their stops."""
-    _set_on_stops(run, stops)
-    _apply_impact(run, stops)
+    """The impact of joints that reach their stops, with all that are at theirs to rounding and do not leave: one problem.
 
-
-def apply_impacts_of_pressed_joints(run: Run) -> bool:
-    """Impacts of joints that are at a stop and move into it, at the start or after another impact; True if there are any."""
-    if beyond := [s for s in run.stops if s.gap(run.t, run.q, run.v) < 0]:
-        _set_on_stops(run, beyond)
-    into = [s for s in run.stops if run.q[s.q] == s.bound and s.side * run.v[s.v] < 0]
-    if into:
-        _apply_impact(run, into)
-    return bool(beyond or into)
-
-
-def _set_on_stops(run: Run, stops: list[limits.Stop]) -> None:
-    """Set joints onto their stops, bit for bit."""
+    It is recorded before and after.  Joints whose bounce would be shorter than SHORTEST come to rest on their stops.
+    """
+    near = limits.stops_reached(run.stops, run.q, run.v, run.steps)
     run.q = run.q.copy()
-    for stop in stops:
-        run.q[stop.q] = stop.bound
-
-
-def _apply_impact(run: Run, into: list[limits.Stop]) -> None:
-    """The impact, recorded before and after; joints whose bounce would be shorter than SHORTEST come to rest on their stops."""
-    recent = [s for s in run.stops if _hit_recently(run, s)]
-    _set_on_stops(run, recent)
+    for stop in (*stops, *near):
+        run.q[stop.q] = stop.bound  # bit for bit
+    struck = [s for s in run.stops if s in stops or (s in near and s.rate(run.t, run.q, run.v) < 0)]
     run.keep()
     run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v, run.t)
     run.decide_mode()
     a = run.acceleration(run.t, run.q, run.v)
-    short = {s.v for s in run.stops if run.q[s.q] == s.bound and s.bounces_briefly(run.v, a)}
-    short |= {s.v for s in recent}
-    if short:
+    if short := {s.v for s in run.stops if run.q[s.q] == s.bound and s.bounces_briefly(run.v, a)}:
         run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short), run.t)
-    run.impact_times |= dict.fromkeys((s.name for s in into), run.t)
-    run.occurrences += [_occurrence(run, s.name) for s in into]
+    run.occurrences += [_occurrence(run, s.name) for s in struck]
     run.keep()
 
 
-def _hit_recently(run: Run, stop: limits.Stop) -> bool:
-    """Whether a joint is still at a stop that it hit less than SHORTEST ago.
-
-    Two joints that drive each other off their stops would do so without end.  A joint that bounces off does not count.
-    """
-    lately = run.t - run.impact_times.get(stop.name, -np.inf) < limits.SHORTEST
-    leaving = stop.restitution > 0 and stop.side * run.v[stop.v] > 0
-    return lately and not leaving and stop.gap(run.t, run.q, run.v) < limits.OUTSIDE
+def apply_impacts_of_pressed_joints(run: Run) -> bool:
+    """Impacts of joints that are at a stop and move into it, at the start or after another impact; True if there are any."""
+    beyond = [s for s in run.stops if s.gap(run.t, run.q, run.v) < 0]
+    near = limits.stops_reached(run.stops, run.q, run.v, run.steps)
+    if into := [s for s in run.stops if (s in beyond or s in near) and s.rate(run.t, run.q, run.v) < 0]:
+        apply_impacts(run, into)
+    elif beyond:
+        run.q = run.q.copy()
+        for stop in beyond:
+            run.q[stop.q] = stop.bound
+    return bool(beyond or into)
 
 
 def _occurrence(run: Run, name: str) -> Occurrence:
