@@ -4,7 +4,7 @@ Body i moves along x on body i − 1, with the joint coordinate q_i, so the body
 
     u = L v,   M = Lᵀ diag(m) L,   W = M⁻¹ = L⁻¹ diag(1/m) L⁻ᵀ
 
-Between strikes v is constant.  A strike is an impulse problem of all joints that are at a stop and do not leave it:
+Between strikes the acceleration W f of constant forces f is constant.  A strike is an impulse problem of all joints that are at a stop and do not leave it:
 
     v⁺ = v + W ι,   w_i = σ_i v_i⁺ + e σ_i v_i ≥ 0,   σ_i ι_i ≥ 0,   w_i ι_i = 0
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from math import inf, sqrt
 from typing import NamedTuple
 
 import torsor as ts
@@ -86,19 +87,35 @@ def _solve(A, b):
     return [A[i][n] / A[i][i] for i in range(n)]
 
 
-def reference(masses, lower, upper, q, v, duration, e, most=100):
-    """The motion without forces, in exact arithmetic."""
-    W, e, end = mobility(masses), exact(e), exact(duration)
-    bounds = [(1, [exact(x) for x in lower]), (-1, [exact(x) for x in upper])]
-    q, v, t = [exact(x) for x in q], [exact(x) for x in v], Fraction(0)
-    strikes = []
-    for _ in range(most):
-        stops = [(i, s, s * (q[i] - b[i])) for s, b in bounds for i in range(len(q))]
-        wait = min((-gap / (s * v[i]) for i, s, gap in stops if s * v[i] < 0), default=end)
-        if t + wait >= end:
-            return Motion([x + (end - t) * y for x, y in zip(q, v, strict=True)], v, strikes)
-        t, q = t + wait, [x + wait * y for x, y in zip(q, v, strict=True)]
-        at = {i: s for s, b in bounds for i in range(len(q)) if q[i] == b[i] and s * v[i] <= 0}
+def wait(gap, rate, change):
+    """The time until gap + rate t + ½ change t² is zero from above, inf if it never is; exact without a change of rate."""
+    if gap == 0:
+        return 0 if rate < 0 else -2 * rate / change if change < 0 else inf
+    square = rate * rate - 2 * change * gap
+    if square < 0:
+        return inf
+    speed = (sqrt(square) if change else abs(rate)) - rate
+    return 2 * gap / speed if speed > 0 else inf
+
+
+def reference(masses, lower, upper, q, v, duration, e, forces=None, most=100):
+    """The motion under constant joint forces; without them in exact arithmetic."""
+    number, same = (exact, 0) if forces is None else (float, 1e-13)
+    W, e, end = [[number(x) for x in row] for row in mobility(masses)], number(e), number(duration)
+    bounds = [(s, i, number(b[i])) for s, b in ((1, lower), (-1, upper)) for i in range(len(q))]
+    q, v, t, strikes = [number(x) for x in q], [number(x) for x in v], number(0), []
+    a = [sum((w * f for w, f in zip(row, forces or (), strict=False)), number(0)) for row in W]
+    while len(strikes) < most:
+        times = {(s, i): wait(s * (q[i] - b), s * v[i], s * a[i]) for s, i, b in bounds}
+        step = min(end - t, *times.values())
+        t, q = t + step, [x + step * (y + step * z / 2) for x, y, z in zip(q, v, a, strict=True)]
+        v = [y + step * z for y, z in zip(v, a, strict=True)]
+        if t >= end:
+            return Motion(q, v, strikes)
+        reached = [(s, i, b) for s, i, b in bounds if times[s, i] <= step + same or q[i] == b]
+        for _, i, b in reached:
+            q[i] = b
+        at = {i: s for s, i, _ in reached if s * v[i] <= 0}
         strikes.append((t, tuple(i for i in at if at[i] * v[i] < 0)))
         v = impact(W, v, at, e)
     raise AssertionError(f"more than {most} strikes")

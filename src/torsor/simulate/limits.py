@@ -18,8 +18,12 @@ Array: TypeAlias = np.ndarray
 
 #: bounces shorter than this [s] are dropped: the joint rests on its stop.  Under an acceleration a this loses m (a SHORTEST)²/8
 SHORTEST = 1e-8
-#: rounding of a position of 1 rad or 1 m in one step
-ROUNDING = float(np.finfo(float).eps)
+#: a strike at this share of the speed of another one less than SHORTEST before it is the end of a series that has no end: the
+#: joint comes to rest, at the cost of SLOW² of the energy.  A stop that returns all of the energy has no such series
+SLOW = 1e-8
+#: rounding of a position of 1 rad or 1 m in one step; and that of a state within a step, relative to it: the weights of DOP853's
+#: interpolation are of this size and cancel
+ROUNDING, WITHIN = float(np.finfo(float).eps), 1000
 #: an initial position at most this far outside is set to the stop [rad, m]
 OUTSIDE = 1e-9
 
@@ -113,7 +117,7 @@ def stops_reached(stops: list[Stop], q: Array, v: Array, steps: int) -> list[Sto
     Strikes at times that are equal to rounding are one impact.  All others follow each other, and differ: the first strike
     changes the velocity of the second.
     """
-    slack = ROUNDING * (steps + 8)
+    slack = ROUNDING * (steps + WITHIN)
     return [s for s in stops if s.side * v[s.v] <= 0 and abs(q[s.q] - s.bound) <= slack * (1 + abs(s.bound))]
 
 

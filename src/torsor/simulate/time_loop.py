@@ -64,6 +64,7 @@ class Run:
     occurrences: list[Occurrence] = field(default_factory=list)
     ended: bool = False
     listed: dict[Event, float] = field(default_factory=dict)  #: the time at which each event was listed last
+    strikes: dict[limits.Stop, tuple[float, float]] = field(default_factory=dict)  #: time of the last one, speed of the fastest
     internal_states: list[InternalState] = field(default_factory=list)  #: of friction and motors
 
     def __post_init__(self) -> None:

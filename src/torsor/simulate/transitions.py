@@ -165,13 +165,22 @@ def apply_impacts(run: Run, stops: list[limits.Stop]) -> None:
         run.q[stop.q] = stop.bound  # bit for bit
     struck = [s for s in run.stops if s in stops or (s in near and s.rate(run.t, run.q, run.v) < 0)]
     run.keep()
+    short = {s.v for s in struck if _ends_a_series(run, s)}
     run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v, run.t)
     run.decide_mode()
     a = run.acceleration(run.t, run.q, run.v)
-    if short := {s.v for s in run.stops if run.q[s.q] == s.bound and s.bounces_briefly(run.v, a)}:
+    if short := short | {s.v for s in run.stops if run.q[s.q] == s.bound and s.bounces_briefly(run.v, a)}:
         run.v = limits.stop_joints(run.system, run.q, run.v, sorted(short), run.t)
     run.occurrences += [_occurrence(run, s.name) for s in struck]
     run.keep()
+
+
+def _ends_a_series(run: Run, stop: limits.Stop) -> bool:
+    """Whether a strike is much slower than those just before it: joints that drive each other onto their stops without end."""
+    speed, (then, fastest) = abs(float(run.v[stop.v])), run.strikes.get(stop, (-np.inf, 0.0))
+    fastest = max(fastest, speed) if run.t - then < limits.SHORTEST else speed
+    run.strikes[stop] = run.t, fastest
+    return stop.restitution < 1 and speed < limits.SLOW * fastest
 
 
 def apply_impacts_of_pressed_joints(run: Run) -> bool:
