@@ -101,17 +101,28 @@ def _time(run: Run, interval: StepInterval, guard: Guard) -> float | None:
     """The time at which a guard passes zero in an interval, or None."""
     value, t, end = guard.function, run.t, interval
     before, after = value(t, run.q, run.v), value(end.t, end.q, end.v)
-    if before == 0 != after and guard.direction * after >= 0:  # it may leave zero and return within the interval: a short bounce
-        width = interval.t - run.t
-        shortest = width * BRIEFEST if guard.listed else TOLERANCE
-        while before * np.sign(after) >= 0 and width > shortest:
-            width /= 2
-            t, before = run.t + width, value(run.t + width, *interval.at(run.t + width))
+    if before == 0 != after and guard.direction * after >= 0:
+        t, before = _departure(run, interval, guard, after)
         if before * np.sign(after) >= 0:
-            return None if guard.listed else run.t + width
+            return None if guard.listed else t
     if guard.slope is not None and before > 0 and after > 0 and (lowest := _lowest(run, interval, guard, before, after)):
         end, after = lowest, value(lowest.t, lowest.q, lowest.v)
     return locate(value, t, before, end, after) if crosses(before, after, guard.direction) else None
+
+
+def _departure(run: Run, interval: StepInterval, guard: Guard, after: float) -> tuple[float, float]:
+    """A time, and the value, at which a guard that is zero at the start has left zero to return: a short bounce.
+
+    If it does not leave zero on that side, as a joint at rest, the value has the sign of ``after``, or is zero.
+    """
+    if guard.slope is not None and (top := _turn(run, interval, guard.slope)):
+        return top.t, guard.function(top.t, top.q, top.v)
+    before, width = 0.0, interval.t - run.t
+    shortest = width * BRIEFEST if guard.listed else TOLERANCE
+    while before * np.sign(after) >= 0 and width > shortest:
+        width /= 2
+        before = guard.function(run.t + width, *interval.at(run.t + width))
+    return run.t + width, before
 
 
 def _lowest(run: Run, interval: StepInterval, guard: Guard, before: float, after: float) -> StepInterval | None:
@@ -122,7 +133,13 @@ def _lowest(run: Run, interval: StepInterval, guard: Guard, before: float, after
     slope, h = guard.slope, interval.t - run.t
     assert slope is not None
     first, last = slope(run.t, run.q, run.v), slope(interval.t, interval.q, interval.v)
-    if not first < 0 < last or min(before, after) > (last - first) * h:
+    return _turn(run, interval, slope) if first < 0 < last and min(before, after) <= (last - first) * h else None
+
+
+def _turn(run: Run, interval: StepInterval, slope: Signal) -> StepInterval | None:
+    """The interval up to the time at which a slope changes its sign, or None."""
+    first, last = slope(run.t, run.q, run.v), slope(interval.t, interval.q, interval.v)
+    if not first * last < 0:
         return None
     t = locate(slope, run.t, first, interval, last)
     return StepInterval(t, *interval.at(t), interval.at)
