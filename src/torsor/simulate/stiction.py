@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.errors import ArgumentError, SingularError
+from torsor.kernels.losses import LOADS
 from torsor.model import Model
 from torsor.simulate import complementarity
 
@@ -37,7 +38,8 @@ class DryFriction(NamedTuple):
     """The dry friction of each coordinate by its law, at a velocity and a load; every field is (n,).
 
     ``hold`` is the range of friction at rest, ``slide`` that at the present speed: both as (lower, upper) bounds of φ,
-    so −F₋ and F₊.  ``drag`` is the rest of the laws' forces, which vanishes at rest.
+    so −F₋ and F₊.  ``drag`` is the rest of the laws' forces, which vanishes at rest: the viscous part of laws that can hold a
+    joint, and the whole force of those that cannot (:class:`~torsor.model.friction.Smooth`).
     """
 
     hold: tuple[np.ndarray, np.ndarray]
@@ -59,8 +61,11 @@ def dry_friction(model: Model, v: np.ndarray, *, load: np.ndarray | None = None)
             if law is None or law.states:
                 continue
             at, rate = model.v_start[i] + d, rates[i][d]
-            hold, slide = law.breakaway(float(loads[at])), law.kinetic(rate, float(loads[at]))
-            for row, levels in ((0, hold), (2, slide)):
+            hold = law.breakaway(float(loads[at]))
+            if not any(hold):  # one value at every velocity: no direction to choose
+                table[4, at] += k * law.steady(rate, float(loads[at]))
+                continue
+            for row, levels in ((0, hold), (2, law.kinetic(rate, float(loads[at])))):
                 low, high = sorted((-k * levels.backward, k * levels.forward))
                 table[row, at] += low
                 table[row + 1, at] += high
@@ -70,8 +75,8 @@ def dry_friction(model: Model, v: np.ndarray, *, load: np.ndarray | None = None)
 
 def sticking_rows(model: Model) -> tuple[int, ...]:
     """The rows of v whose friction laws can hold a joint at rest, under some load; laws with an internal state are left out."""
-    low, high = dry_friction(model, np.zeros(model.nv), load=np.ones(model.nv)).hold
-    return tuple(int(k) for k in np.flatnonzero((low != 0) | (high != 0)))
+    holds = [dry_friction(model, np.zeros(model.nv), load=np.full(model.nv, load)).hold for load in LOADS]
+    return tuple(int(k) for k in np.flatnonzero(np.any(holds, axis=(0, 1))))
 
 
 def accelerations(M: np.ndarray, f: np.ndarray, v: np.ndarray, dry: DryFriction) -> Sliding:
