@@ -110,10 +110,21 @@ def test_drive_torque_inverts_motor_torque():
     drive = Drive(motor, LOSSY)
     for torque, w, a in ((30.0, 2.0, 5.0), (-30.0, 2.0, -5.0), (30.0, -2.0, 40.0)):
         needed = drive.motor_torque(torque, w, acceleration=a)
-        by_hand = torque / 50 * (1 / 0.8 if torque * w > 0 else 0.7) + (2e-5 + 1e-6) * 50 * a + 1e-4 * 50 * w
+        load = torque / 50 + (2e-5 + 1e-6) * 50 * a  # τ_motor of MR §8.9.2, in which the rotor counts
+        by_hand = load * (1 / 0.8 if load * w > 0 else 0.7) + 1e-4 * 50 * w
         assert needed == pytest.approx(by_hand, rel=1e-14)
         assert drive.torque(needed, w, acceleration=a) == pytest.approx(torque, rel=1e-13)
         assert drive.current(torque, w, acceleration=a) == pytest.approx(by_hand / 0.05)
+
+
+def test_drive_current_is_that_of_the_book():
+    """I_com = τ_motor/(η k_t), τ_motor = τ_gear/G + I_rotor G θ̈ (MR §8.9.2): (0.4 + 0.3)/(0.8 · 0.05) = 17.5 A."""
+    drive = Drive(Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=1e-5), Gearbox(100, 0.8))
+    assert drive.current(40.0, speed=1.0, acceleration=300.0) == pytest.approx(17.5, rel=1e-14)
+    by_parts = [drive.current(40.0, 1.0), drive.current(0.0, 1.0, acceleration=300.0)]
+    np.testing.assert_allclose(by_parts, [10.0, 7.5], rtol=1e-14)
+    link = 40.0 / 300.0  # the torque accelerates this inertia: (I_link + G² I_rotor) θ̈ = ηG k_t I (MR Exercise 8.9)
+    assert (link + drive.apparent_inertia) * 300.0 == pytest.approx(0.8 * 100 * 0.05 * 17.5, rel=1e-14)
 
 
 def test_drive_saturated_torque_is_limited_by_current_and_voltage():

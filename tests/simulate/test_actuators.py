@@ -383,6 +383,7 @@ def test_simulate_refuses_wrong_actuators(slider, options, words):
     ({"joint1": 5.0}, "an actuator must be one or a list of Gain, Limit.*not float"),
     ({"joint1": [Gain(1.0), "lag"]}, "not str"),
     ({"joint1": Lag}, "not Lag"),
+    ({"joint1": Latency(1e12)}, r"delay is 1e\+12 s, which is 1e\+14 steps of dt = 0.01 s; at most 10000 .* memory"),
     ({"joint1": Latency(0.015)}, r"delay is 0.015 s, which is 1.5 steps of dt = 0.01 s; .* such as 0.02 s"),
     ({"joint1": PositionServo(per_step([1.0] * 10), 0.0)}, r"actuators\['joint1'\]: PositionServo: kp must be one number, or"),
     ({"joint1": PositionServo(per_robot([[1.0, 2.0]]), 0.0)}, "with one number per robot"),

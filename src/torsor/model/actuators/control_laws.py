@@ -22,6 +22,8 @@ Response = tuple[Scalar, list[Scalar]]
 
 #: relative difference up to which a delay is a multiple of dt
 MULTIPLE = 1e-9
+#: largest delay in steps: each is a number of memory, of every robot, and an input of the kernel of a rollout
+STEPS_OF_DELAY = 10_000
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,12 @@ class Latency(ActuatorLaw):
         return ()
 
     def memory_size(self, dt: float) -> int:
+        if self.delay > STEPS_OF_DELAY * dt:
+            raise ArgumentError(
+                f"Latency: delay is {self.delay:g} s, which is {self.delay / dt:.3g} steps of dt = {dt:g} s; at most "
+                f"{STEPS_OF_DELAY} are allowed, as each step is a number of the actuator's memory: give a shorter delay, or "
+                "a longer dt"
+            )
         steps = round(self.delay / dt)
         if abs(self.delay - steps * dt) > MULTIPLE * max(self.delay, dt):
             raise ArgumentError(

@@ -12,14 +12,16 @@ from torsor.scalar import Scalar
 
 @dataclass(frozen=True)
 class Drive:
-    """τ = ηG (τ_m − I_rotor G θ̈ − friction): a motor behind a gearbox.
+    """τ + G² I_rotor θ̈ = ηG (τ_m − friction): a motor behind a gearbox.
 
     ``speed``, ``acceleration`` and ``torque`` are the joint's [rad/s, rad/s², N·m]; the motor's are called so.  ``torque`` is
     the output torque of the gear, which is the result of ``robot.inverse_dynamics`` for a robot without armature.
+    As in MR §8.9.2, I = τ_motor/(η k_t) with τ_motor = τ/G + I_rotor G θ̈: the efficiency counts for the rotor too, so the
+    rotor is an armature of G² I_rotor at the joint.
 
     >>> drive = Drive(Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=1e-5), Gearbox(100, 0.8))
-    >>> drive.motor_torque(40.0, speed=1.0, acceleration=10.0)  # 40/(0.8·100) for the load, 1e-5·100·10 for the rotor
-    0.51
+    >>> drive.motor_torque(40.0, speed=1.0, acceleration=40.0)  # (40/100 for the load + 1e-5·100·40 for the rotor)/0.8
+    0.55
     >>> round(drive.apparent_inertia, 12)
     0.1
     """
@@ -30,11 +32,7 @@ class Drive:
     @property
     def apparent_inertia(self) -> Scalar:
         """G² (I_rotor + I_gears) [kg·m²]: reflected inertia at the joint (MR §8.9.2)."""
-        return self.gearbox.ratio**2 * self._rotating_inertia
-
-    @property
-    def _rotating_inertia(self) -> Scalar:
-        return self.motor.rotor_inertia + self.gearbox.inertia
+        return self.gearbox.ratio**2 * (self.motor.rotor_inertia + self.gearbox.inertia)
 
     def inertia(self, load: Scalar) -> Scalar:
         """I_link + G² I_rotor [kg·m²]: load and drive together, about the joint."""
@@ -45,24 +43,25 @@ class Drive:
         return self.gearbox.input_speed(speed)
 
     def motor_torque(self, torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
-        """τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w) [N·m]: motor torque (MR 8.112 for one axis).
+        """τ_m = (τ/G + I_rotor G θ̈)/η + friction(G w) [N·m]: motor torque, k_t I (MR §8.9.2; 8.112 for one axis).
 
-        τ_m = k_t I.  Where the load drives, ηG is G/η_b; see :class:`Gearbox`.
+        Where load and rotor drive, 1/η is η_b; see :class:`Gearbox`.
         """
-        tau = self.gearbox.input_torque(torque, speed)
-        return (
-            tau
-            + self._rotating_inertia * (self.gearbox.ratio * acceleration)
-            + self.motor.friction_torque(self.motor_speed(speed))
-        )
+        tau = self.gearbox.input_torque(torque + self.apparent_inertia * acceleration, speed)
+        return tau + self.motor.friction_torque(self.motor_speed(speed))
 
     def torque(self, motor_torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
-        """τ = ηG (τ_m − I_rotor G θ̈ − friction(G w)) [N·m]: the inverse of :meth:`motor_torque`."""
-        rotor = self._rotating_inertia * (self.gearbox.ratio * acceleration)
-        return self.gearbox.output_torque(motor_torque - rotor - self.motor.friction_torque(self.motor_speed(speed)), speed)
+        """τ = ηG (τ_m − friction(G w)) − G² I_rotor θ̈ [N·m]: the inverse of :meth:`motor_torque`."""
+        tau = self.gearbox.output_torque(motor_torque - self.motor.friction_torque(self.motor_speed(speed)), speed)
+        return tau - self.apparent_inertia * acceleration
 
     def current(self, torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:
-        """The current [A] for a joint torque."""
+        """I = (τ/G + I_rotor G θ̈)/(η k_t) [A], plus that for the motor's friction (MR §8.9.2).
+
+        >>> drive = Drive(Motor(torque_constant=0.05, resistance=0.5, rotor_inertia=1e-5), Gearbox(100, 0.8))
+        >>> round(drive.current(40.0, speed=1.0, acceleration=300.0), 9)  # (0.4 + 0.3)/(0.8·0.05)
+        17.5
+        """
         return self.motor.current(self.motor_torque(torque, speed, acceleration=acceleration))
 
     def saturated_torque(self, torque: Scalar, speed: Scalar, *, acceleration: Scalar = 0) -> Scalar:

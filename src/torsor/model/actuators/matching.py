@@ -16,15 +16,14 @@ def load_acceleration(
     opposing_torque: Scalar = 0,
     efficiency: Scalar = 1,
 ) -> Scalar:
-    """θ̈ = (ηG τ_m − τ_L)/(I_link + ηG² I_rotor) [rad/s²] (MR Exercise 8.9, there with η = 1 and τ_L = 0).
+    """θ̈ = (ηG τ_m − τ_L)/(I_link + G² I_rotor) [rad/s²] (MR Exercise 8.9, there with η = 1 and τ_L = 0).
 
-    ``opposing_torque`` τ_L [N·m] acts on the load: friction, or gravity.  From ηG (τ_m − I_rotor G θ̈) = I_link θ̈ + τ_L.
+    ``opposing_torque`` τ_L [N·m] acts on the load: friction, or gravity.  η as in :class:`Drive`.
 
     >>> load_acceleration(ratio=10, motor_torque=1.0, load_inertia=0.5, rotor_inertia=0.005)
     10.0
     """
-    pull = efficiency * ratio
-    return (pull * motor_torque - opposing_torque) / (load_inertia + pull * ratio * rotor_inertia)
+    return (efficiency * ratio * motor_torque - opposing_torque) / (load_inertia + ratio**2 * rotor_inertia)
 
 
 def inertia_matching_ratio(
@@ -37,7 +36,7 @@ def inertia_matching_ratio(
 ) -> Scalar:
     """G* = √(I_link/I_rotor): dθ̈/dG = 0, where reflected rotor inertia and link inertia are equal (MR Exercise 8.9).
 
-    Against an opposing torque τ_L [N·m] the ratio must grow: G* = s + √(s² + I_link/(η I_rotor)) with s = τ_L/(η τ_m); then it
+    Against an opposing torque τ_L [N·m] the ratio must grow: G* = s + √(s² + I_link/I_rotor) with s = τ_L/(η τ_m); then it
     depends on ``motor_torque`` τ_m, and a gear's efficiency η counts.  Inertias in kg·m².
 
     >>> inertia_matching_ratio(0.5, 0.005)
@@ -47,7 +46,7 @@ def inertia_matching_ratio(
     require("inertia_matching_ratio", "rotor_inertia", rotor_inertia, "kg·m²", above=0)
     require("inertia_matching_ratio", "efficiency", efficiency, "(a fraction)", above=0)
     require("inertia_matching_ratio", "opposing_torque", opposing_torque, "N·m")
-    matched = load_inertia / (efficiency * rotor_inertia)
+    matched = load_inertia / rotor_inertia
     if is_constant(opposing_torque) and opposing_torque == 0:
         return sqrt(matched)
     if motor_torque is None:

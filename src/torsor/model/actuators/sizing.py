@@ -154,7 +154,7 @@ class SizingReport:
 def size_motor(
     drive: Drive, *, speeds: ArrayLike, torques: ArrayLike, dt: float, accelerations: ArrayLike | None = None, name: str = ""
 ) -> SizingReport:
-    """Motor torque of a joint's motion: τ_m = τ/(ηG) + I_rotor G θ̈ + friction(G w), sample by sample.
+    """Motor torque of a joint's motion: τ_m = (τ/G + I_rotor G θ̈)/η + friction(G w), sample by sample.
 
     ``speeds`` [rad/s] and ``torques`` [N·m] are the joint's, ``(T,)``, every ``dt`` seconds.  The rotor's share needs
     ``accelerations`` [rad/s²]; without them they are differences of the speeds.
@@ -173,7 +173,8 @@ def size_motor(
             raise ArgumentError(f"{label} has shape {given.shape}, expected that of speeds, {w.shape}")
     times = dt * np.arange(len(w))
     motor_speed, motor_torque = _array(drive.motor_speed(w)), _array(drive.motor_torque(tau, w, acceleration=a))
-    work, loss = np.trapezoid(tau * w, times), np.trapezoid(_array(drive.gearbox.loss(tau, w)), times)
+    geared = tau + drive.apparent_inertia * a  # the gear carries the rotor's share too (MR §8.9.2)
+    work, loss = np.trapezoid(tau * w, times), np.trapezoid(_array(drive.gearbox.loss(geared, w)), times)
     return SizingReport(name, drive, times, motor_speed, motor_torque, float(work), float(loss))
 
 
