@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,6 +20,7 @@ from torsor.support.user_arrays import as_array
 if TYPE_CHECKING:
     from torsor.model.actuators import Drive
     from torsor.robot import Robot
+    from torsor.simulate.system import System
 
 Array: TypeAlias = np.ndarray
 
@@ -66,8 +67,15 @@ class HeldForces:
 Control = Law | HeldForces
 
 
-def control_of(robot: Robot, control: Any, duration: float) -> Control:
-    """The ``control`` of a simulation, as users give it."""
+def control_of(system: System, control: Any, duration: float) -> Control:
+    """The ``control`` of a simulation, as users give it; the functions returned take the whole state."""
+    found = _control_of(system.robot, control, duration)
+    if isinstance(found, HeldForces):
+        return replace(found, sample=system.of_full_state(found.sample))
+    return system.of_full_state(found)
+
+
+def _control_of(robot: Robot, control: Any, duration: float) -> Control:
     if control is None:
         return _constant_forces(np.zeros(robot.nv))
     if isinstance(control, SampledController):
@@ -130,8 +138,12 @@ def _name(function: Callable[..., Any]) -> str:
     return "the controller" if name == "<lambda>" else f"the controller {name!r}"
 
 
-def actuator_forces(robot: Robot, command: Control, actuators: Any, memory: Any, dt: float) -> HeldForces:
-    """The joint forces of actuators under commands: their memory advances at ticks, dt apart, as in a rollout."""
+def actuator_forces(system: System, command: Control, actuators: Any, memory: Any, dt: float) -> HeldForces:
+    """The joint forces of actuators under commands: their memory advances at ticks, dt apart, as in a rollout.
+
+    Servos read the motors of elastic joints, not the links.
+    """
+    robot = system.robot
     found = actuation(robot, actuators, dt)
     numbers, size = found.coefficients.tolist(), found.memory_size
     start = np.zeros(size) if memory is None else as_vector(memory, "actuator_memory", size, "the memory", ("is", "be"))
@@ -142,7 +154,7 @@ def actuator_forces(robot: Robot, command: Control, actuators: Any, memory: Any,
 
     def respond(t: float, q: Array, v: Array) -> tuple[list[Any], list[Any]]:
         u = given if isinstance(command, HeldForces) else command(t, q, v)
-        return joint_forces(found.paths, u.tolist(), q.tolist(), v.tolist(), now, numbers)
+        return joint_forces(found.paths, u.tolist(), *(x.tolist() for x in system.motor_coordinates(q, v)), now, numbers)
 
     def tick(t: float, q: Array, v: Array) -> Array:
         nonlocal ticks, now, following, given
@@ -168,15 +180,14 @@ def _ticks_per_sample(command: HeldForces, dt: float) -> int:
     return count
 
 
-def limit_by_drives(robot: Robot, control: Control, drives: Mapping[str, Drive]) -> Law:
+def limit_by_drives(system: System, command: Law, drives: Mapping[str, Drive]) -> Law:
     """Joint forces after the drives: commands beyond a motor's current and voltage limits are clipped (MR §8.9.1)."""
-    rows = rows_of(robot, drives)
-    command = control.sample if isinstance(control, HeldForces) else control
+    rows = rows_of(system.robot, drives)
 
     def law(t: float, q: Array, v: Array) -> Array:
-        tau = np.array(command(t, q, v))
+        tau, w = np.array(command(t, q, v)), system.motor_coordinates(q, v)[1]
         for k, drive in rows:
-            tau[k] = drive.saturated_torque(float(tau[k]), float(v[k]))
+            tau[k] = drive.saturated_torque(float(tau[k]), float(w[k]))
         return tau
 
     return law

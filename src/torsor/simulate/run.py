@@ -27,7 +27,7 @@ from torsor.simulate.result import Interrupted, Result, SimulationStopped, names
 from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
 from torsor.simulate.system import ClosedLinkage, ElasticTree, InternalState, RigidTree, StickingTree, System
-from torsor.simulate.windings import COMMANDS, Windings
+from torsor.simulate.windings import COMMANDS, SECOND_ORDER, Windings, with_rotor_inertias
 from torsor.support.progress import Progress
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ def simulate(
     ``actuators={joint: [PositionServo(100, 5), Limit(-50, 50)]}`` turn the control's entries at these joints from commands into
     joint forces, as in :func:`rollout`: their memory, initially ``actuator_memory`` or zero, advances in steps of dt.
     ``drives={joint: Drive}`` clip forces to the motor's limits, or with ``command="voltage"`` read the control's entries as
-    volts, with currents that follow L dI/dt; ``springs`` make joints elastic, their ``motors`` (θ, ω) start with the joints.
+    volts, with currents that follow L dI/dt; G² I_rotor counts as the joint's armature.  ``springs`` make joints elastic, their
+    ``motors`` (θ, ω) start with the joints; actuators, drives and encoders are on the motor's side, control gets q, v of links.
     Loops and ``constraints`` are satisfied by "projection", to rounding, by Baumgarte's (decay, stiffness), or drift (None);
     singular positions of a linkage are passed on the branch of arrival.  ``active={name: flag}`` leaves some of them out for
     the whole run; a gait is one run per phase, with ``robot.constrained(...).impact(q, v, active=...)`` where feet touch down.
@@ -105,14 +106,15 @@ def simulate(
     >>> bool(abs(fall.energy - fall.energy[0]).max() < 1e-8)
     True
     """
+    robot, omitted = with_rotor_inertias(robot, drives or {}, springs)
     start = [np.array(x) for x in one_state(robot, q=q, v=v)]
     every = _check_arguments(duration, dt, tolerance, integrator, record, max_steps)
     laws, losses = wrench_laws(robot, wrenches, expressed_in), losses_of(robot.model, damping, friction)
     system = _system(robot, tuple(laws), constraints, stabilization, springs, losses, active)
-    steady = control_of(robot, control, duration)
+    steady = control_of(system, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
     if actuators is not None and actuators != {}:
-        steady = actuator_forces(robot, steady, actuators, actuator_memory, dt)
+        steady = actuator_forces(system, steady, actuators, actuator_memory, dt)
     elif actuator_memory is not None:
         raise ArgumentError("actuator_memory is given, but no actuators; give actuators={joint: ...}, or omit it")
     forces, internal_states = _forces(system, steady, drives or {}, command, list(laws.values()))
@@ -124,7 +126,9 @@ def simulate(
     )  # fmt: skip
     how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses._asdict()}
     info = {**names_of(robot), **how, "held": isinstance(steady, HeldForces) and not (steady.law or drives)}
-    if notes := notes_on_omitted_losses(robot.description, losses, springs is not None):
+    if integrator == "rk4" and any(isinstance(m, Windings) and m.affects_motion for m in internal_states):
+        omitted.append(SECOND_ORDER)
+    if notes := omitted + notes_on_omitted_losses(robot.description, losses, springs is not None):
         info["notes"] = notes
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
     if columns := {k: names for m in internal_states for k, names in m.columns().items()}:
@@ -221,20 +225,19 @@ def _forces(
     if command not in COMMANDS:
         raise UnknownName("command", command, COMMANDS)
     voltages = command == "voltage"
-    if voltages and (not drives or system.inertias):
-        raise ArgumentError('command="voltage" needs drives={joint: Drive}, and joints without springs=')
-    robot, box = system.robot, [np.zeros(system.robot.nv)]
+    if voltages and not drives:
+        raise ArgumentError('command="voltage" needs drives={joint: Drive}')
+    box = [np.zeros(system.robot.nv)]
     held: Law = lambda t, q, v: box[0]  # noqa: E731
     law, sample = (steady.law or held, steady.sample) if isinstance(steady, HeldForces) else (steady, held)
     internal_states = list(system.internal_states)
     if drives and not voltages:
-        law = limit_by_drives(robot, law, drives)
+        law = limit_by_drives(system, law, drives)
     if voltages or any(d.motor.thermal for d in drives.values()):
-        windings = Windings(robot, drives, law, voltages)
+        windings = Windings(system, drives, law, voltages)
         law = windings.law if voltages else law
         internal_states.append(windings)
-    of = system.of_full_state
-    return time_loop.Forces(of(law), of(sample), [of(w) for w in wrenches], box), internal_states
+    return time_loop.Forces(law, sample, [system.of_full_state(w) for w in wrenches], box), internal_states
 
 
 def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:

@@ -33,7 +33,7 @@ REDUNDANT = 1e-12
 
 
 class InternalState(Protocol):
-    """First-order internal states, solved from the beginning of a step to any time within it."""
+    """First-order internal states, solved from the beginning of a step to any time within it; q and v are the whole state."""
 
     affects_motion: bool
 
@@ -116,6 +116,10 @@ class System:
 
     def robot_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The coordinates of the robot, without those of its motors."""
+        return q, v
+
+    def motor_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The coordinates of the robot on the side of its motors: θ and ω in the places of elastic joints."""
         return q, v
 
     def of_full_state(self, law: Law) -> Law:
@@ -311,6 +315,13 @@ class ElasticTree(System):
 
     def robot_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
         return q[: self.robot.nq], v[: self.robot.nv]
+
+    def motor_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
+        n, k, across = self.robot.nq, self.robot.nv, self.elastic.elastic.transmissions
+        at, speed = q[..., :n].copy(), v[..., :k].copy()
+        at[..., [t.q for t in across]] = q[..., n:]
+        speed[..., [t.v for t in across]] = v[..., k:]
+        return at, speed
 
     def of_full_state(self, law: Law) -> Law:
         return lambda t, q, v: law(t, *self.robot_coordinates(q, v))

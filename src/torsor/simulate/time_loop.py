@@ -113,17 +113,15 @@ class Run:
     def keep_state(self, q: Array, v: Array, row: RecordRow) -> None:
         """Add a state, its forces and the internal states to the record."""
         t = row.t
-        own = self.system.robot_coordinates(q, v)
         tau, wrenches = self._forces(t, q, v)
-        self.record.add(t, q, v, tau, *wrenches, *(x for m in self.internal_states for x in m.states(t, *own)), **row.flags)
+        self.record.add(t, q, v, tau, *wrenches, *(x for m in self.internal_states for x in m.states(t, q, v)), **row.flags)
 
     def begin_internal_states(self) -> None:
         """End or begin a step of the internal states."""
         if self.internal_states:
-            own = self.system.robot_coordinates(self.q, self.v)
             tau = self.forces.law(self.t, self.q, self.v)
             for state in self.internal_states:
-                state.begin(self.t, *own, tau)
+                state.begin(self.t, self.q, self.v, tau)
 
 
 class Grid(NamedTuple):

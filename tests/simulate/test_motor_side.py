@@ -1,0 +1,166 @@
+"""Drives, actuators and encoders of elastic joints are on the motor's side; a drive's rotor has its inertia in the motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import torsor as ts
+from torsor.actuators import Drive, Gearbox, Motor, PositionServo, Thermal, VelocityServo
+from torsor.errors import ArgumentError
+from torsor.flexible import Spring, elastic_joints
+from torsor.simulate import simulate
+
+LINK, ROTOR, K, D = 2.0, 0.05, 30.0, 0.4
+SPRING = Spring(K, D, rotor_inertia=ROTOR)
+EXACT = {"rtol": 1e-12, "atol": 1e-12, "method": "DOP853"}
+
+
+def wheel(inertia=LINK, **joint) -> ts.Robot:
+    build = ts.Builder("wheel").link("g").link("w", mass=1, inertia=(inertia, inertia, inertia))
+    return build.joint("j", "continuous", "g", "w", **joint).build()
+
+
+def two_masses(torque, duration, start=(0.0, 0.0, 0.0, 0.0), rotor=ROTOR):
+    """(q, v, θ, ω) at the end: LINK v̇ = τ_e, rotor ω̇ = τ(t, θ, ω) − τ_e, by SciPy."""
+
+    def rate(t, y):
+        q, v, theta, omega = y
+        across = K * (theta - q) + D * (omega - v)
+        return [v, across / LINK, omega, (torque(t, theta, omega) - across) / rotor]
+
+    return solve_ivp(rate, (0, duration), start, **EXACT).y[:, -1]
+
+
+def final_state(run):
+    return [run.q[-1, 0], run.v[-1, 0], run.theta[-1, 0], run.omega[-1, 0]]
+
+
+# -- the motor's side --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_voltage_limit_of_a_drive_counts_at_the_speed_of_the_motor(integrator):
+    """τ = k (V − k ω)/R at full voltage: a motor with a no-load speed of 10 rad/s does not exceed it."""
+    motor = Motor(torque_constant=1.0, resistance=2.0, max_voltage=10.0)
+    run = simulate(
+        wheel(), [0.0], [0.0], 0.5, [1e6], drives={"j": Drive(motor)}, springs=SPRING, integrator=integrator, dt=2e-4,
+        tolerance=1e-11,
+    )  # fmt: skip
+    expected = two_masses(lambda t, theta, omega: (10 - omega) / 2, 0.5)
+    np.testing.assert_allclose(final_state(run), expected, rtol=1e-9)
+    assert run.omega.max() <= motor.no_load_speed
+    assert run.omega.max() > 1.5 * run.v.max()  # the link is slower, so its speed would be the wrong one
+
+
+def test_voltage_command_drives_the_motor_of_an_elastic_joint():
+    motor = Motor(torque_constant=1.0, resistance=2.0)
+    run = simulate(wheel(), [0.0], [0.0], 0.5, [8.0], drives={"j": Drive(motor)}, springs=SPRING, command="voltage", dt=2e-4)
+    np.testing.assert_allclose(final_state(run), two_masses(lambda t, theta, omega: (8 - omega) / 2, 0.5), rtol=1e-9)
+    np.testing.assert_allclose(run.states["current"][:, 0], (8 - run.omega[:, 0]) / 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("servo", [PositionServo(40.0, 1.5), VelocityServo(3.0)], ids=["position", "velocity"])
+def test_servo_reads_the_motor_of_an_elastic_joint(servo):
+    laws = {PositionServo: lambda t, x, w: 40 * (0.7 - x) - 1.5 * w, VelocityServo: lambda t, x, w: 3 * (0.7 - w)}
+    run = simulate(wheel(), [0.0], [0.0], 0.5, [0.7], actuators={"j": servo}, springs=SPRING, dt=2e-4)
+    np.testing.assert_allclose(final_state(run), two_masses(laws[type(servo)], 0.5), rtol=1e-9)
+
+
+def test_encoders_read_the_motor_and_the_controller_reads_the_link():
+    sensors = {"angle": ts.Sensor("encoder", "j"), "speed": ts.Sensor("tachometer", "j")}
+    run = simulate(wheel(), [0.0], [0.0], 0.3, lambda t, q, v: 5 - q, springs=SPRING, sensors=sensors)
+    np.testing.assert_array_equal(run.sensors["angle"], run.theta)
+    np.testing.assert_array_equal(run.sensors["speed"], run.omega)
+    np.testing.assert_array_equal(run.tau, 5 - run.q)
+    assert np.abs(run.theta - run.q).max() > 1e-2
+
+
+def test_rigid_joint_beside_an_elastic_one_is_read_at_the_joint():
+    arm = ts.robots.two_link()
+    sensors = {name: ts.Sensor("encoder", name) for name in arm.joints}
+    run = arm.simulate([0.1, 0.2], [0, 0], 0.05, springs={"joint2": Spring(500.0, rotor_inertia=0.1)}, sensors=sensors)
+    np.testing.assert_array_equal(run.sensors["joint1"][:, 0], run.q[:, 0])
+    np.testing.assert_array_equal(run.sensors["joint2"], run.theta)
+
+
+# -- the rotor's inertia -----------------------------------------------------------------------------------------
+
+GEARED = Drive(Motor(torque_constant=1.0, resistance=2.0, rotor_inertia=3e-4), Gearbox(50, inertia=1e-4))  # 1 kg·m² reflected
+
+
+def test_rotor_inertia_of_a_drive_counts_as_armature():
+    """(2 + 50²·4e-4) a = 6: a = 2 rad/s²; the kinetic energy has the rotor's."""
+    run = simulate(wheel(), [0.0], [0.0], 1.0, [6.0], drives={"j": GEARED})
+    assert run.v[-1, 0] == pytest.approx(2.0, rel=1e-12)
+    assert run.energies["kinetic"][-1] == pytest.approx(0.5 * (LINK + 1.0) * 2.0**2, rel=1e-12)
+    assert run.audit().worst < 1e-12
+    assert run.notes == ()
+    assert not any(wheel().joint("j").armature)
+
+
+def test_rotor_inertia_of_a_drive_is_the_motor_of_an_elastic_joint():
+    run = simulate(wheel(), [0.0], [0.0], 0.5, [6.0], drives={"j": GEARED}, springs=Spring(K, D), dt=5e-4)
+    np.testing.assert_allclose(final_state(run), two_masses(lambda t, theta, omega: 6.0, 0.5, rotor=1.0), rtol=1e-9)
+    assert run.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("robot", "springs", "inertia", "words"),
+    [
+        (wheel(armature=1.0), None, LINK + 1.0, "the robot has an armature there"),
+        (
+            wheel().with_rotors({"j": {"ratio": 10, "inertia": (0.01, 0.01, 0.01), "mass": 1e-3}}),
+            None,
+            LINK + 1.0,
+            "the robot has a rotor there",
+        ),
+        (wheel(), Spring(1e7, rotor_inertia=1.0), LINK + 1.0, "its spring has a rotor_inertia"),
+        (wheel(), {"j": Spring(1e7, rotor_inertia=1.0)}, LINK + 1.0, "its spring has a rotor_inertia"),
+        (wheel(), elastic_joints(wheel(), Spring(1e7, rotor_inertia=1.0)), LINK + 1.0, "are made already"),
+    ],
+    ids=["armature", "rotor", "spring", "spring of a joint", "elastic joints"],
+)
+def test_rotor_inertia_is_never_counted_twice(robot, springs, inertia, words):
+    """The inertia that is there already counts alone, and a note gives the reason."""
+    run = simulate(robot, [0.0], [0.0], 0.2, [6.0], drives={"j": GEARED}, springs=springs, dt=2e-4)
+    assert run.v[-1, 0] == pytest.approx(0.2 * 6.0 / inertia, rel=2e-3)
+    assert [note for note in run.notes if "rotor inertia of the drive of j is left out" in note and words in note]
+
+
+def test_drive_of_a_mimic_joint_is_refused():
+    arm = ts.robots.two_link().with_mimic("joint2", "joint1", 2.0)
+    with pytest.raises(ArgumentError, match="'joint2' is a mimic joint; give the drive to the joint it follows"):
+        arm.simulate([0.0], [0.0], 0.1, drives={"joint2": GEARED})
+
+
+# -- the order of windings ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inductance", [0, 0.02])
+def test_windings_with_temperature_are_of_second_order(inductance):
+    """Against SciPy on (w, T, I): halving dt divides the error of speed and temperature by four, and a note gives the order."""
+    J, k, R0 = 0.01, 0.05, 0.5
+    thermal = Thermal(resistance=2, capacitance=0.05, max_temperature=150)
+    motor = Motor(torque_constant=k, resistance=R0, inductance=inductance, thermal=thermal)
+
+    def volts(t):
+        return 12 * np.cos(3 * t) + 3
+
+    def rate(t, y):
+        w, T, I = y
+        R = R0 * (1 + 0.00385 * (T - 25))
+        I = I if inductance else (volts(t) - k * w) / R
+        return [k * I / J, (I * I * R - (T - 25) / 2) / 0.05, (volts(t) - k * w - R * I) / inductance if inductance else 0]
+
+    exact, errors = solve_ivp(rate, (0, 1), [0, 25.0, 0], **EXACT).y[:2, -1], []
+    for dt in (2e-2, 1e-2, 5e-3):
+        run = simulate(
+            wheel(J), [0.0], [0.0], 1.0, lambda t, q, v: np.array([volts(t)]), drives={"j": Drive(motor)}, command="voltage",
+            dt=dt,
+        )  # fmt: skip
+        errors.append(np.abs([run.v[-1, 0], run.states["temperature"][-1, 0]] - exact))
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert ((orders > 1.9) & (orders < 2.5)).all(), orders
+    assert any("order 2 in dt" in note for note in run.notes)
