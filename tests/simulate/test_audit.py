@@ -169,10 +169,10 @@ def test_flow_sum_returns_rows_only_after_their_neighbours():
 
     sums, out = FlowSum(part), []
     for k in range(rows):
-        sums.waiting, block = sums.after([c[k : k + 1] for c in columns], yes, yes, False)
+        sums.waiting, block = sums.after([c[k : k + 1] for c in columns], yes, False)
         out.append(block)
     assert not any(out[:4])
-    out.append(sums.after([], yes[:0], yes[:0], True)[1])
+    out.append(sums.after([], yes[:0], True)[1])
     joined = [np.concatenate(x) for x in zip(*(o for o in out if o), strict=True)]
     np.testing.assert_array_equal(joined[0], run.t)
     np.testing.assert_allclose(joined[-2], run.audit().work, rtol=1e-13, atol=1e-16)

@@ -147,7 +147,7 @@ class Adaptive:
         self.last = self.solver.step_size
         center, dense = self.center, cache(self.solver.dense_output)  # it costs evaluations, so it is made on first use
         return StepInterval(
-            float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s))
+            float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s).T)
         )
 
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
@@ -172,4 +172,5 @@ class Adaptive:
         return np.concatenate([rate, self.acceleration(t, q, v)])
 
     def _state(self, center: Array, y: Array) -> tuple[Array, Array]:
-        return self.moved(center, y[: self.nv]), y[self.nv :].copy()
+        """(q, v) of y, or of rows of y."""
+        return self.moved(center, np.ascontiguousarray(y[..., : self.nv])), y[..., self.nv :].copy()

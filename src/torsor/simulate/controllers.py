@@ -154,7 +154,8 @@ def actuator_forces(system: System, command: Control, actuators: Any, memory: An
 
     def respond(t: float, q: Array, v: Array) -> tuple[list[Any], list[Any]]:
         u = given if isinstance(command, HeldForces) else command(t, q, v)
-        return joint_forces(found.paths, u.tolist(), *(x.tolist() for x in system.motor_coordinates(q, v)), now, numbers)
+        at, speed = system.motor_coordinates(q, v)
+        return joint_forces(found.paths, u.tolist(), at.tolist(), speed.tolist(), now, numbers)
 
     def tick(t: float, q: Array, v: Array) -> Array:
         nonlocal ticks, now, following, given

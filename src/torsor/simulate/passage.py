@@ -37,8 +37,8 @@ class Passage(NamedTuple):
     y: Array
     K: Array
 
-    def at(self, t: float) -> Array:
-        """y at a time within the step."""
+    def at(self, t: float | Array) -> Array:
+        """y at a time within the step, or its rows at several."""
         return self.y + self.h * _integrals(len(self.K), (t - self.t) / self.h) @ self.K
 
 
@@ -74,7 +74,7 @@ def _rule(s: int) -> tuple[Array, Array]:
     return c, np.array([_integrals(s, x) for x in c])
 
 
-def _integrals(s: int, x: float) -> Array:
-    """∫₀ˣ ℓ_j (s,) of the Lagrange polynomials of Gauss's nodes."""
+def _integrals(s: int, x: float | Array) -> Array:
+    """∫₀ˣ ℓ_j (..., s) of the Lagrange polynomials of Gauss's nodes."""
     c, k = (np.polynomial.legendre.leggauss(s)[0] + 1) / 2, np.arange(s)
-    return np.linalg.solve((c[:, None] ** k).T, x ** (k + 1) / (k + 1))
+    return np.linalg.solve((c[:, None] ** k).T, (np.asarray(x)[..., None] ** (k + 1) / (k + 1)).T).T

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from torsor.simulate.energy_flows import FlowSum
+from torsor.simulate.energy_flows import SHARES, FlowSum, GaussSum
 
 if TYPE_CHECKING:
     from torsor.simulate.result import Result
@@ -16,20 +16,13 @@ Array: TypeAlias = np.ndarray
 
 #: number of single records before they are packed into one array
 BLOCK = 4096
-#: records per step of an adaptive integrator, whose steps are long; the end of the step is one of them
-RECORDS_PER_STEP = 4
 
 
 class RecordRow(NamedTuple):
-    """A state to evaluate within a step: ``step`` if work and losses are summed there, ``kept`` if it is recorded."""
+    """A state within a run: ``kept`` if it is recorded."""
 
     t: float
-    step: bool
-    kept: bool
-
-    @property
-    def flags(self) -> dict[str, bool]:
-        return {"step": self.step, "kept": self.kept}
+    kept: bool = True
 
 
 class Schedule(Protocol):
@@ -62,7 +55,7 @@ class GridTimes:
 
 
 class EachStep:
-    """Adaptive steps, all of them: RECORDS_PER_STEP records per step."""
+    """Adaptive steps, all of them: SHARES records per step, as they are long."""
 
     def keeps_grid_time(self, k: int, t: float) -> bool:
         return True
@@ -71,12 +64,11 @@ class EachStep:
         return True
 
     def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
-        times = (start + (end - start) * np.arange(1, RECORDS_PER_STEP) / RECORDS_PER_STEP).tolist()
-        return [RecordRow(t, True, True) for t in times]
+        return [RecordRow(t) for t in (start + (end - start) * np.arange(1, SHARES) / SHARES).tolist()]
 
 
 class Regular:
-    """Adaptive steps, recorded at the multiples of ``period`` [s]; work and losses are summed as if each step were."""
+    """Adaptive steps, recorded at the multiples of ``period`` [s]."""
 
     def __init__(self, period: float, duration: float):
         self.times = (np.arange(int(duration / period) + 1) * period).tolist()
@@ -90,12 +82,7 @@ class Regular:
     def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
         inner = [t for t in self.times if start < t < end]
         self.times = [t for t in self.times if t >= end]
-        return sorted(
-            [
-                *(row._replace(kept=False) for row in EachStep().rows_within(start, end)),
-                *(RecordRow(t, False, True) for t in inner),
-            ]
-        )
+        return [RecordRow(t) for t in inner]
 
     def _take(self, t: float) -> bool:
         """Whether t is the next time to record, which it then no longer is."""
@@ -114,8 +101,11 @@ class Record:
         self.blocks: list[list[Array]] = []
         self.latest: float | None = None  #: the time of the last row that is kept
 
-    def add(self, *row: Any, step: bool = True, kept: bool = True) -> None:
-        """Add a state; ``step`` if work and losses are summed there, ``kept`` if it is recorded: here both for all rows."""
+    def sum_flows(self, at: Any, start: float, end: float, times: Sequence[float]) -> None:
+        """Sum work and losses of an interval before its rows are added, where they are not computed from the rows."""
+
+    def add(self, *row: Any, kept: bool = True) -> None:
+        """Add a state; ``kept`` if it is recorded, here for all rows."""
         self.rows.append(row)
         self.latest = row[0]
         if len(self.rows) == BLOCK:
@@ -137,43 +127,62 @@ class Record:
             self.blocks, self.rows = [*self.blocks, block], []  # no call between the two: Ctrl-C finds each row once
 
 
+class GaussRecord(Record):
+    """Record some rows of adaptive steps, with the sums of work and losses at their times."""
+
+    def __init__(self, sums: GaussSum):
+        super().__init__()
+        self.sums, self.within = sums, dict[float, Array]()
+
+    def sum_flows(self, at: Any, start: float, end: float, times: Sequence[float]) -> None:
+        self.within = self.sums.over(at, start, end, times)
+
+    def add(self, *row: Any, kept: bool = True) -> None:
+        if kept:
+            super().add(*row, *self.within.get(row[0], self.sums.total).tolist())
+
+    def columns(self) -> list[Array]:
+        *columns, work, lost = super().columns()
+        self.flows = {"work": work, "lost": lost}
+        return columns
+
+
 class SummingRecord(Record):
-    """Record some rows, with work and losses summed over all steps; memory is needed for one block of steps."""
+    """Record some rows of fixed steps, with work and losses summed over all of them, in memory for one block of steps."""
 
     def __init__(self, result_of: Callable[[Sequence[Array]], Result]):
         super().__init__()
-        self.flags: list[tuple[bool, bool]] = []
+        self.flags: list[bool] = []
         self.sums = FlowSum(result_of)
 
-    def add(self, *row: Any, step: bool = True, kept: bool = True) -> None:
+    def add(self, *row: Any, kept: bool = True) -> None:
         self.rows.append(row)
-        self.flags.append((step, kept))
+        self.flags.append(kept)
         self.latest = row[0] if kept else self.latest
         if len(self.rows) == BLOCK:
             self._pack()
 
     def extend(self, *columns: Array, kept: Array) -> None:
         self._pack()
-        self._sum(columns, np.ones(len(kept), bool), kept)
+        self._sum(columns, kept)
         if kept.any():
             self.latest = float(columns[0][kept][-1])
 
     def columns(self) -> list[Array]:
         """The recorded rows, by column; afterwards ``flows`` has their sums, and no row can be added."""
         self._pack()
-        self._sum([], np.zeros(0, bool), np.zeros(0, bool), final=True)
+        self._sum([], np.zeros(0, bool), final=True)
         *columns, work, lost = (np.concatenate(parts) for parts in zip(*self.blocks, strict=True))
         self.flows = {"work": work, "lost": lost}
         return columns
 
     def _pack(self) -> None:
         if self.rows:
-            step, kept = np.array(self.flags).T
-            self._sum([np.array(column) for column in zip(*self.rows, strict=True)], step, kept)
+            self._sum([np.array(column) for column in zip(*self.rows, strict=True)], np.array(self.flags))
 
-    def _sum(self, columns: Sequence[Array], step: Array, kept: Array, *, final: bool = False) -> None:
+    def _sum(self, columns: Sequence[Array], kept: Array, *, final: bool = False) -> None:
         """Sum up the rows in ``columns``; rows that were added one by one are among them."""
-        waiting, block = self.sums.after(columns, step, kept, final)
+        waiting, block = self.sums.after(columns, kept, final)
         blocks = [*self.blocks, block] if block else self.blocks
         # no call between these: Ctrl-C finds each row once
         self.sums.waiting, self.blocks, self.rows, self.flags = waiting, blocks, [], []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,8 +21,9 @@ from torsor.simulate.adaptive import METHODS
 from torsor.simulate.bristles import bristle_rows
 from torsor.simulate.compiled_run import constant_force_step, run_compiled
 from torsor.simulate.controllers import Control, HeldForces, Law, actuator_forces, control_of, limit_by_drives, wrench_laws
+from torsor.simulate.energy_flows import GaussSum
 from torsor.simulate.events import events_of
-from torsor.simulate.record import EachStep, GridTimes, Record, Regular, SummingRecord
+from torsor.simulate.record import EachStep, GaussRecord, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
@@ -133,8 +134,12 @@ def simulate(
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
     if columns := {k: names for m in internal_states for k, names in m.columns().items()}:
         info["states"] = columns
-    if record != "all" and every > 1:
-        run.record = SummingRecord(lambda columns: _result_of(columns, run, info, tuple(laws)))
+    part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info, tuple(laws))  # noqa: E731
+    if integrator in METHODS:
+        working = control is not None or laws or drives or actuators or springs is not None or constraints or robot.forces
+        run.record = GaussRecord(GaussSum(run.rows_at, part, idle=not (working or any(losses))))
+    elif record != "all" and every > 1:
+        run.record = SummingRecord(part)
     try:
         if integrator in METHODS:
             _adaptive(run, info, steady, every, record == "all", max_steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -108,13 +108,20 @@ class Run:
 
     def keep(self, *, kept: bool = True) -> None:
         """Add the present state to the record."""
-        self.keep_state(self.q, self.v, RecordRow(self.t, True, kept))
+        self.keep_state(self.q, self.v, RecordRow(self.t, kept))
 
     def keep_state(self, q: Array, v: Array, row: RecordRow) -> None:
         """Add a state, its forces and the internal states to the record."""
-        t = row.t
+        self.record.add(*self._row(row.t, q, v), kept=row.kept)
+
+    def rows_at(self, at: Callable[[Any], tuple[Array, Array]], times: Array) -> list[tuple[Any, ...]]:
+        """The rows of times within an adaptive step, ``at(times)`` on the constraints."""
+        states = zip(times.tolist(), *at(times), strict=True)
+        return [self._row(t, *self.system.project(q, v, t)) for t, q, v in states]
+
+    def _row(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
         tau, wrenches = self._forces(t, q, v)
-        self.record.add(t, q, v, tau, *wrenches, *(x for m in self.internal_states for x in m.states(t, q, v)), **row.flags)
+        return t, q, v, tau, *wrenches, *(x for m in self.internal_states for x in m.states(t, q, v))
 
     def begin_internal_states(self) -> None:
         """End or begin a step of the internal states."""
@@ -235,7 +242,9 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     interval, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
     end, found = transitions.first_crossings(run, guards, interval)
     run.steps += 1
-    for row in schedule.rows_within(run.t, end):
+    rows = schedule.rows_within(run.t, end)
+    run.record.sum_flows(interval.at, run.t, end, [row.t for row in rows])
+    for row in rows:
         run.keep_state(*run.system.project(*interval.at(row.t), row.t), row)
     run.t, (run.q, run.v) = end, interval.at(end) if end < interval.t else (interval.q, interval.v)
     run.begin_internal_states()
