@@ -69,6 +69,9 @@ CALLS = {
     "multipliers has shape .2,.": lambda s: s.wrench(Q, [1.0, 2.0], "tip"),
     "wrench has shape": lambda s: s.multipliers_of(Q, [1.0, 2.0], "tip"),
     "not those of a wrench at 'base'": lambda s: s.wrench(Q, [1.0], "base"),
+    r"at 'tip': .* outside the column space": lambda s: s.multipliers_of(Q, [0, 0, 0, 3, 1, 0], "tip"),
+    "not a pure moment at 'tip': their force is 1": lambda s: s.wrench(Q, [1.0], "tip", rows="angular"),
+    r"wrench\[3\] is nan": lambda s: s.multipliers_of(Q, [0, 0, 0, np.nan, 1, 0], "tip"),
     "give joints as a list": lambda s: s.assemble(fixed="joint1"),
     "no moving joint named": lambda s: s.assemble(fixed=["nose"]),
 }
@@ -194,6 +197,22 @@ def test_constrained_dynamics_names_a_massless_joint(method):
     for call in (system.projector, system.mobility, lambda q: system.impact(q, Z)):
         with pytest.raises(SingularError, match="joint 'k' moves no mass"):
             call([0.3, 0.4])
+
+
+def test_wrench_of_a_constraint_in_joint_coordinates_that_is_not_unique_is_refused(arm):
+    """A planar arm does not feel forces across its plane, so joint forces do not determine the wrench."""
+    held = arm.constrained(C.pfaffian(lambda q: [1, 2], name="belt"))
+    for rows in ("all", "linear"):
+        with pytest.raises(ArgumentError, match="'belt: row 0' is given in joint coordinates, and many wrenches at 'tip'"):
+            held.wrench(Q, [1.0], "tip", rows=rows)
+
+
+def test_wrench_of_joint_forces_that_no_wrench_at_the_frame_has_is_refused():
+    """A torque of the last joint is not that of a pure force at the tool."""
+    held = ts.robots.ur5().constrained(C.pfaffian(lambda q: [0, 0, 0, 0, 0, 1], name="belt"))
+    q = [0.3, -1.2, 1.4, -0.9, -1.1, 0.4]
+    with pytest.raises(ArgumentError, match="not those of a wrench at 'tool0': a residual of"):
+        held.wrench(q, [1.0], "tool0", rows="linear")
 
 
 def test_reactions_of_a_pfaffian_constraint_are_refused(arm):

@@ -94,8 +94,7 @@ def test_loop_joint_velocity_is_least_squares_and_its_wrench_has_the_joint_force
     S = np.array([[*s.w, *s.v] for s in c.kind.subspace(c.kind.coordinates(seen.X))], float).T
     V = np.array([*seen.V.w, *seen.V.v], float)
     assert_close(np.array(c.velocity(state), float), np.linalg.lstsq(S, V)[0], condition=np.linalg.cond(S) ** 2, floor=1)
-    successor = c.frames(robot.model)[1]
-    on = successor.X.inverse.T @ c.actuation_wrenches(state, tau.tolist())[successor.body]
+    on = c.drive_wrench(state, tau.tolist())
     F = np.array([*on.m, *on.f], float)
     assert_close(S.T @ F, tau, condition=np.linalg.cond(S) ** 2, floor=1 + np.abs(F).max())
     assert_close(S @ np.linalg.lstsq(S, F)[0], F, condition=np.linalg.cond(S), floor=1)

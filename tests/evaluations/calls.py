@@ -398,7 +398,8 @@ def _constrained_subjects(system: str) -> list[Subject]:
             {"method": "null_space"}, coarse=False,
         ),
         Subject(
-            "multipliers_of", owner, "multipliers_of", _constrained_state("q", "wrench"), {"frame": frame}, coarse=False
+            "multipliers_of", owner, "multipliers_of", _constrained_state("q", "wrench"), {"frame": frame, "nearest": True},
+            coarse=False,
         ),
     ]  # fmt: skip
     return [_with_name(s, f"{system}.{s.name}") for s in found]

@@ -9,6 +9,7 @@ import torsor as ts
 from tests.constraints.mechanisms import closed_mechanism
 from tests.tolerance import assert_close
 from torsor import constraints as C
+from torsor.algorithms import pose
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
 Q, V = np.array([-np.pi / 3, 2 * np.pi / 3]), np.array([1.0, 0.0])
@@ -88,12 +89,25 @@ class TestExample85:
         on_robot = channel.wrench(Q, multipliers, "tip", rows="linear")
         assert np.allclose(-on_robot, [-0.167, 0, 0], atol=PRINTED)
         assert np.allclose(on_robot, [1 / 6, 0, 0], atol=1e-13)
+        whole = channel.wrench(Q, multipliers, "tip")  # a channel without friction has no moment and no force along it
+        assert np.allclose(whole, [0, 0, 0, 1 / 6, 0, 0], atol=1e-13)
 
     def test_example_8_5_multipliers_of_a_force(self, channel):
         """λ = (J⁻ᵀAᵀ)† (f, 0) = f."""
         assert np.allclose(channel.multipliers_of(Q, [2.5, 0, 0], "tip", rows="linear"), [2.5], atol=1e-13)
         lam = channel.multipliers_of(Q, [0, 0, 0, 2.5, 0, 0], "tip")
         assert np.allclose(lam, [2.5], atol=1e-13)
+
+    def test_example_8_5_force_outside_the_column_space(self, arm, channel):
+        """MR §8.7: F has to lie in the column space of J⁻ᵀAᵀ; the formula gives λ = 3 for F = (3, 1) all the same."""
+        A, J = channel.jacobian(Q), arm.jacobian(Q, "tip")[3:5]
+        book = np.linalg.pinv(np.linalg.inv(J).T @ A.T) @ [3, 1]
+        assert np.allclose(book, [3], atol=1e-13)
+        with pytest.raises(ts.errors.ArgumentError, match=r"cannot apply this wrench at 'tip': .* 0\. 1\. 0\.. of it"):
+            channel.multipliers_of(Q, [3, 1, 0], "tip", rows="linear")
+        lam = channel.multipliers_of(Q, [3, 1, 0], "tip", rows="linear", nearest=True)
+        assert np.allclose(lam, book, atol=1e-13)
+        assert np.allclose(channel.wrench(Q, lam, "tip", rows="linear"), [3, 0, 0], atol=1e-13)
 
     def test_example_8_5_inverse_dynamics(self, channel):
         """τ₁ = 2a − 0.578, τ₂ = 0.5a − 0.866 f − 0.289 for θ̈ = (a, −1.155) and a force f against the channel."""
@@ -110,6 +124,43 @@ class TestExample85:
         assert np.allclose(P, [[1, 0], [0.25, 0]], atol=1e-14)
         assert np.allclose(np.eye(2) - P, [[0, 0], [-0.25, 1]], atol=1e-14)
         assert np.allclose(channel.acceleration_projector(Q), P.T, atol=1e-14)
+
+
+PEN, FORCE = np.array([0.3, -1.2, 1.4, -0.9, -1.1, 0.4]), np.array([1.0, 2.0, 5.0])
+
+
+@pytest.fixture(scope="module")
+def ur5():
+    return ts.robots.ur5()
+
+
+@pytest.fixture(scope="module", params=["between frames", "by a function"])
+def pen(request, ur5):
+    height = ur5.pose(PEN, "tool0")[2, 3]
+    if request.param == "between frames":
+        return ur5.constrained(C.point_on_plane("tool0", (0, 0, 1), through=(0, 0, height)))
+    return ur5.constrained(C.holonomic(lambda q: pose(ur5.model, q, "tool0")[2][3] - height))
+
+
+class TestPenOfUR5:
+    """MR §8.7: a pen on paper.  J is square, so the book's J⁻ᵀAᵀ is computed as printed."""
+
+    def test_pen_multipliers_and_wrench_are_those_of_the_book(self, ur5, pen):
+        G = np.linalg.inv(ur5.jacobian(PEN, "tool0")).T @ pen.jacobian(PEN).T  # J⁻ᵀAᵀ
+        F = np.concatenate([np.zeros(3), FORCE])
+        for given, rows in ((F, "all"), (FORCE, "linear")):
+            lam = pen.multipliers_of(PEN, given, "tool0", rows, nearest=True)
+            assert np.allclose(lam, np.linalg.pinv(G) @ F, atol=1e-12)
+            assert np.allclose(lam, [5], atol=1e-12)
+        assert np.allclose(pen.wrench(PEN, [5.0], "tool0"), 5 * G[:, 0], atol=1e-12)
+        assert np.allclose(pen.multipliers_of(PEN, [0, 0, 5], "tool0", "linear"), [5], atol=1e-12)
+        with pytest.raises(ts.errors.ArgumentError, match="nearest=True"):
+            pen.multipliers_of(PEN, FORCE, "tool0", "linear")
+
+    def test_pen_wrenches_of_a_batch(self, pen):
+        lam = pen.multipliers_of([PEN, PEN], [[0, 0, 5], [0, 0, -2]], "tool0", "linear")
+        assert np.allclose(lam, [[5], [-2]], atol=1e-12)
+        assert np.allclose(pen.wrench(PEN, lam, "tool0", "linear"), [[0, 0, 5], [0, 0, -2]], atol=1e-12)
 
 
 class Case:

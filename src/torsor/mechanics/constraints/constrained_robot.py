@@ -16,7 +16,7 @@ from torsor.errors import ArgumentError, ClosureError, UnknownName, printable
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
-from torsor.mechanics.constraints import closing, drives, switching
+from torsor.mechanics.constraints import closing, drives, frame_wrenches, switching
 from torsor.mechanics.constraints.base import Constraint
 from torsor.mechanics.constraints.differentiation import Differentiation
 from torsor.mechanics.constraints.inputs import read_inputs
@@ -218,28 +218,32 @@ class ConstrainedRobot(Differentiation):
     def wrench(
         self, q: ArrayLike, multipliers: ArrayLike, frame: str, rows: str = "all", *, time: ArrayLike | None = None
     ) -> np.ndarray:
-        """F with JᵀF = Aᵀλ, ``(..., 6)``: λ as a wrench on the robot at a frame, in the world's axes (MR §8.7).
+        """F = J⁻ᵀAᵀλ, ``(..., 6)``: the wrench that constraints put on a frame's link, in the world's axes (MR §8.7).
 
-        With ``rows="linear"`` or ``"angular"`` a pure force or moment, ``(..., 3)``.  F has the smallest norm; MR's F_tip, the
-        wrench of the robot on the world, is −F.  Raises where the constraint forces are not those of such a wrench.
+        It is the constraints' own wrench, so JᵀF = Aᵀλ if they act on no other link.  With ``rows="linear"`` or ``"angular"``
+        a pure force or moment, ``(..., 3)``.  MR's F_tip, the wrench of the robot on the world, is −F.  A constraint in joint
+        coordinates has the F with JᵀF = Aᵀλ.  Raises where there is no such F, or more than one.
         """
-        A, J = self._at_frame(q, frame, rows, time)
-        tau = np.einsum("...kn,...k->...n", A, self._vector("multipliers", multipliers, len(self.rows)))
-        F = np.einsum("...rn,...n->...r", np.linalg.pinv(np.swapaxes(J, -1, -2), rcond=1e-9), tau)
-        rest = np.abs(np.einsum("...rn,...r->...n", J, F) - tau).max(initial=0)
-        if rest > 1e-8 * np.abs(tau).max(initial=0):
-            raise ArgumentError(
-                f"the constraint forces are not those of a wrench at {frame!r}: a residual of {rest:.3g} N·m or N remains"
-            )
-        return F
+        lam = self._vector("multipliers", multipliers, len(self.rows))
+        return frame_wrenches.wrench_of_multipliers(self, q, lam, frame, rows, time)
 
     def multipliers_of(
-        self, q: ArrayLike, wrench: ArrayLike, frame: str, rows: str = "all", *, time: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        wrench: ArrayLike,
+        frame: str,
+        rows: str = "all",
+        *,
+        time: ArrayLike | None = None,
+        nearest: bool = False,
     ) -> np.ndarray:
-        """λ = (J⁻ᵀAᵀ)†F, ``(..., k)``: the multipliers nearest to a wrench at a frame, in the world's axes (MR §8.7)."""
-        A, J = self._at_frame(q, frame, rows, time)
-        tau = np.einsum("...rn,...r->...n", J, self._vector("wrench", wrench, J.shape[-2]))
-        return np.einsum("...kn,...n->...k", np.linalg.pinv(np.swapaxes(A, -1, -2), rcond=1e-9), tau)
+        """λ = (J⁻ᵀAᵀ)†F, ``(..., k)``: the multipliers of a wrench at a frame, in the world's axes (MR §8.7).
+
+        F has to lie in the column space of J⁻ᵀAᵀ.  With ``nearest=True`` it need not: λ is that of the nearest wrench, the same
+        formula, and F − ``wrench(q, λ, frame)`` is left.  Of several λ it is the smallest.
+        """
+        F = self._vector("wrench", wrench, 6 if rows == "all" else 3)
+        return frame_wrenches.multipliers_of_wrench(self, q, F, frame, rows, time, nearest)
 
     def impact(
         self,
@@ -278,8 +282,9 @@ class ConstrainedRobot(Differentiation):
         """The wrench through every joint and constraint in forward dynamics, by name: ``(..., 6)``, moment first [N·m, N].
 
         The wrench of a joint acts on its child link, in that link's frame; that of a loop or another constraint between
-        frames acts on its successor, in the successor's frame, without its drive.  Where constraints are redundant
-        the reactions are not unique: redundant rows are zero, with ``method="null_space"`` λ has the smallest norm.
+        frames acts on its successor, in the successor's frame: drive and bearing together, whichever joint is cut.  Where
+        constraints are redundant the reactions are not unique: redundant rows are zero, with ``method="null_space"`` λ has the
+        smallest norm.
         """
         options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "expressed_in": expressed_in}
         a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, active=active, **options)
@@ -360,15 +365,6 @@ class ConstrainedRobot(Differentiation):
         if not self.solver.equations.depends_on_time and time is not None:
             raise ArgumentError("time= was given, but none of these constraints depends on it")
         return () if time is None else (time,)
-
-    def _at_frame(self, q: ArrayLike, frame: str, rows: str, time: Any) -> tuple[np.ndarray, np.ndarray]:
-        """A, and the selected rows of the frame's Jacobian."""
-        part = {"all": slice(0, 6), "angular": slice(0, 3), "linear": slice(3, 6)}
-        if rows not in part:
-            raise UnknownName("rows=", rows, part)
-        self.robot.model.frame(frame)
-        A, J = self.solver.kernel("frame_terms", frame)(q, *self.clock(time))
-        return A, J[..., part[rows], :]
 
     def _kernel_for(
         self,

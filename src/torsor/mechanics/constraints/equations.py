@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -11,6 +11,7 @@ from torsor.algorithms import closed_loops, crba, rnea
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
+from torsor.algorithms.kinematics import from_world
 from torsor.algorithms.products import mass_matrix_product
 from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.compile.program import Empty
@@ -24,8 +25,10 @@ from torsor.mechanics.constraints.reactions import reactions
 from torsor.model import Model
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import Scalar, maximum, minimum
-from torsor.spatial import Force
+from torsor.spatial import Force, Transform
 from torsor.spatial.linear import dot
+from torsor.spatial.motion import six_numbers
+from torsor.spatial.vector import IDENTITY
 from torsor.support.locks import cached_property
 
 #: sin² of the angle between a row and those before it (in the metric M⁻¹) below which a kernel is not trusted: its result has
@@ -127,8 +130,21 @@ def _inverse_effective_mass(held: ConstrainedModel, q: Any, t: Any = 0, route: s
     return inverse(held.lean, q).inverse_inertia(A) if A else Empty((0, 0))
 
 
-def _frame_terms(held: ConstrainedModel, q: Any, frame: str, t: Any = 0) -> tuple[Any, Any]:
-    return _jacobian(held, q, t), jacobian(held.model, q, frame, "world")
+def _frame_terms(held: ConstrainedModel, q: Any, frame: str, t: Any = 0) -> tuple[Any, Any, Any]:
+    """A, J, and the wrench of each row's unit multiplier on the frame's link, in the world's axes: the rows of (J⁻ᵀAᵀ)ᵀ."""
+    model, state = held.model, ConstraintState(held.model, q, t=t)
+    body, X = model.frame(frame)
+    X0 = from_world(model, state.kinematics[0])[body]
+    to_body = (Transform(IDENTITY, (X @ X0).r) @ X0.inverse).inverse.T
+    G = [to_body @ on.get(body, Force.zero()) for c in held.constraints for on in _unit_wrenches(c, state)]
+    return _jacobian(held, q, t), jacobian(model, q, frame, "world"), [six_numbers(F) for F in G] or Empty((0, 6))
+
+
+def _unit_wrenches(c: Constraint, state: ConstraintState) -> list[Mapping[int, Force]]:
+    """For each row the wrenches of its unit multiplier on moving bodies; none for a constraint in joint coordinates."""
+    units = [[int(j == k) for j in range(c.size)] for k in range(c.size)]
+    found = [c.wrenches(state, unit) or {} for unit in units]
+    return [{body: F for body, F in on.items() if body} for on in found]
 
 
 # -- dynamics --------------------------------------------------------------------------------------------------
@@ -154,8 +170,9 @@ def _system(
     r = stack_rows(held.constraints, state)
     h = rnea(held.lean, q, v, x or [0] * held.model.nv, wrenches)
     f = [x - y for x, y in zip(tau, h, strict=True)]
-    for force in _drive_wrenches(held, state, loop_forces):
-        f = [x + y for x, y in zip(f, joint_forces_of_wrenches(held.model, *state.kinematics, force), strict=True)]
+    for name, F in _drive_wrenches(held, state, loop_forces).items():
+        on = held.loops[name].on_bodies(state, F)
+        f = [x + y for x, y in zip(f, joint_forces_of_wrenches(held.model, *state.kinematics, on), strict=True)]
     g = [-d for d in r.drift]
     if decay is not None:
         slip = [dot(row, v) - b for row, b in zip(r.A, r.speed, strict=True)]
@@ -172,10 +189,10 @@ def _impact_terms(held: ConstrainedModel, q: Any, v: Any, restitution: Any, t: A
     return r.A, f, [-back * (dot(row, v) - b) for row, b in zip(r.A, r.speed, strict=True)]
 
 
-def _drive_wrenches(held: ConstrainedModel, state: ConstraintState, loop_forces: dict[str, Any]) -> list[dict[int, Force]]:
-    """The wrenches of actuated loop joints (F&O 19's τ_a)."""
+def _drive_wrenches(held: ConstrainedModel, state: ConstraintState, loop_forces: dict[str, Any]) -> dict[str, Force]:
+    """The wrenches of actuated loop joints on their successors, by name (F&O 19's τ_a)."""
     forces = {name: loop_forces.get(f"loop_forces[{name!r}]") for name in held.loops}
-    return [held.loops[name].actuation_wrenches(state, force) for name, force in forces.items() if force is not None]
+    return {name: held.loops[name].drive_wrench(state, force) for name, force in forces.items() if force is not None}
 
 
 def _wrench_options(wrenches: Any) -> dict[str, Any]:
@@ -278,9 +295,8 @@ def _reactions(
     held: ConstrainedModel, q: Any, v: Any, a: Any, multipliers: Any, wrenches: Any = None, t: Any = 0, **loop_forces: Any
 ) -> Any:
     state = ConstraintState(held.model, q, v, t)
-    pushed = _drive_wrenches(held, state, loop_forces)
-    found = reactions(held.model, held.constraints, state, a, multipliers, wrenches or {}, pushed)
-    return found["tree"], found["loops"]
+    driven = _drive_wrenches(held, state, loop_forces)
+    return reactions(held.model, held.constraints, state, a, multipliers, wrenches or {}, driven)
 
 
 # -- the table -------------------------------------------------------------------------------------------------
@@ -314,7 +330,7 @@ QUANTITIES = Table(
         "inverse_effective_mass": Quantity(
             ("q",), _inverse_effective_mass, alternatives=(partial(_inverse_effective_mass, route="factors"),)
         ),
-        "frame_terms": Quantity(("q",), _frame_terms, ("frame",), ("A", "J")),
+        "frame_terms": Quantity(("q",), _frame_terms, ("frame",), ("A", "J", "wrenches")),
         "dynamics_terms": Quantity(DYNAMICS, partial(_terms, _system), outputs=TERMS),
         "impulse_terms": Quantity(IMPULSE, partial(_terms, _impact_terms), outputs=TERMS),
         "reactions": Quantity(("q", "v", "a", "multipliers"), _reactions, outputs=("tree", "loops")),

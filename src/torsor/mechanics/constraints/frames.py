@@ -48,23 +48,30 @@ class BetweenFrames(Constraint):
         A = [row(state, p, s, seen.X, F) for F in now]
         return ConstraintRows(list(self.error(seen.X)), A, [0] * len(now), drift)
 
-    def wrenches(self, state: ConstraintState, multipliers: Sequence[Any]) -> dict[int, Force]:
+    def wrench(self, state: ConstraintState, multipliers: Sequence[Any]) -> Force:
+        """T λ, the wrench on the successor, in the successor's frame."""
+        X = relative_motion(state, *self.frames(state.model)).X
+        return sum((f * k for f, k in zip(self.forces(X), multipliers, strict=True)), start=Force.zero())
+
+    def on_bodies(self, state: ConstraintState, F: Force) -> dict[int, Force]:
+        """A wrench on the successor's frame, and its opposite on the predecessor's, as wrenches on their bodies."""
         p, s = self.frames(state.model)
-        X = relative_motion(state, p, s).X
-        F = sum((f * k for f, k in zip(self.forces(X), multipliers, strict=True)), start=Force.zero())
         on = {s.body: s.X.T @ F}
-        on[p.body] = on.get(p.body, Force.zero()) - p.X.T @ (X.T @ F)
+        on[p.body] = on.get(p.body, Force.zero()) - p.X.T @ (relative_motion(state, p, s).X.T @ F)
         return on
+
+    def wrenches(self, state: ConstraintState, multipliers: Sequence[Any]) -> dict[int, Force]:
+        return self.on_bodies(state, self.wrench(state, multipliers))
 
     def check(self, model: Model) -> None:
         self.frames(model)
 
 
-def common_ancestor(model: Model, i: int, j: int) -> int:
-    """The last body on both ways to the base: the nearest common ancestor."""
-    while i != j:
-        i, j = (model.parent[i], j) if i > j else (i, model.parent[j])
-    return i
+def between_frames(c: Constraint) -> BetweenFrames | None:
+    """The constraint, or the one that it prescribes, if it is between frames; None for joint coordinates."""
+    while not isinstance(c, BetweenFrames) and hasattr(c, "constraint"):
+        c = c.constraint
+    return c if isinstance(c, BetweenFrames) else None
 
 
 def relative_motion(state: ConstraintState, p: Frame, s: Frame) -> Relative:
@@ -72,7 +79,7 @@ def relative_motion(state: ConstraintState, p: Frame, s: Frame) -> Relative:
 
     V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: its motion cancels.
     """
-    root = common_ancestor(state.model, p.body, s.body)
+    root = state.model.common_ancestor(p.body, s.body)
     (Xp, Vp, Ap), (Xs, Vs, As) = (_motion_from_root(state, root, f) for f in (p, s))
     X = Xs @ Xp.inverse
     VX = X @ Vp
@@ -97,7 +104,7 @@ def _motion_from_root(state: ConstraintState, root: int, f: Frame) -> tuple[Tran
 def row(state: ConstraintState, p: Frame, s: Frame, X: Transform, F: Force) -> list[Any]:
     """The joint forces of a wrench F at the successor and its opposite at the predecessor: a row of A (nv)."""
     model, (Xs, S) = state.model, state.kinematics
-    root = common_ancestor(model, p.body, s.body)
+    root = model.common_ancestor(p.body, s.body)
     forces: list[Sequence[Any]] = [[] for _ in model.parent]
     for frame, push in ((s, F), (p, -(X.T @ F))):
         here = frame.X.T @ push

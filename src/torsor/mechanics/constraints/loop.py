@@ -69,16 +69,12 @@ class JointConstraint(BetweenFrames):
         S = self.kind.subspace(self.kind.coordinates(seen.X))
         return _along(S, seen.V)
 
-    def actuation_wrenches(self, state: ConstraintState, tau: Scalars) -> dict[int, Force]:
-        """The wrenches on the two bodies when the joint applies τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so that SᵀF = τ."""
-        p, s = self.frames(state.model)
-        X = relative_motion(state, p, s).X
+    def drive_wrench(self, state: ConstraintState, tau: Scalars) -> Force:
+        """The wrench on the successor, in its frame, when the joint applies τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so SᵀF = τ."""
+        X = relative_motion(state, *self.frames(state.model)).X
         S = self.kind.subspace(self.kind.coordinates(X))
         weights = solve(_gram(S), tau)
-        F = sum((Force(c.w, c.v) * k for c, k in zip(S, weights, strict=True)), start=Force.zero())
-        on = {s.body: s.X.T @ F}
-        on[p.body] = on.get(p.body, Force.zero()) - p.X.T @ (X.T @ F)
-        return on
+        return sum((Force(c.w, c.v) * k for c, k in zip(S, weights, strict=True)), start=Force.zero())
 
 
 def _frame(model: Model, name: str, offset: Transform) -> Frame:
