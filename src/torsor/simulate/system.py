@@ -136,9 +136,14 @@ class System:
         """The nearest state that satisfies the constraints."""
         return q, v
 
+    @property
+    def projection(self) -> Callable[[Array, Array, float], tuple[Array, Array]] | None:
+        """:meth:`onto_constraints` if constraints are satisfied by projection."""
+        return None
+
     def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """The state after a step: :meth:`onto_constraints` if constraints are satisfied by projection."""
-        return q, v
+        """The state after a step, on the constraints if they are satisfied by projection."""
+        return self.projection(q, v, t) if self.projection else (q, v)
 
     def closure_error(self, q: Array, t: float) -> float:
         """max |φ(q)| [m, rad], the error that :meth:`project` removes."""
@@ -258,8 +263,9 @@ class ClosedLinkage(System):
     def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         return self.held.project(q, v, time=self._time(t))
 
-    def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        return self.onto_constraints(q, v, t) if self._projects else (q, v)
+    @property
+    def projection(self) -> Callable[[Array, Array, float], tuple[Array, Array]] | None:
+        return self.onto_constraints if self._projects else None
 
     def closure_error(self, q: Array, t: float) -> float:
         return float(np.abs(self.held.residual(q, time=self._time(t))).max(initial=0.0)) if self._projects else 0.0
