@@ -66,6 +66,9 @@ class ConstrainedRobot(Differentiation):
         self._labels = labels(robot.model)
         self.parts: dict[tuple[bool, ...], ConstrainedRobot] = {}  #: under some of its constraints, made when needed
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.robot, self.constraints[len(self.robot.description.loops) :])
+
     def __repr__(self) -> str:
         names = ", ".join(c.name for c in self.constraints) or "none"
         return printable(f"<ConstrainedRobot of {self.robot.name!r}: {count(len(self.rows), 'row')}; constraints: {names}>")
