@@ -124,7 +124,9 @@ def _matrix(name: str, value: Any) -> Any:
 def kane_of(
     robot: Any, *, coordinates: Sequence[Any] | None = None, forces: Any = None, simplify: bool = True
 ) -> EquationsOfMotion:
-    """Kane's equations of a Robot or Model, from the poses of its links alone; coordinates as for :func:`lagrange_of`.
+    """Kane's equations of a Robot or Model, from the poses of its links alone.
+
+    Coordinates, forces and robots with loops as for :func:`lagrange_of`.
 
     >>> import sympy as sp
     >>> import torsor as ts
