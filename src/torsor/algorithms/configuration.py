@@ -59,8 +59,12 @@ def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
 
 def velocity_from_rate(model: Model, q: Scalars, qdot: Scalars) -> list[Scalar]:
     """v = N⁺(q) q̇ (nv), the velocity of a rate of the coordinates: q̇ itself for plain ones, 2 Im(q* ⊗ q̇) for a quaternion."""
-    here = integrate(model, q, [0] * model.nv, 1)  # quaternions normalised, as for configuration_rate
-    return [rate(x) for x in difference(model, here, [Dual(x, y) for x, y in zip(here, qdot, strict=True)])]
+    return velocity_from_tangent(model, integrate(model, q, [0] * model.nv, 1), qdot)  # as for configuration_rate: normalised
+
+
+def velocity_from_tangent(model: Model, q: Scalars, qdot: Scalars) -> list[Scalar]:
+    """v of q̇ = N(q) v (nv), the inverse of :func:`tangent`: the coordinates are as given, a quaternion of any length."""
+    return [rate(x) for x in difference(model, q, [Dual(x, y) for x, y in zip(q, qdot, strict=True)])]
 
 
 def distance(model: Model, q0: Scalars, q1: Scalars) -> Scalar:

@@ -112,14 +112,14 @@ def address(array: np.ndarray) -> int:
     return place
 
 
-#: bounds of magnitude within which squares of a quaternion keep their digits, and a sum of four is finite
-_ORDINARY = {np.dtype(np.float64): (1e-140, 1e140), np.dtype(np.float32): (1e-15, 1e15)}
+#: bounds of magnitude within which the eighth powers of a quaternion, those of second derivatives, are finite
+_ORDINARY = {np.dtype(np.float64): (1e-35, 1e35), np.dtype(np.float32): (1e-4, 1e4)}
 
 
 def rescale_quaternions(
     arguments: Sequence[Argument], rays: Sequence[Sequence[int]], arrays: Sequence[np.ndarray]
 ) -> list[np.ndarray] | None:
-    """Copies in which quaternions (the ``rays`` of a program) too large or small to be squared are about 1 in size; or None.
+    """Copies in which quaternions (the ``rays`` of a program) too large or small for powers are about 1 in size; or None.
 
     Only for calls whose result was not finite: ordinary quaternions are used without normalization.
     """

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from torsor.compile.program import Argument, Program, program
 from torsor.compile.rules import RECORD
-from torsor.scalar import Graph, Scalar, Scalars, is_zero
+from torsor.scalar import Graph, Scalar, Scalars, is_zero, ray
 from torsor.scalar.partials import PARTIALS
 
 
@@ -47,7 +47,9 @@ class Linearization(NamedTuple):
 
     @classmethod
     def of(cls, p: Program, inputs: Scalars, calls: Sequence[Call] = ()) -> Linearization:
-        """At ``inputs`` laid end to end."""
+        """At ``inputs`` laid end to end; a recording notes those that are quaternions again."""
+        for group in p.rays:
+            ray(*(inputs[k] for k in group))
         given = dict(enumerate(inputs))
         values: list[Scalar] = []
         found: dict[int, tuple[Call, Linear]] = {}

@@ -184,7 +184,9 @@ def program(graph: Graph, inputs: tuple[Argument, ...], outputs: Mapping[str, An
     results = tuple(number[root.index] for root in roots)
     repeats = tuple(filter(None, (_repeat(number, s.copies) for s in graph.stretches)))
     solved = tuple(filter(None, (_solution(graph, number, *rows) for rows in graph.solutions)))
-    made = Program(inputs, tuple(arguments), tuple(code), results, tuple(graph.rays), found, repeats, solved)
+    size = sum(a.size for a in inputs)
+    rays = tuple(group for group in graph.rays if max(group) < size)  # results of calls are numbered behind the inputs
+    made = Program(inputs, tuple(arguments), tuple(code), results, rays, found, repeats, solved)
     _refuse_overflow(made)
     return made
 

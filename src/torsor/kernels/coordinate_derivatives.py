@@ -33,8 +33,8 @@ def coordinate_program(kernels: Kernels, spec: Spec) -> Program:
     ways = [with_coordinates(f, outputs) for f in ways_to_differentiate(kernels, base)]
     p = min((STEPS[mode](f, names) for f in ways), key=lambda p: p.operations)
     for mode, *names in more:
-        p = STEPS[mode](Differentiable(p.inputs, p.outputs, at_program(p), p.operations, ()), names)
-    return p
+        p = STEPS[mode](Differentiable(p.inputs, p.outputs, at_program(p), p.operations), names)
+    return replace(p, rays=())  # a gradient by a quaternion depends on its length
 
 
 def with_coordinates(f: Differentiable, outputs: tuple[Argument, ...]) -> Differentiable:
@@ -44,7 +44,7 @@ def with_coordinates(f: Differentiable, outputs: tuple[Argument, ...]) -> Differ
         here = f.at(x)
         return here.program if isinstance(here, OnManifold) else here
 
-    return f._replace(outputs=outputs, at=at, rays=())  # a gradient by a quaternion depends on its length
+    return f._replace(outputs=outputs, at=at)
 
 
 def at_program(p: Program) -> Callable[[Scalars], Linear]:
@@ -62,7 +62,7 @@ def push(f: Differentiable, names: Sequence[str]) -> Program:
         given = {k: r for a, d in zip(rates, dx, strict=True) for k, r in enumerate(d, starts[a.name])}
         return parts([f"d{y.name}" for y in f.outputs], f.outputs, f.at(x).push([given])[0])
 
-    return with_output_shapes(record(function, [*f.inputs, *more]), [y.shape for y in f.outputs], f)
+    return with_output_shapes(record(function, [*f.inputs, *more]), [y.shape for y in f.outputs])
 
 
 def pull(f: Differentiable, names: Sequence[str]) -> Program:
@@ -75,7 +75,7 @@ def pull(f: Differentiable, names: Sequence[str]) -> Program:
         adjoint = f.at(x).pull(w)
         return {f"gradient_{a.name}": [adjoint.get(k, 0) for k in range(starts[a.name], starts[a.name] + a.size)] for a in by}
 
-    return with_output_shapes(record(function, [*f.inputs, *more]), [a.shape for a in by], f)
+    return with_output_shapes(record(function, [*f.inputs, *more]), [a.shape for a in by])
 
 
 #: the kinds of step

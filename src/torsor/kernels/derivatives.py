@@ -102,7 +102,6 @@ class Differentiable(NamedTuple):
     outputs: tuple[Argument, ...]
     at: Callable[[Scalars], Linear]
     operations: int
-    rays: tuple[tuple[int, ...], ...]
     #: further results that are not differentiated, and come last: at(x) is a Checked with their values
     checks: tuple[Argument, ...] = ()
     #: directions from which ``push`` is by a matrix, and shorter than any other way; 0 if it never is
@@ -170,7 +169,7 @@ def of_program(kernels: Kernels, spec: Spec, whole: Program, calls: Sequence[Cal
         return Checked(linear, [here.values[r] for r in whole.results[size:]]) if checks else linear
 
     curved = bool(moving) and any(map(has_own_sum, kernels.model.joint))
-    return Differentiable(p.inputs, outputs, at, p.operations, p.rays, tuple(whole.outputs[len(wanted) :]), curved=curved)
+    return Differentiable(p.inputs, outputs, at, p.operations, tuple(whole.outputs[len(wanted) :]), curved=curved)
 
 
 # -- programs -------------------------------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ def jvp(f: Differentiable, by: Sequence[Space]) -> Program:
         at = f.at(x)
         return parts([f"d{y.name}" for y in f.outputs], f.outputs, at.push([rates])[0]) | _checks(f, at)
 
-    return with_output_shapes(record(function, [*f.inputs, *directions]), [y.shape for y in f.outputs], f)
+    return with_output_shapes(record(function, [*f.inputs, *directions]), [y.shape for y in f.outputs], f.checks)
 
 
 def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
@@ -200,7 +199,7 @@ def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
         adjoint = at.pull(w)
         return {f"gradient_{s.argument.name}": s.pull(x, adjoint) for s in by} | _checks(f, at)
 
-    return with_output_shapes(record(function, [*f.inputs, *weights]), [s.shape for s in by], f)
+    return with_output_shapes(record(function, [*f.inputs, *weights]), [s.shape for s in by], f.checks)
 
 
 def jacobian(f: Differentiable, by: Sequence[Space]) -> Program:
@@ -210,7 +209,7 @@ def jacobian(f: Differentiable, by: Sequence[Space]) -> Program:
     one_mode = _forward if by_matrix or columns <= 2 * rows else _reverse
     modes = (_forward, _reverse) if small and not by_matrix else (one_mode,)
     made = min((record(partial(mode, f, by), f.inputs) for mode in modes), key=lambda p: p.operations)
-    return with_output_shapes(made, [(*y.shape, *s.shape) for y in f.outputs for s in by], f)
+    return with_output_shapes(made, [(*y.shape, *s.shape) for y in f.outputs for s in by], f.checks)
 
 
 def _forward(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[str, Any]:
@@ -267,7 +266,7 @@ def second(f: Differentiable, by: Sequence[Space]) -> Program:
 
         return {"hessian": [[entry(i, j) for j in range(n)] for i in range(n)]}
 
-    return replace(record(function, gradient.inputs), rays=f.rays)
+    return record(function, gradient.inputs)
 
 
 #: the kinds of derivative
@@ -346,8 +345,7 @@ def parts(names: Sequence[str], arguments: Sequence[Argument], x: Scalars) -> di
     return dict(zip(names, split(arguments, x), strict=True))
 
 
-def with_output_shapes(p: Program, shapes: Sequence[tuple[int, ...]], f: Differentiable) -> Program:
-    """A program with outputs of these shapes, and the quaternions of the function it differentiates."""
-    every = [*shapes, *(c.shape for c in f.checks)]
-    outputs = tuple(Argument(o.name, shape) for o, shape in zip(p.outputs, every, strict=True))
-    return replace(p, outputs=outputs, rays=f.rays)
+def with_output_shapes(p: Program, shapes: Sequence[tuple[int, ...]], checks: Sequence[Argument] = ()) -> Program:
+    """A program with outputs of these shapes."""
+    every = [*shapes, *(c.shape for c in checks)]
+    return replace(p, outputs=tuple(Argument(o.name, shape) for o, shape in zip(p.outputs, every, strict=True)))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torsor.algorithms import steps
-from torsor.algorithms.configuration import integrate, tangent, velocity_from_rate
+from torsor.algorithms.configuration import integrate, tangent, velocity_from_tangent
 from torsor.algorithms.field import Field
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.rnea import rnea
@@ -72,7 +72,7 @@ def along_v(model: Model, q: Scalars) -> Callable[[Mapping[int, Scalar]], dict[i
 
     def change(rates: Mapping[int, Scalar]) -> dict[int, Scalar]:
         rate = tuple(rates.get(k, 0) for k in range(model.nq))
-        velocity = directions.get(rate) or velocity_from_rate(model, q, rate)  # N⁺N = 1
+        velocity = directions.get(rate) or velocity_from_tangent(model, q, rate)  # N⁺N = 1
         return nonzero({**dict(enumerate(velocity)), **{k - model.nq + model.nv: r for k, r in rates.items() if k >= model.nq}})
 
     return change
@@ -110,7 +110,7 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
 
         return WithMatrix(solution, matrix, model.nv)
 
-    return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, R.rays, many=model.nv)
+    return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, many=model.nv)
 
 
 def rnea_derivatives_by_forward_mode(

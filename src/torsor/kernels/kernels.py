@@ -18,7 +18,7 @@ from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shorte
 from torsor.compile.program import Empty
 from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
-from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.errors import ArgumentError, SingularError, TorsorError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
 from torsor.kernels.columns import ColumnKernel, is_by_columns
 from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
@@ -301,7 +301,12 @@ class Kernels:
         for argument, x in zip(self.inputs(spec), state, strict=True):
             if argument.name in CONFIGURATIONS:
                 check_configuration(self.model, argument.name, x.tolist())
-        found = self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
+        try:
+            found = self.evaluate(spec, *(np.ravel(x).tolist() for x in state))
+        except (ArithmeticError, ValueError) as error:  # of Python's math, which overflows with an error
+            if isinstance(error, TorsorError):
+                raise
+            return
         if any(np.abs(x).max(initial=0) > HUGE for x in factors):  # directions or weights: their products overflow
             return
         if differentiated and all(np.isfinite(np.array(x, float)).all() for x in found.values()):

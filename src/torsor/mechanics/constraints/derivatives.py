@@ -55,4 +55,4 @@ def solution_derivative(
         solution = Solution(Linearization.of(R, [*x, *results]), solve, lambda w: solve(w, -1), results)
         return Checked(solution, [found["doubt"]])
 
-    return Differentiable(tuple(inputs), tuple(unknowns), at, R.operations, R.rays, (Argument("doubt", ()),))
+    return Differentiable(tuple(inputs), tuple(unknowns), at, R.operations, (Argument("doubt", ()),))
