@@ -167,7 +167,12 @@ def test_jax_32_bits_run_the_kernel_of_float32(jax):
     assert function(q).dtype == jax.grad(lambda q: function(q).sum())(q).dtype == np.float32
     assert_close(function(q), robot.mass_matrix(np.full((3, 6), 0.3)), 1e-6)
     np.testing.assert_array_equal(function(q), robot.kernel("mass_matrix", dtype=np.float32)(q))
-    assert function(np.zeros(6, int)).dtype == np.float64  # as JAX converts integers
+    assert function([0] * 6).dtype == np.float64
+    step = adapters.jax_function(robot, "step")
+    assert step(q, q, q, 1)[0].dtype == np.float32  # a plain number takes the precision of the arrays
+    for kind in (np.int32, np.int64, np.uint8, np.float16, bool):
+        with pytest.raises(ts.ArgumentError, match=f"^q has numbers of type {np.dtype(kind).name}; kernels"):
+            function(np.zeros(6, kind))
 
 
 def test_jax_without_x64_computes_in_single_precision():

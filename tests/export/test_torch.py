@@ -146,7 +146,20 @@ def test_torch_keeps_single_precision(torch):
     energy = kinetic(q.detach()[0], torch.ones(6, dtype=torch.float64))
     assert energy.dtype == torch.float64  # promoted, as torch does
     assert energy.shape == ()
-    assert kinetic(torch.zeros(6, dtype=torch.int32), torch.ones(6)).dtype == torch.float32
+    assert kinetic([0] * 6, torch.ones(6)).dtype == torch.float32
+
+
+def test_torch_refuses_tensors_of_other_types(torch):
+    kinetic = adapters.torch_function(ts.robots.ur5(), "kinetic_energy")
+    for kind in (torch.int32, torch.int64, torch.uint8, torch.bool, torch.float16, torch.complex64):
+        for x in (torch.zeros(6, dtype=kind), torch.zeros((2, 6), dtype=kind)):
+            with pytest.raises(ts.ArgumentError, match=f"^v has numbers of type {str(kind)[6:]}; kernels compute with float32"):
+                kinetic(torch.zeros(6), x)
+    whole = torch.zeros(6, dtype=torch.int64)
+    with pytest.raises(ts.ArgumentError, match="q has numbers of type int64"):
+        kinetic(whole, whole)
+    with pytest.raises(ts.ArgumentError, match="q has numbers of type int64"):
+        kinetic(np.zeros(6, int), torch.ones(6))
 
 
 def test_torch_function_with_wrenches_and_several_results(torch):

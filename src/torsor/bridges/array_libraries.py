@@ -127,7 +127,7 @@ def jax_rollout(
     """
     step = jax_function(robot, f"step:{integrator}", damping=damping, friction=friction)
     from torsor.bridges.jax_functions import JaxRollout
-    from torsor.simulate.rollout import check_step_length
+    from torsor.kernels.checks import check_step_length
 
     check_step_length(dt)
 

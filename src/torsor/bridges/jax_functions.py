@@ -70,16 +70,16 @@ class JaxRollout:
 
 
 def _array(argument: Argument, x: Any) -> Any:
-    """An array of numbers that kernels can read."""
+    """An array of numbers that kernels can read; those of a list may be integers."""
     try:
-        x = jnp.asarray(x)
+        array = jnp.asarray(x)
     except TypeError as error:
         raise ArgumentError(f"{argument.name} must be an array, not {type(x).__name__}: {error}") from error
-    if jnp.issubdtype(x.dtype, jnp.integer):
-        x = x.astype(jnp.result_type(float))
-    if x.dtype.name not in PRECISIONS:
-        refuse_precision(argument.name, x.dtype.name)
-    return x
+    if not hasattr(x, "dtype") and jnp.issubdtype(array.dtype, jnp.integer):
+        array = array * 1.0  # a plain number takes the precision of the arrays beside it
+    if array.dtype.name not in PRECISIONS:
+        refuse_precision(argument.name, array.dtype.name)
+    return array
 
 
 def _bind(function: ArrayFunction, arrays: Sequence[Any]) -> list[Any]:

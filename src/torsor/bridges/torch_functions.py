@@ -78,7 +78,7 @@ class _Evaluation(torch.autograd.Function):
 
 
 def read_tensor(name: str, x: Any) -> torch.Tensor:
-    """A tensor of numbers that kernels can read."""
+    """A tensor of numbers that kernels can read; those of a list may be integers."""
     try:
         x = torch.as_tensor(x, dtype=None if hasattr(x, "dtype") else torch.float64)
     except Exception as error:  # whatever torch raises for things that are not numbers
@@ -87,17 +87,15 @@ def read_tensor(name: str, x: Any) -> torch.Tensor:
         raise ArgumentError(f"{name} is on the device {x.device}; kernels run on the CPU, use {name}.cpu()")
     if x.layout != torch.strided:
         raise ArgumentError(f"{name} has the layout {x.layout}; use {name}.to_dense()")
-    kind = _name(x.dtype)
-    if kind not in PRECISIONS and (x.is_floating_point() or x.is_complex() or x.dtype == torch.bool):
-        refuse_precision(name, kind)
+    if _name(x.dtype) not in PRECISIONS:
+        refuse_precision(name, _name(x.dtype))
     return x
 
 
 def common_precision(arguments: Sequence[Any]) -> torch.dtype:
-    """The precision of the arrays among the arguments, the larger of two; torch's default if all are integers or lists."""
+    """The precision of the arrays among the arguments, the larger of two; torch's default if all are numbers or lists."""
     kinds = [torch.as_tensor(x).dtype for x in arguments if hasattr(x, "dtype")]
-    floats = [k for k in kinds if k.is_floating_point]
-    return reduce(torch.promote_types, floats) if floats else torch.promote_types(torch.get_default_dtype(), torch.float32)
+    return reduce(torch.promote_types, kinds) if kinds else torch.promote_types(torch.get_default_dtype(), torch.float32)
 
 
 def _name(kind: torch.dtype) -> str:
