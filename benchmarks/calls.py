@@ -129,6 +129,18 @@ WAYS = (
     Way("jacobian_rate", "frames", "robot.jacobian_rate(q, v, frame)", FRAME_RATE, "jacobian_back(r)"),
     Way("twist", "frames", "robot.twist(q, v, frame)", FRAME_VELOCITY, "r.vector[SWAP]"),
     Way("acceleration", "frames", "robot.acceleration(q, v, a, frame)", FRAME_ACCELERATION, "r.vector[SWAP]"),
+    Way("jacobian, at=", "frames", "robot.jacobian(q, frame, at=point)"),
+    Way("pose, at=", "frames", "robot.pose(q, frame, at=point)"),
+    Way("center_of_mass, links=", "short", "robot.center_of_mass(q, links=[one, other])"),
+    Way("poses of two frames", "short", "robot.poses(q, [one, other])"),
+    Way("base_acceleration=", "short", "robot.inverse_dynamics(q, v, a, base_acceleration=F)"),
+    Way("within_limits", "short", "robot.within_limits(q)"),
+    Way(
+        "clip", "short", "robot.clip(q)", "r = np.clip(qp, model.lowerPositionLimit, model.upperPositionLimit)", "r",
+        "configuration({})",
+    ),
+    Way("linearize", "wrenches", "robot.linearize(q, v, a)"),
+    Way("linearize, dt=", "wrenches", "robot.linearize(q, v, a, dt=1e-3)"),
     Way("task Λ", "solved", "task.mass_matrix(q)", TASK, "r[SWAP][:, SWAP]"),
     Way("task inverse dynamics", "solved", "task.inverse_dynamics(q, v, F)"),
     Way(
@@ -221,6 +233,7 @@ def _one_state(case: Case) -> dict[str, Any]:
     names |= {"three": robot.kernel("mass_matrix", "gravity_force", f"jacobian:{frame}"), "J": np.empty((6, robot.nv))}
     names["rubbing"] = robot.with_friction({joint: StaticViscous(0.3, 0.1) for joint in robot.joints})
     names |= {"task": robot.task(frame), "prescribed": [robot.joints[0]], "first": np.eye(robot.nv)[0], "F": np.ones(6)}
+    names |= {"point": np.array([0.1, 0.2, 0.3]), "one": robot.links[2], "other": robot.links[3]}
     names["pushes"] = _pushes(case.model, frame, names["F"])
     return names | _four_bar()
 

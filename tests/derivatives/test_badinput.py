@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -165,3 +167,11 @@ def test_derivatives_of_a_robot_without_joints():
             block.linearize([], [], [], **step)
     run = block.rollout([], [], np.zeros((2, 0)), dt=1e-3, differentiable=True)
     assert run.gradient().controls.shape == (2, 0)
+
+
+@pytest.mark.parametrize("dt", [-1.0, 0, 0.0, math.nan, math.inf, True, "1e-3", [1e-3], np.array([1e-3, 1e-3]), np.array(1e-3)])
+def test_linearize_refuses_a_step_that_is_not_a_positive_number(arm, dt):
+    arm.linearize(ZERO, ZERO, ZERO, dt=np.float32(1e-3))
+    for integrator in ("semi_implicit", "rk4"):
+        with pytest.raises(ArgumentError, match=re.escape(f"dt must be a positive number of seconds, not {dt!r}")):
+            arm.linearize(ZERO, ZERO, ZERO, dt=dt, integrator=integrator)

@@ -195,10 +195,10 @@ def test_wrong_configurations_are_refused(method):
         (3.0, r"q has shape \(\), expected \(\.\.\., 13\)"),
         (np.where(np.arange(13) == 4, np.nan, q), r"q\[4\] is nan; all numbers must be finite"),
         ([q, np.where(np.arange(13) == 2, np.inf, q)], r"q\[1, 2\] is inf; all numbers must be finite"),
-        (np.zeros(13), r"q\[\.\.\., 3:7\] is a zero quaternion"),
-        (["a"] * 13, "q must be an array of shape"),
-        (q + 1j, "q must be an array of shape"),
-        ([[1.0], [1.0, 2.0]], "q must be an array of shape"),
+        (np.zeros(13), "zero quaternion" if method == "wrap" else r"q\[.*\] is not .* its quaternion is zero"),
+        (["a"] * 13, "q must be an array of (real numbers of )?shape"),
+        (q + 1j, "q must be an array of (real numbers of )?shape"),
+        ([[1.0], [1.0, 2.0]], "q must be an array of (real numbers of )?shape"),
     ):
         with pytest.raises(ArgumentError, match=says):
             call(bad)

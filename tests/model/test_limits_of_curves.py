@@ -61,7 +61,7 @@ def test_quaternion_inside_a_composite_joint_is_normalised_checked_and_has_no_li
     np.testing.assert_allclose(robot.clip([2.0, 0, 0, 2, 2]), [0.5, 0, 0, np.sqrt(0.5), np.sqrt(0.5)])
     assert robot.within_limits([0.0, 0, 0, 2, 2])
     assert robot_with_composite(Prismatic(X), Spherical()).lower.tolist() == [-np.inf, -1, -1, -1, -1]
-    with pytest.raises(ArgumentError, match="zero quaternion"):
+    with pytest.raises(ArgumentError, match="its quaternion is zero"):
         robot.clip([0.0, 0, 0, 0, 0])
 
 

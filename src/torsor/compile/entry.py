@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.compile import layout
-from torsor.compile.layout import FRAMES, MAX_ARGUMENTS, EntryInfo, SignatureInfo
+from torsor.compile.layout import FRAMES, MAX_ARGUMENTS, PRESENT, EntryInfo, SignatureInfo
 from torsor.compile.llvm import entry_ir
 from torsor.compile.llvm.emit import PYTHON_API
 from torsor.compile.llvm.entry_helpers import TABLE
@@ -83,7 +83,7 @@ def _addresses() -> dict[str, int]:
     """Addresses in CPython and NumPy that ``@call`` needs, by name in the module's table."""
     objects = {
         "array_type": np.ndarray, "float_type": float, "float64_type": np.float64, "int_type": int, "list_type": list,
-        "tuple_type": tuple, "dict_type": dict, "none": None, "declined": NotImplemented, "only_out": OUT,
+        "tuple_type": tuple, "dict_type": dict, "none": None, "present": PRESENT, "declined": NotImplemented, "only_out": OUT,
         "single": np.dtype(np.float32), "double": np.dtype(np.float64), "whole": np.dtype(np.int64),
     }  # fmt: skip
     functions = {
@@ -182,11 +182,15 @@ class Entry(EntryInfo):
     def add_route(self, words: tuple[Any, ...], kernel: Kernel | None, frames: tuple[str, ...] = ()) -> None:
         """Run this kernel for these words, found by identity; None sends them to the careful function.
 
-        ``frames`` are the keys of the dict by frame; in the place of that dict among the words there is None.
+        ``frames`` are the keys of the dict by frame, which is None among the words, or the names of a list, which is PRESENT;
+        so are optional arrays.
         """
-        address = 0 if kernel is None or not self._suits(kernel, frames) else ctypes.addressof(kernel.info)
+        inputs = words.count(PRESENT)
         dictionary = self.parameters.by_frame if frames else ""
-        row = [0 if name == dictionary else id(x) for name, x in zip(self._words, words, strict=True)]
+        if dictionary:
+            inputs += len(frames) if words[self._words.index(dictionary)] is None else -1
+        address = 0 if kernel is None or not self._suits(kernel, inputs) else ctypes.addressof(kernel.info)
+        row = [0 if name == dictionary and x is None else id(x) for name, x in zip(self._words, words, strict=True)]
         row += [*map(id, frames), *[0] * (self._length - 1 - len(row) - len(frames)), address]
         with _lock:
             place = self._next % self._most
@@ -204,11 +208,11 @@ class Entry(EntryInfo):
         """Whether a call that gives the inputs alone has these words."""
         return all(self.parameters.defaults.get(name, _MISSING) is x for name, x in zip(self._words, words, strict=True))
 
-    def _suits(self, kernel: Kernel, frames: tuple[str, ...]) -> bool:
-        """Whether machine code can call this kernel with the inputs of this function."""
+    def _suits(self, kernel: Kernel, more: int) -> bool:
+        """Whether machine code can call this kernel with the inputs of this function, and so many more."""
         self._check_outputs(kernel)
         fits = max(len(kernel.inputs) + len(kernel.outputs), self.parameters.count) <= MAX_ARGUMENTS
-        return fits and bool(len(kernel.inputs) == self.inputs + len(frames))
+        return fits and bool(len(kernel.inputs) == self.inputs + more)
 
     def _check_outputs(self, kernel: Kernel) -> None:
         """Raise an error unless the outputs of a kernel match the results and guards of this function."""
@@ -225,11 +229,14 @@ class Entry(EntryInfo):
         signature = self.parameters
         given = {**signature.defaults, **dict(zip(signature.order, args, strict=False)), **named}
         frames: tuple[str, ...] = ()
-        if type(given.get(signature.by_frame)) is dict:
-            frames, given[signature.by_frame] = tuple(given[signature.by_frame]), None
+        kind = type(given.get(signature.by_frame))
+        if kind in (dict, list, tuple):
+            frames, given[signature.by_frame] = tuple(given[signature.by_frame]), None if kind is dict else PRESENT
+        given |= dict.fromkeys((name for name in signature.extra if given.get(name) is not None), PRESENT)
         words = tuple(given.get(name, _MISSING) for name in self._words)
-        chosen = {name: x for name, x in zip(self._words, words, strict=True) if name in signature.words}
-        others = {name: x for name, x in zip(self._words, words, strict=True) if name not in signature.words}
+        named_words = dict(zip(self._words, words, strict=True))
+        chosen = {name: x for name, x in named_words.items() if name in signature.words or x is PRESENT}
+        others = {name: x for name, x in named_words.items() if name not in chosen}
         if not all(type(x) in _WORDS for x in (*chosen.values(), *frames)) or len(frames) > FRAMES:
             return  # something is missing, or not a word
         if not all(signature.defaults.get(name, _MISSING) is x for name, x in others.items()):
@@ -244,7 +251,7 @@ class Entry(EntryInfo):
 
 
 #: exact types of words
-_WORDS = (str, bool, type(None))
+_WORDS = (str, bool, type(None), type(PRESENT))
 _MISSING = object()
 
 

@@ -33,8 +33,10 @@ STRUCTURE = 16
 
 #: most inputs and outputs of a kernel, and parameters of a method, that machine code accepts; others go to the careful function
 MAX_ARGUMENTS = 64
-#: most items of a dict such as ``wrenches={"frame": F}``
-FRAMES = 4
+#: most items of a dict such as ``wrenches={"frame": F}``, and of a list such as ``links=["foot", "shank"]``
+FRAMES = 8
+#: takes the place of an optional array, and of a list of names, among the words of a route
+PRESENT = ...
 #: numbers of lists and of other arrays that machine code converts for a call, on the stack
 MAX_CONVERTED = 1024
 
@@ -79,11 +81,13 @@ class SignatureInfo(ctypes.Structure):
     keywords in source code are interned too, the last 0 where a function does not take ``out``; ``fallbacks`` are those of the
     default values, 0 for a parameter that has none.
     Bit k of ``choosing`` is 1 where parameter k chooses a kernel; other parameters after the inputs must have their default.
-    Parameter ``frames``, if that is not −1, is None or a dict whose keys choose the kernel and whose values are inputs of it.
+    Bit k of ``optional`` is 1 where parameter k is None or one more input; that it is given chooses the kernel.
+    Parameter ``frames``, if that is not −1, is None, or a dict whose keys choose the kernel and whose values are inputs of it,
+    or a list or tuple of names that choose the kernel.
     """
 
     _fields_ = [
-        ("inputs", _WORD), ("count", _WORD), ("positional", _WORD), ("choosing", _WORD), ("frames", _WORD),
+        ("inputs", _WORD), ("count", _WORD), ("positional", _WORD), ("choosing", _WORD), ("optional", _WORD), ("frames", _WORD),
         ("names", _POINTER), ("fallbacks", _POINTER),
     ]  # fmt: skip
 
@@ -96,18 +100,23 @@ class SignatureInfo(ctypes.Structure):
         choosing: Iterable[str] = (),
         by_frame: str = "",
         takes_out: bool = True,
+        optional: Iterable[str] = (),
     ):
         self.order = tuple(map(sys.intern, names))
         self.defaults, self.words, self.by_frame = {**defaults, "out": None}, frozenset(choosing), by_frame
+        self.extra = frozenset(optional)
         known = (*self.order, sys.intern("out"))
         self.kept = (
             (_WORD * len(known))(*map(id, self.order), id(known[-1]) if takes_out else 0),
             (_WORD * len(known))(*(id(self.defaults[n]) if n in self.defaults else 0 for n in known)),
             known,
         )
-        bits = sum(1 << k for k, name in enumerate(self.order) if name in self.words or name == by_frame)
+        more, chosen = (
+            sum(1 << k for k, name in enumerate(self.order) if name in some)
+            for some in (self.extra, {*self.words, *self.extra, by_frame})
+        )
         frames = self.order.index(by_frame) if by_frame else -1
-        super().__init__(inputs, len(self.order), positional, bits, frames, *map(ctypes.addressof, self.kept[:2]))
+        super().__init__(inputs, len(self.order), positional, chosen, more, frames, *map(ctypes.addressof, self.kept[:2]))
 
     @classmethod
     def of(cls, inputs: Sequence[Argument]) -> SignatureInfo:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Model
@@ -25,6 +28,12 @@ def check_configuration(model: Model, label: str, q: list[float]) -> None:
         if model.coupling[i] is None and (why := joint.fault(q[start : start + joint.nq])):
             place = f"{label}[{start}:{start + joint.nq}]"
             raise ArgumentError(f"{place} is not a valid configuration of joint {model.joint_names[i]!r}: {why}")
+
+
+def check_step_length(dt: Any) -> None:
+    """An error unless dt is a positive number [s]."""
+    if not isinstance(dt, (int, float, np.integer, np.floating)) or isinstance(dt, bool) or not 0 < dt < math.inf:
+        raise ArgumentError(f"dt must be a positive number of seconds, not {dt!r}")
 
 
 def check_wrenches(model: Model, wrenches: Any) -> Mapping[str, Any]:

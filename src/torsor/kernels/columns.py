@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def is_by_columns(spec: Spec, nv: int) -> bool:
     """Whether a derivative is computed by columns: the matrices of a long step of a robot with more than a few joints."""
     (name, *words), *others = spec.quantities
     integrator = words[0] if name == "step" and words and not others else ""
-    return spec.derivative[:1] == ("jacobian",) and nv > FEW.get(integrator, nv)
+    return spec.derivative[:1] in (("jacobian",), ("linearization",)) and nv > FEW.get(integrator, nv)
 
 
 class ColumnKernel(Kernel):
@@ -47,8 +48,14 @@ class ColumnKernel(Kernel):
         count = len(kernels.inputs(replace(spec, derivative=())))
         inputs, self.directions = self.product.inputs[:count], self.product.inputs[count:]
         self.columns = sum(x.size for x in self.directions)
-        blocks = [(y, x) for y in self.product.outputs for x in self.directions]
-        outputs = tuple(Argument(f"{y.name}/{x.name}", (*y.shape, *x.shape)) for y, x in blocks)
+        rows, columns = (list(zip(a, _slices(a), strict=True)) for a in (self.product.outputs, self.directions))
+        named = {f"{y.name}/{x.name}": (i, j, (*y.shape, *x.shape)) for y, i in rows for x, j in columns}
+        if spec.derivative[0] == "linearization":
+            n = sum(y.size for y in self.product.outputs)
+            named = {"A": (slice(n), slice(n), (n, n)), "B": (slice(n), slice(n, None), (n, self.columns - n))}
+        #: the rows and columns of each result in the matrix of all
+        self.blocks = [(i, j) for i, j, _ in named.values()]
+        outputs = tuple(Argument(name, shape) for name, (_, _, shape) in named.items())
         recorded = RecordedProgram(lambda: kernels.program(spec))
         operations = self.columns * self.product.operations
         recorded.facts = Facts(tuple(inputs), outputs, operations, operations, False, (), 0.0)
@@ -73,14 +80,10 @@ class ColumnKernel(Kernel):
     def _fill(self, given: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> None:
         """The derivatives of a batch with one axis."""
         columns = self.product(*(x[:, None] for x in given), *self._units())
-        blocks = iter(found)
-        for y, rates in zip(self.product.outputs, columns, strict=True):
-            start = 0
-            for x in self.directions:
-                block = rates[:, start : start + x.size].reshape(-1, x.size, y.size)
-                out = next(blocks)
-                out[...] = block.transpose(0, 2, 1).reshape(out.shape)
-                start += x.size
+        rows = [rates.reshape(len(rates), self.columns, -1) for rates in columns]
+        matrix = np.concatenate(rows, axis=-1).transpose(0, 2, 1)
+        for out, (i, j) in zip(found, self.blocks, strict=True):
+            out[...] = matrix[:, i, j].reshape(out.shape)
 
     def _units(self) -> list[np.ndarray]:
         """The unit directions of all inputs, one after another."""
@@ -104,6 +107,11 @@ class ColumnKernel(Kernel):
                 where = f" at batch index {tuple(map(int, np.unravel_index(start + k, batch)))}" if batch else ""
                 message = f"{self.name} is not finite{where} although every argument is; the numbers overflow"
                 raise TorsorError(message) from error
+
+
+def _slices(arguments: Sequence[Argument]) -> list[slice]:
+    """The places of arguments laid end to end."""
+    return [slice(i, j) for i, j in pairwise(accumulate((a.size for a in arguments), initial=0))]
 
 
 def _remake(kernels: Kernels, spec: Spec) -> Kernel:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.compile import Kernel, Program
+from torsor.algorithms.limits import clip, limit_violation, total
+from torsor.compile import Argument, Kernel, Program
+from torsor.compile.layout import PRESENT
 from torsor.errors import ArgumentError
-from torsor.kernels.checks import check_wrenches
+from torsor.kernels.checks import check_configuration, check_wrenches
+from torsor.kernels.functions import function_kernel
 from torsor.kernels.kernels import Kernels, takes
 from torsor.kernels.losses import NO_LOSSES, Losses, losses_of
 from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
 from torsor.kernels.spec import OPTIONAL, Name, Spec, as_names, as_words, split_name, without_defaults
 from torsor.model import Description
 from torsor.model.editing import Editing
+from torsor.model.limits import Limits
+from torsor.model.names import configuration_names
+from torsor.scalar import Scalars
 from torsor.support.locks import new_lock
 from torsor.support.user_arrays import float_type
 
@@ -28,6 +35,10 @@ PAIRS: dict[str, tuple[tuple[str, ...], ...]] = {
     "_hybrid": (("hybrid_acceleration",), ("hybrid_force",)),
     "motor_torques": (("motor_torque",), ("gear_torque",)),
 }
+#: methods whose results are A and B of a linearized quantity
+LINEARIZED = {"_linearize_motion": "forward_dynamics", "_linearize_step": "step"}
+#: methods that read the limits of joints
+LIMITS = ("clip", "_limit_violation")
 
 
 class CompiledMechanism(Editing):
@@ -37,6 +48,7 @@ class CompiledMechanism(Editing):
         super().__init__(description)
         self._kernels = kernels_of(self._model)
         self._lock = new_lock()
+        self._limit_kernels: dict[str, Kernel] = {}
 
     @property
     def kernels(self) -> Kernels:
@@ -90,7 +102,7 @@ class CompiledMechanism(Editing):
             rows = [QUANTITIES[quantity] for quantity, *_ in quantities]
             if name not in OPTIONAL_INPUTS or not any(takes(row.function, name) for row in rows):
                 raise ArgumentError(f"{name!r} is not an optional input of {', '.join(':'.join(q) for q in quantities)}")
-        return Spec(quantities, frames, expressed_in, losses, more, dtype=float_type(dtype).name)
+        return Spec(quantities, frames, expressed_in, losses, self._extra(more), dtype=float_type(dtype).name)
 
     def program(self, *names: Name, damping: bool = False, friction: bool | None = None) -> Program:
         """The recorded program of a kernel: operations, counts, code."""
@@ -106,6 +118,13 @@ class CompiledMechanism(Editing):
             raise ArgumentError(f"{asked[0]}=True acts on {names}, not on {', '.join(Spec(tuple(quantities)).labels)}")
         return NO_LOSSES
 
+    def _extra(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The names of optional inputs; a floating base has no other motion than v and a."""
+        extra = tuple(names)
+        if self._description.floats and (moving := [name for name in extra if name.startswith("base_")]):
+            raise ArgumentError(f"{moving[0]} needs a fixed base; the velocity of a floating base is in v and a")
+        return extra
+
     def _run(
         self,
         name: str,
@@ -118,7 +137,7 @@ class CompiledMechanism(Editing):
     ) -> Any:
         """Call the kernel of one quantity."""
         extra, wrenches = extra or {}, check_wrenches(self._model, wrenches)
-        kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=tuple(extra), losses=losses)
+        kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=self._extra(extra), losses=losses)
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
     def _at_frame(self, key: tuple[Any, ...], values: tuple, out: Array | None, at: ArrayLike | None = None) -> Any:
@@ -133,13 +152,38 @@ class CompiledMechanism(Editing):
         """Call the kernel of a quantity with these options, in the order of its words."""
         return self._kernels(name, *as_words(words))(*values, out=out)
 
+    def _limit_kernel(self, name: str) -> Kernel:
+        """The kernel of a method that reads the limits of joints, made once."""
+        limits, model = self._limits, self._model
+        if name not in self._limit_kernels:
+            function: Callable[..., Any] = partial(clip, limits, self._leader_intervals)
+            if name == "_limit_violation":
+                function = partial(limit_violation, limits, self._mimic_ranges)
+            inputs, explain = [Argument("q", (model.nq,), configuration_names(model))], partial(check_configuration, model, "q")
+            made = function_kernel(f"{self.name}.{name.strip('_')}", partial(_with_total, function, limits), inputs, explain)
+            self._limit_kernels[name] = made
+        return self._limit_kernels[name]
+
     def _kernel_for(
-        self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: str
+        self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: Any
     ) -> Kernel:
-        """The kernel that a method runs for the given options, in their order; for ``wrenches`` the option is the frames."""
+        """The kernel that a method runs for the given options, in their order; for ``wrenches`` the option is the frames.
+
+        Optional arrays that are given are ``PRESENT``.
+        """
+        if name in LIMITS:
+            return self._limit_kernel(name)
+        derivative = ("linearization", "q", "v", "tau") if name in LINEARIZED else ()
+        name = LINEARIZED.get(name, name)
         own = () if name in PAIRS else QUANTITIES[name].words
         given = {word: words.get(word) for word in own if word in words or word in OPTIONAL}
         quantities = PAIRS.get(name) or ((name, *as_words(given)),)
         losses = self._losses(quantities, damping, friction)
         axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")
-        return self._kernels.kernel(Spec(quantities, wrenches, axes, losses))
+        extra = self._extra(name for name in OPTIONAL_INPUTS if words.get(name) is PRESENT)
+        return self._kernels.kernel(Spec(quantities, wrenches, axes, losses, extra, derivative))
+
+
+def _with_total(function: Callable[..., Any], limits: Limits, q: Scalars) -> dict[str, Any]:
+    """The result of a function of the limits, and a number that is finite where q is valid."""
+    return {"result": function(q), "total": total(limits, q)}

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torsor.algorithms.configuration import tangent, velocity_from_rate
+from torsor.algorithms.configuration import bracket, tangent, velocity_from_rate
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
 from torsor.errors import ArgumentError, UnknownName
@@ -204,12 +204,36 @@ def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
 
 def jacobian(f: Differentiable, by: Sequence[Space]) -> Program:
     """∂y/∂x for each y and each x: ``(*shape of y, *shape of x)``, by forward or by reverse mode."""
+    return with_output_shapes(_record(f, by), [(*y.shape, *s.shape) for y in f.outputs for s in by], f.checks)
+
+
+def linearization(f: Differentiable, by: Sequence[Space]) -> Program:
+    """A and B of δ⁺ = A δ + B δτ by (q, v, τ) of a step (q⁺, v⁺), or of δ̇ = A δ + B δτ of a motion, whose a is v̇."""
+    model, n = by[0].model, by[1].size
+    assert model is not None
+
+    def arrange(blocks: Mapping[str, Scalars], *values: Scalars) -> dict[str, Any]:
+        rows: list[Sequence[Scalars]] = [[block[i * n : (i + 1) * n] for i in range(n)] for block in blocks.values()]
+        if len(f.outputs) == 1:  # d/dt (q ⊖ q₀) = v + bracket (q ⊖ q₀)
+            rows = [bracket(model, values[1]), units(n), [[0] * n] * n, *rows]
+        qq, qv, qt, vq, vv, vt = rows
+        return {"A": [[*x, *y] for x, y in zip([*qq, *vq], [*qv, *vv], strict=True)], "B": [*qt, *vt]}
+
+    return _record(f, by, arrange)
+
+
+def _record(f: Differentiable, by: Sequence[Space], arrange: Callable[..., Mapping[str, Any]] | None = None) -> Program:
+    """The shorter program of forward and reverse mode; ``arrange`` makes its results from the blocks and the inputs."""
     columns, rows = sum(s.size for s in by), sum(y.size for y in f.outputs)
     by_matrix, small = 0 < f.many <= columns, f.operations * max(columns, rows) <= FEW
     one_mode = _forward if by_matrix or columns <= 2 * rows else _reverse
     modes = (_forward, _reverse) if small and not by_matrix else (one_mode,)
-    made = min((record(partial(mode, f, by), f.inputs) for mode in modes), key=lambda p: p.operations)
-    return with_output_shapes(made, [(*y.shape, *s.shape) for y in f.outputs for s in by], f.checks)
+
+    def function(mode: Callable[..., dict[str, Any]], *values: Scalars) -> Mapping[str, Any]:
+        blocks = mode(f, by, *values)
+        return arrange(blocks, *values) if arrange else blocks
+
+    return min((record(partial(function, mode), f.inputs) for mode in modes), key=lambda p: p.operations)
 
 
 def _forward(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[str, Any]:
@@ -274,6 +298,7 @@ MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {
     "jvp": jvp,
     "vjp": vjp,
     "jacobian": jacobian,
+    "linearization": linearization,
     "second": second,
 }
 

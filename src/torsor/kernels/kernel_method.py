@@ -14,8 +14,10 @@ from torsor.support.locks import cached_property
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: annotations of parameters that are inputs of the kernel, of options that select a kernel, and of dicts that do both
-INPUTS, WORDS, BY_FRAME = ("ArrayLike",), ("str", "str | None", "bool", "bool | None"), ("Wrenches | None",)
+#: annotations of parameters that are inputs of the kernel, or may be; of options that select a kernel
+INPUTS, OPTIONAL, WORDS = ("ArrayLike",), ("ArrayLike | None",), ("str", "str | None", "bool", "bool | None")
+#: annotations of dicts, whose keys select a kernel and whose values are inputs of it, and of lists of names that select one
+BY_FRAME = ("Wrenches | None", "Sequence[str] | None")
 
 
 def kernel_method_of(
@@ -36,7 +38,8 @@ class kernel_method(Generic[P, R]):
     the instance's ``__dict__``, which the next lookup finds before this descriptor; this does not compile.  The first call
     compiles the kernel that ``robot._kernel_for(name, **words)`` returns; from then on ``robot.inverse_dynamics(q, v, a)`` runs
     no Python code at all.  Words are parameters such as ``frame`` and ``damping``, whose annotations are among ``WORDS``;
-    of ``wrenches={"frame": F}`` the frames are words, as a tuple.
+    of ``wrenches={"frame": F}`` the frames are words, as a tuple, and of ``links=["foot"]`` the links.  An array that may be
+    None, such as ``at``, is a further input where it is given, and the word ``PRESENT`` (:mod:`torsor.compile.layout`).
 
     ``result`` and ``guards`` are those of :meth:`torsor.compile.Kernel.builtin`, for every kernel that may be chosen;
     calls that the kernel does not support run the decorated method.
@@ -84,6 +87,7 @@ class kernel_method(Generic[P, R]):
             choosing=[p.name for p in given if p.annotation in WORDS],
             by_frame=next((p.name for p in given if p.annotation in BY_FRAME), ""),
             takes_out=len(given) < len(self._parameters),
+            optional=[p.name for p in given if p.annotation in OPTIONAL],
         )
 
     @cached_property

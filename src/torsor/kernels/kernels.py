@@ -37,7 +37,9 @@ PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivativ
 #: options that are one of a few words
 CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIONS)}
 #: the method of each mode of a derivative, for names of kernels
-METHODS = {"jvp": "jvp", "vjp": "vjp", "jacobian": "derivative", "second": "second_derivatives"}
+METHODS = {
+    "jvp": "jvp", "vjp": "vjp", "jacobian": "derivative", "linearization": "linearize", "second": "second_derivatives",
+}  # fmt: skip
 #: number of scans cached for one subject
 KEPT = 64
 #: directions and weights of derivatives beyond this overflow when multiplied

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from operator import index
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,29 +89,6 @@ class ConfigurationSpace:
     def effort_limit(self) -> np.ndarray:
         """Largest joint forces [N·m, N], ``(nv,)``, read-only; inf for none."""
         return self._limits.effort
-
-    def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> Any:
-        """Whether lower − tolerance ≤ q ≤ upper + tolerance for all joints, mimic joints too: a bool, or an array for a batch.
-
-        Quaternions have no limits.
-
-        >>> import torsor as ts
-        >>> robot = ts.robots.panda()
-        >>> robot.within_limits(robot.neutral()), robot.within_limits(robot.configuration("ready"))
-        (False, True)
-        """
-        if not isinstance(tolerance, (int, float, np.number)) or not 0 <= tolerance < math.inf:
-            raise ArgumentError(f"tolerance must be a finite number [rad, m] of at least 0, not {tolerance!r}")
-        found = self._limits.within(self._as_configurations(q), float(tolerance), self._mimic_ranges)
-        return found if found.ndim else bool(found)
-
-    def clip(self, q: ArrayLike) -> np.ndarray:
-        """q with every coordinate moved to the nearest value within its limits, ``(..., nq)``.
-
-        A leader is also moved so that its mimic joints are within theirs, if its own limits allow it.  Quaternions are
-        normalised and otherwise stay.
-        """
-        return self._limits.clip(self._as_configurations(q), self._leader_intervals)
 
     def wrap(self, q: ArrayLike) -> np.ndarray:
         """q with angles changed by whole turns into [−π, π), ``(..., nq)``: the same poses.

@@ -1,4 +1,4 @@
-"""Joint limits as arrays, those that mimic joints set to their leaders, and q clipped or wrapped into them."""
+"""Joint limits as arrays, those that mimic joints set to their leaders, and q wrapped into them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -34,10 +33,9 @@ class MimicRange:
     lower: float
     upper: float
 
-    def holds(self, x: Array | float, tolerance: float = 0.0) -> Any:
-        """Whether the mimic joint is inside its limits where the leader is at x, a number or an array."""
-        y = evaluate(self.coefficients, x)
-        return (y >= self.lower - tolerance) & (y <= self.upper + tolerance)
+    def holds(self, x: float) -> bool:
+        """Whether the mimic joint is inside its limits where the leader is at x."""
+        return bool(self.lower <= evaluate(self.coefficients, x) <= self.upper)
 
 
 @dataclass(frozen=True)
@@ -66,38 +64,15 @@ class Limits:
         angles = (model.q_start[i] + k for i in own if i not in model.leaders for k in model.joint[i].angles)
         return cls(lower, upper, velocity, effort, tuple(angles), quaternions)
 
-    def within(self, q: Array, tolerance: float, mimics: tuple[MimicRange, ...]) -> Array:
-        """Whether every coordinate and every mimic joint is inside its limits; quaternions have none."""
-        inside = (q >= self.lower - tolerance) & (q <= self.upper + tolerance)
-        for part in self.quaternions:
-            inside[..., part] = True
-        good = inside.all(axis=-1)
-        for m in mimics:
-            good = good & m.holds(q[..., m.entry], tolerance)
-        return np.asarray(good)
-
     def of_leaders(self, mimics: tuple[MimicRange, ...]) -> dict[int, list[Interval]]:
         """The intervals of each leader's entry of q in which its mimic joints are inside their limits, too."""
         allowed: dict[int, list[Interval]] = {}
         for m in mimics:
             before = allowed.get(m.entry) or [(float(self.lower[m.entry]), float(self.upper[m.entry]))]
-            both = [(max(a, c), min(b, d)) for a, b in before for c, d in _on_leader(m) if max(a, c) <= min(b, d)]
+            both = [(max(a, c), min(b, d)) for a, b in before for c, d in leader_ranges(m) if max(a, c) <= min(b, d)]
             if both:  # otherwise no q satisfies all, and the limits before it count
                 allowed[m.entry] = both
         return allowed
-
-    def clip(self, q: Array, of_leaders: dict[int, list[Interval]]) -> Array:
-        """The nearest q inside the limits and the intervals of leaders, with quaternions normalised."""
-        out: Array = np.clip(q, self.lower, self.upper)
-        for k, intervals in of_leaders.items():
-            ends = np.array([np.clip(q[..., k], low, high) for low, high in intervals])
-            nearest = np.abs(ends - q[..., k]).argmin(axis=0)
-            out[..., k] = np.take_along_axis(ends, nearest[None], axis=0)[0]
-        for part in self.quaternions:
-            x = q[..., part]
-            x = x / np.abs(x).max(axis=-1, keepdims=True)  # first, since squares of very small or large numbers are lost
-            out[..., part] = x / np.linalg.norm(x, axis=-1, keepdims=True)
-        return out
 
     def wrap(self, q: Array) -> Array:
         """Angles changed by whole turns: into [−π, π), or if the limits exclude that, to the nearest turn they allow."""
@@ -139,7 +114,7 @@ def mimic_ranges(d: Description, model: Model) -> Iterator[MimicRange]:
         yield MimicRange(model.q_start[i], tuple(map(float, p)), *(j.lower or (-INF,)), *(j.upper or (INF,)))
 
 
-def _on_leader(m: MimicRange) -> list[Interval]:
+def leader_ranges(m: MimicRange) -> list[Interval]:
     """The ranges of the leader's coordinate in which the mimic joint is inside its limits, rounded inwards."""
     ends = [
         -INF,

@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 class Robot(Computed, Exports):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
-    ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  ``out=`` is a
-    preallocated array for the result.  A robot with loops refuses results that are valid only for its tree
-    with the loops cut, such as joint forces; :meth:`constrained` computes them with the loops closed.
+    ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  Results are
+    float64, also those of lists and float32 arrays; ``out=`` is a preallocated array for them.  A robot with loops refuses
+    results that are valid only for its tree with the loops cut, such as joint forces; :meth:`constrained` computes them with
+    the loops closed.
 
     >>> import torsor as ts
     >>> robot = ts.robots.two_link()

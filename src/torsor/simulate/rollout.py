@@ -17,7 +17,7 @@ from torsor.compile.arrays import as_rows, batch_shape, check_finite
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
-from torsor.kernels.checks import check_axes, check_wrenches
+from torsor.kernels.checks import check_axes, check_step_length, check_wrenches
 from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.axes import Spread, with_axes
@@ -197,12 +197,6 @@ def _check(robot: Robot, dt: Any) -> None:
             "robot.simulate supports loops, robot.without_loops() removes them"
         )
     check_step_length(dt)
-
-
-def check_step_length(dt: Any) -> None:
-    """An error unless dt is a positive number [s]."""
-    if not isinstance(dt, (int, float, np.number)) or not math.isfinite(dt) or dt <= 0:
-        raise ArgumentError(f"dt must be a positive number of seconds, not {dt!r}")
 
 
 def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[VariedConstant, tuple[Argument, Spread]]:

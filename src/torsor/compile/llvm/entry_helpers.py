@@ -12,8 +12,8 @@ from torsor.compile.llvm.writer import Writer
 #: entries of the module's table from PYTHON_API on
 TABLE = (
     "array_type", "float_type", "float64_type", "int_type", "list_type", "tuple_type", "dict_type", "single", "double", "whole",
-    "none", "declined", "only_out", "patience", "array_new", "vectorcall", "incref", "decref", "tuple_new", "tuple_set",
-    "float_new", "alloc", "int_value", "dict_size", "dict_next",
+    "none", "present", "declined", "only_out", "patience", "array_new", "vectorcall", "incref", "decref", "tuple_new",
+    "tuple_set", "float_new", "alloc", "int_value", "dict_size", "dict_next",
 )  # fmt: skip
 #: bytes of an ArgumentInfo
 ARGUMENT = ctypes.sizeof(ArgumentInfo)
@@ -85,29 +85,52 @@ def _yes_or_no(w: Writer) -> str:
 
 
 def _unpack() -> str:
-    """The number of items of the dict by frame, or −1 on failure: its values go to ``values``, its keys to ``keys``.
+    """The number of further inputs, which go to ``values``, or −1 on failure: optional arrays, then those of the dict by frame.
 
-    In the place of the dict there is null then, as in a route.
+    The keys of the dict go behind the other arguments, and null in its place, as in a route.  A list or tuple of names has keys
+    only, and PRESENT in its place; so has an optional array.
     """
-    w = Writer("internal i64 @unpack(ptr %place, ptr %keys, ptr %values)")
+    w = Writer("internal i64 @unpack(ptr %signature, ptr %given, ptr %values)")
     position, key, value = (w.put("alloca i64") for _ in range(3))
+    none, present = table_address(w, "none"), table_address(w, "present")
+    optional, count = (field_of(w, SignatureInfo, "%signature", name) for name in ("optional", "count"))
+    some = w.choose(w.compare("eq", "i64", optional, 0), "i64", 0, count)
+    with w.each(some, first=field_of(w, SignatureInfo, "%signature", "inputs"), found=("i64", "0")) as loop:
+        found, obj = loop.now["found"], w.element("ptr", "%given", loop.k)
+        there = w.put(f"and i1 {bit_of(w, optional, loop.k)}, {w.compare('ne', 'ptr', obj, none)}")
+        w.store("ptr", obj, "%values", found)  # the next one is written over it if it is not there
+        w.store("ptr", w.choose(there, "ptr", present, obj), "%given", loop.k)
+        loop.then["found"] = w.add(found, w.put(f"zext i1 {there} to i64"))
+    extra, frames = loop.now["found"], field_of(w, SignatureInfo, "%signature", "frames")
+    w.branch(w.compare("eq", "i64", frames, -1), "absent", "frames")
+    w.label("frames")
+    place, keys, values = (w.address("ptr", *x) for x in (("%given", frames), ("%given", count), ("%values", extra)))
     with w.each(str(FRAMES)) as loop:
-        w.store("ptr", "null", "%keys", loop.k)
-    obj = w.put("load ptr, ptr %place")
-    w.branch(w.compare("eq", "ptr", obj, table_address(w, "none")), "absent", "there")
+        w.store("ptr", "null", keys, loop.k)
+    obj = w.put(f"load ptr, ptr {place}")
+    w.branch(w.compare("eq", "ptr", obj, none), "absent", "there")
     w.label("absent")
-    w.do("ret i64 0")
+    w.do(f"ret i64 {extra}")
     w.label("there")
-    w.require_equal("ptr", w.field("ptr", obj, layout.TYPE), table_address(w, "dict_type"))
-    count = w.put(f"call i64 {table_address(w, 'dict_size')}(ptr {obj})")
-    w.require(w.compare("ult", "i64", w.put(f"sub i64 {count}, 1"), FRAMES))
+    w.branch(_is(w, w.field("ptr", obj, layout.TYPE), "dict_type"), "dict", "names")
+    w.label("names")
+    length = w.field("i64", obj, layout.SIZE)
+    items = items_of(w, obj, length)
+    w.require(w.compare("ult", "i64", w.put(f"sub i64 {length}, 1"), FRAMES))
+    with w.each(length) as loop:
+        w.store("ptr", w.element("ptr", items, loop.k), keys, loop.k)
+    w.do(f"store ptr {present}, ptr {place}")
+    w.do(f"ret i64 {extra}")
+    w.label("dict")
+    size = w.put(f"call i64 {table_address(w, 'dict_size')}(ptr {obj})")
+    w.require(w.compare("ult", "i64", w.put(f"sub i64 {size}, 1"), FRAMES))
     w.do(f"store i64 0, ptr {position}")
-    with w.each(count) as loop:
+    with w.each(size) as loop:
         w.put(f"call i32 {table_address(w, 'dict_next')}(ptr {obj}, ptr {position}, ptr {key}, ptr {value})")
-        w.store("ptr", w.put(f"load ptr, ptr {key}"), "%keys", loop.k)
-        w.store("ptr", w.put(f"load ptr, ptr {value}"), "%values", loop.k)
-    w.do("store ptr null, ptr %place")
-    w.do(f"ret i64 {count}")
+        w.store("ptr", w.put(f"load ptr, ptr {key}"), keys, loop.k)
+        w.store("ptr", w.put(f"load ptr, ptr {value}"), values, loop.k)
+    w.do(f"store ptr null, ptr {place}")
+    w.do(f"ret i64 {w.add(extra, size)}")
     w.label(w.refusal)
     w.do("ret i64 -1")
     return w.text()

@@ -33,7 +33,7 @@ class _Call:
         self.w = w = Writer("ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)", refusal="slow")
         n = layout.MAX_ARGUMENTS
         self.given = w.put(f"alloca [{n + 1 + FRAMES} x ptr], align 16")
-        self.values = w.put(f"alloca [{FRAMES} x ptr], align 16")
+        self.values = w.put(f"alloca [{n + FRAMES} x ptr], align 16")
         self.lanes = w.put(f"alloca [{n} x ptr], align 16")
         self.rows = w.put(f"alloca [{2 * n} x i64], align 16")
         self.made = w.put(f"alloca [{n} x ptr], align 16")
@@ -95,21 +95,16 @@ class _Call:
         count, frames = self.get(SignatureInfo, signature, "count"), self.get(SignatureInfo, signature, "frames")
         given = w.element("ptr", self.given, count)
         out = w.choose(w.compare("eq", "ptr", given, self.table_address("none")), "ptr", "null", given)
-        words = w.put(f"sub i64 {count}, {inputs}")
-        bare = w.branch(w.compare("eq", "i64", frames, -1), "look", "unpack")
-        w.label("unpack")  # the keys of a dict follow the words, in place of ``out``
-        place, keys = w.address("ptr", self.given, frames), w.address("ptr", self.given, count)
-        items = w.put(f"call i64 @unpack(ptr {place}, ptr {keys}, ptr {self.values})")
-        w.require(w.compare("sge", "i64", items, 0))
-        longer, unpacked = w.add(words, FRAMES), w.jump("look")
-        w.label("look")
-        more, length = w.merge("i64", ("0", bare), (items, unpacked)), w.merge("i64", (words, bare), (longer, unpacked))
+        more = w.put(f"call i64 @unpack(ptr {signature}, ptr {self.given}, ptr {self.values})")
+        w.require(w.compare("sge", "i64", more, 0))
+        keys = w.choose(w.compare("eq", "i64", frames, -1), "i64", 0, FRAMES)  # follow the words, in place of ``out``
+        length = w.add(w.put(f"sub i64 {count}, {inputs}"), keys)
         place = w.put(f"call ptr @match(ptr {self.entry}, ptr {w.address('ptr', self.given, inputs)}, i64 {length})")
         w.branch(w.compare("eq", "ptr", place, "null"), "unrouted", "routed")
         w.label("routed")
         found = w.put(f"load ptr, ptr {place}")
         w.require(w.compare("ne", "ptr", found, "null"))
-        with w.each(more) as loop:  # the values of the dict are inputs, in place of the words
+        with w.each(more) as loop:  # optional arrays and the values of the dict are inputs, in place of the words
             w.store("ptr", w.element("ptr", self.values, loop.k), self.given, w.add(inputs, loop.k))
         self.signature, self.fixed, self.count = signature, inputs, count
         return found, out

@@ -1,11 +1,19 @@
-"""Methods of Robot: the configuration manifold."""
+"""Methods of Robot: the configuration manifold, and the limits of configurations."""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.errors import ArgumentError
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
-from torsor.kernels.kernel_method import kernel_method
+from torsor.kernels.kernel_method import kernel_method, kernel_method_of
+
+#: the last result of the kernels of limits, finite for valid configurations
+VALID = {"total": math.inf}
 
 
 class Configurations(CompiledMechanism):
@@ -54,3 +62,31 @@ class Configurations(CompiledMechanism):
         screw for a floating joint.  ``s`` may be a batch, and lie outside [0, 1].
         """
         return self._run("interpolate", (q0, q1, s), out=out)
+
+    @kernel_method_of(guards=VALID)
+    def clip(self, q: ArrayLike) -> Array:
+        """q with every coordinate moved to the nearest value within its limits, ``(..., nq)``.
+
+        A leader is also moved so that its mimic joints are within theirs, if its own limits allow it.  Quaternions are
+        normalised and otherwise stay.
+        """
+        return self._kernel_for("clip")(q)[0]
+
+    def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> Any:
+        """Whether lower − tolerance ≤ q ≤ upper + tolerance for all joints, mimic joints too: a bool, or an array for a batch.
+
+        Quaternions have no limits.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.panda()
+        >>> robot.within_limits(robot.neutral()), robot.within_limits(robot.configuration("ready"))
+        (False, True)
+        """
+        if not isinstance(tolerance, (int, float, np.number)) or not 0 <= tolerance < math.inf:
+            raise ArgumentError(f"tolerance must be a finite number [rad, m] of at least 0, not {tolerance!r}")
+        return self._limit_violation(q) <= tolerance
+
+    @kernel_method_of(guards=VALID)
+    def _limit_violation(self, q: ArrayLike) -> Any:
+        """How far q is outside the limits [rad, m], 0 inside."""
+        return self._kernel_for("_limit_violation")(q)[0]

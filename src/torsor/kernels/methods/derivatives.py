@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.steps import STEPS
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, UnknownName
-from torsor.kernels.checks import check_wrenches
+from torsor.kernels.checks import check_step_length, check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method_of
@@ -230,13 +230,29 @@ class Differentiation(CompiledMechanism):
         if not self.nv:
             raise ArgumentError(f"robot {self.name!r} has no moving joint, so there is no motion to linearize")
         if dt is None:
-            a_q, a_v, a_tau = self.forward_dynamics_derivatives(q, v, tau, damping=damping, friction=friction)
-            turning = np.broadcast_to(self._run("bracket", (v,)), a_q.shape)
-            one, zero = np.broadcast_to(np.eye(self.nv), a_q.shape), np.zeros_like(a_q)
-            return Linearized(np.block([[turning, one], [a_q, a_v]]), np.concatenate([zero, a_tau], axis=-2))
-        step = self.derivative(f"step:{integrator}", ("q", "v", "tau"), damping=damping, friction=friction)
-        qq, qv, qt, vq, vv, vt = step(q, v, tau, dt)
-        return Linearized(np.block([[qq, qv], [vq, vv]]), np.concatenate([qt, vt], axis=-2))
+            return self._linearize_motion(q, v, tau, damping=damping, friction=friction)
+        check_step_length(dt)
+        return self._linearize_step(q, v, tau, dt, integrator, damping=damping, friction=friction)
+
+    @kernel_method_of(Linearized)
+    def _linearize_motion(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, damping: bool = False, friction: bool | None = None
+    ) -> Linearized:
+        return Linearized(*self._kernel_for("_linearize_motion", damping, friction)(q, v, tau))
+
+    @kernel_method_of(Linearized)
+    def _linearize_step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        dt: ArrayLike,
+        integrator: str,
+        *,
+        damping: bool = False,
+        friction: bool | None = None,
+    ) -> Linearized:
+        return Linearized(*self._kernel_for("_linearize_step", damping, friction, integrator=integrator)(q, v, tau, dt))
 
     def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel:
         """The kernel of a derivative of a spec, by the inputs named, or by all of them."""

@@ -71,8 +71,6 @@ class Dynamics(CompiledMechanism):
         ``base_velocity`` and ``base_acceleration`` are the twist of a moving fixed base, and its rate, in its axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
-        if extra and self._description.floats:
-            raise ArgumentError(f"{next(iter(extra))} needs a fixed base; the velocity of a floating base is in v and a")
         losses = losses_of(self._model, damping, friction)
         return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, losses, out)
 
