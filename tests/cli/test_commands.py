@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
+import sys
 import webbrowser
 from dataclasses import replace
 from pathlib import Path
@@ -131,7 +133,7 @@ def test_equations_in_c_compile(torsor, parameters):
 
 
 def test_simulate_gives_the_result_of_the_library(torsor):
-    words = ("--seconds", 0.2, "--dt", 0.001, "--q", "0.1,0.2", "--v", "1", "--out", "motion.npz", "--json")
+    words = ("--seconds", 0.2, "--q", "0.1,0.2", "--v", "1", "--out", "motion.npz", "--json")
     document = torsor("simulate", "two_link", *words).json
     own = ts.robots.two_link().simulate([0.1, 0.2], [1.0, 1.0], 0.2)
     np.testing.assert_array_equal(ts.simulate.load_result("motion.npz").q, own.q)
@@ -139,9 +141,43 @@ def test_simulate_gives_the_result_of_the_library(torsor):
     assert document["energy"]["discrepancy"] == own.audit().worst
     assert document["files"] == {"out": "motion.npz"}
     assert set(document) == {
-        "robot", "seconds", "integrator", "dt", "steps", "configuration", "coordinates", "start", "end", "energy", "events",
-        "notes", "files",
+        "call", "robot", "seconds", "integrator", "dt", "steps", "configuration", "coordinates", "start", "end", "energy",
+        "events", "notes", "files",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("panda", "--seconds", 0.4),
+        ("ur5", "--base", "floating", "--gravity", "0,0,-1.62", "--control", "pd", "--integrator", "semi_implicit"),
+        ("panda", "--no-mimic", "--control", "gravity", "--no-stops", "--damping", "--wrench", "panda_link8=0,0,0,1,2,3"),
+        ("four_bar", "--q", "crank=0.4", "--v", "1", "--control", "pd"),
+        ("arm.urdf", "--no-mimic", "--strict", "--root", ".", "--gravity", "0,0,-1"),
+        ("-", "--as", "urdf", "--dt", "0.002"),
+    ],
+    ids=["stops", "floating", "wrench", "loop", "file", "stdin"],
+)
+def test_first_line_of_simulate_is_the_python_call_of_the_same_result(torsor, monkeypatch, words):
+    words = words if "--seconds" in words else (*words, "--seconds", 0.02)
+    ts.save(ts.robots.ur5(), "arm.urdf", meshes=False)
+    stdin = Path("arm.urdf").read_text()
+    ended = torsor("simulate", *words, "--out", "motion.npz", stdin=stdin)
+    assert (ended.code, ended.err) == (0, "")
+    call = ended.out.splitlines()[0]
+    assert call == torsor("simulate", *words, "--json", stdin=stdin).json["call"]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+    made = {}
+    exec(call, made)
+    kept = ts.simulate.load_result("motion.npz")
+    for name in ("t", "q", "v", "tau"):
+        np.testing.assert_array_equal(getattr(made["result"], name), getattr(kept, name))
+    assert made["result"].notes == kept.notes
+
+
+def test_simulate_prints_limits_that_the_motion_leaves(torsor):
+    words = ("simulate", "rp_arm", "--seconds", 1, "--q", "0,0.5", "--no-stops")
+    assert "\nOutside position limits: joint2 by up to " in torsor(*words).out
 
 
 def test_simulate_notes_once_that_damping_is_omitted(torsor):

@@ -50,17 +50,17 @@ HINTS = {"replay": "--open shows it in the browser", "plot": "--plot curves.svg 
 
 @on_robot
 def simulate(
-    robot: Robot, seconds: Seconds = 5.0, dt: Step = 2e-3, integrator: Integrator = "rk4", q: Start = None, v: Speed = None,
-    control: Control = "none", target: Target = None, wrench: Wrench = None, stops: Stops = True, damping: Damping = False,
-    seed: Seed = 0, plot: Plot = None, out: Out = None, replay: Replay = None, open: Open = False, mesh_root: Roots = None,
-    json: Json = False,
+    robot: Robot, made_by: str, seconds: Seconds = 5.0, dt: Step = 1e-3, integrator: Integrator = "rk4", q: Start = None,
+    v: Speed = None, control: Control = "none", target: Target = None, wrench: Wrench = None, stops: Stops = True,
+    damping: Damping = False, seed: Seed = 0, plot: Plot = None, out: Out = None, replay: Replay = None, open: Open = False,
+    mesh_root: Roots = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Simulate a robot: energy audit, plot, file, replay page."""
     from torsor.cli import option_values
     from torsor.cli.out import emit
     from torsor.cli.outcome import InterruptedAfterOutput, UsageError
     from torsor.cli.showing import FIGURE_SUFFIXES, PAGES, check_file_kind
-    from torsor.cli.starting import control_of, start_of
+    from torsor.cli.starting import control_of, python_call, start_of
     from torsor.simulate import Interrupted
     from torsor.simulate.files import FORMATS
 
@@ -72,13 +72,13 @@ def simulate(
     check_file_kind("--out", out, FORMATS)
     check_file_kind("--replay", replay, PAGES)
     start = start_of(robot, q, v, seed, control)
-    law, says = control_of(robot, control, target)
+    law = control_of(robot, control, target)
     limits = 0.0 if stops and not robot.loops else None
     loads = option_values.wrenches(robot, wrench)
+    options: dict[str, Any] = {"integrator": integrator, "dt": dt, "limits": limits, "damping": damping}
+    options |= {"wrenches": loads} if loads else {}
     try:
-        result = robot.simulate(
-            start.q, start.v, seconds, law, wrenches=loads, integrator=integrator, dt=dt, limits=limits, damping=damping
-        )
+        result = robot.simulate(start.q, start.v, seconds, law.law, **options)
     except Interrupted as stop:
         files = _write_files(stop.result, plot, out, replay, False, tuple(mesh_root or ()))
         wrote = ", ".join(f"wrote {path}" for path in files.values())
@@ -86,7 +86,8 @@ def simulate(
             f"{stop}; {wrote or '--out motion.csv would save it'}: {len(stop.result.t)} records until then"
         ) from None
     files = _write_files(result, plot, out, replay, open, tuple(mesh_root or ()))
-    emit(json, _document(result, files), *_summary(result, f"{start.says}, {says}", files))
+    call = python_call(made_by, start, seconds, law, **options, friction=result.info["friction"])
+    emit(json, {"call": call, **_document(result, files)}, call, *_summary(result, f"{start.says}, {law.says}", files))
 
 
 def _write_files(

@@ -65,25 +65,49 @@ def find(
     xacro: Xacro = None, root: Roots = None, kind: As = None, strict: Strict = False,
 ) -> Robot:  # fmt: skip
     """The robot of these words."""
-    g = None if gravity is None else numbers("--gravity", gravity, 3)
-    maker = bundled_robots().get(robot)
-    if maker is None:
-        side_files = {word: True if x == "auto" else x for word, x in (("loops", loops), ("srdf", srdf))}
-        how = {"base": base, "gravity": g, "mimic": mimic, "strict": strict, **side_files}
-        return _load(robot, kind, xacro, roots=tuple(root or ()), **how)
+    if robot not in bundled_robots():
+        import torsor
+
+        options = _load_options(robot, base, gravity, loops, srdf, mimic, xacro, root, kind, strict)
+        with _name_stdin_in_errors(robot):
+            return torsor.load(source(robot), **options)
     for option, word in (("--loops", loops), ("--srdf", srdf), ("--xacro", xacro), ("--as", kind)):
         if word is not None:
             raise UsageError(f"{option} needs a file; {robot} is a bundled robot")
-    made = maker()
-    made = made if mimic else made.without_couplings()
-    made = made if base is None else made.with_base(base)
-    return made if g is None else made.with_gravity(g)
+    made = bundled_robots()[robot]()
+    for method, values in _edits(base, gravity, mimic):
+        made = getattr(made, method)(*values)
+    return made
 
 
-def _load(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
-    """The robot of a file.  xacro files are programs and run only with ``--xacro``."""
-    import torsor
+def python_text(robot: str, **words: Any) -> str:
+    """The expression in Python that makes the robot of :func:`find`."""
+    if robot in bundled_robots():
+        from torsor.robot.library import mechanisms
 
+        home = "mechanisms" if robot in mechanisms.__all__ else "robots"
+        edits = _edits(*(words[name] for name in ("base", "gravity", "mimic")))
+        return f"ts.{home}.{robot}()" + "".join(f".{method}({', '.join(map(repr, values))})" for method, values in edits)
+    options = _load_options(robot, **words)
+    usual = {"mimic": True, "strict": False, "roots": ()}
+    given = [f"{name}={value!r}" for name, value in options.items() if value != usual.get(name)]
+    return f"ts.load({', '.join(['sys.stdin.buffer.read()' if robot == '-' else repr(robot), *given])})"
+
+
+def _edits(base: str | None, gravity: str | None, mimic: bool) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Methods of a bundled robot, with their arguments, that make the one of the options."""
+    if not mimic:
+        yield "without_couplings", ()
+    if base is not None:
+        yield "with_base", (base,)
+    if gravity is not None:
+        yield "with_gravity", (numbers("--gravity", gravity, 3),)
+
+
+def _load_options(
+    robot: str, base: Any, gravity: Any, loops: Any, srdf: Any, mimic: bool, xacro: Any, root: Any, kind: Any, strict: bool
+) -> dict[str, Any]:
+    """The options of ``torsor.load``.  xacro files are programs and run only with ``--xacro``."""
     if xacro is None and robot.endswith(".xacro"):
         raise UsageError(f"{robot} is xacro, a program that generates URDF; if you trust it, give --xacro run")
     if xacro is not None and kind is not None:
@@ -92,8 +116,11 @@ def _load(robot: str, kind: str | None, xacro: str | None, **how: Any) -> Robot:
         raise UsageError("--xacro needs a file path, not stdin: xacro includes files relative to it")
     if xacro is not None and not robot.startswith(DESCRIPTIONS_PREFIX):
         kind = "xacro"
-    with _name_stdin_in_errors(robot):
-        return torsor.load(source(robot), format=kind, xacro_args=None if xacro is None else xacro_arguments(xacro), **how)
+    g = None if gravity is None else numbers("--gravity", gravity, 3)
+    side_files = {word: True if x == "auto" else x for word, x in (("loops", loops), ("srdf", srdf))}
+    xacro_args = None if xacro is None else xacro_arguments(xacro)
+    return {"format": kind, "base": base, "gravity": g, "mimic": mimic, "strict": strict, **side_files,
+            "xacro_args": xacro_args, "roots": tuple(root or ())}  # fmt: skip
 
 
 @contextmanager
@@ -146,18 +173,23 @@ def source(robot: str) -> str | bytes:
 
 
 def on_robot(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with its first argument, a Robot, in place of the words that :func:`find` takes."""
+    """The command with its first argument, a Robot, in place of the words that :func:`find` takes.
+
+    A second argument ``made_by`` is the Python expression of that robot.
+    """
     hints = get_type_hints(command, localns={"Robot": object}, include_extras=True)
     asked = get_type_hints(find, localns={"Robot": object}, include_extras=True)
     words = {p.name: p.replace(annotation=asked[p.name]) for p in signature(find).parameters.values()}
     own = {p.name: p.replace(annotation=hints[p.name]) for p in list(signature(command).parameters.values())[1:]}
+    wants_text = own.pop("made_by", None) is not None
 
     @wraps(command)
     def display_name(**given: Any) -> Any:
         if given["robot"] == given.get("states") == "-":
             raise UsageError("ROBOT and STATES cannot both come from stdin")
-        robot = find(**{name: given.pop(name) for name in words})
-        return command(robot, **given)
+        chosen = {name: given.pop(name) for name in words}
+        robot = find(**chosen)
+        return command(robot, *([python_text(**chosen)] if wants_text else ()), **given)
 
     first, *rest = words.values()
     required = [p for p in own.values() if p.default is p.empty]

@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.cli import option_values
 from torsor.model.description import FLOATING_BASE
+from torsor.simulate.control import pd_with_mass_matrix
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -18,14 +19,22 @@ Array: TypeAlias = np.ndarray
 RANDOM_SHARE = 0.5
 #: largest random initial joint speed with --control gravity [rad/s, m/s]
 INITIAL_SPEED = 0.5
-#: natural frequency of --control pd [rad/s], critically damped
-OMEGA = 2 * np.pi
+#: natural frequency of --control pd [Hz], critically damped
+FREQUENCY = 1.0
 #: --control in words
 CONTROL_DESCRIPTIONS = {
     "none": "no joint forces",
     "gravity": "gravity compensation",
     "pd": "PD control to the target at 1 Hz, with gravity compensation",
 }
+
+
+class Control(NamedTuple):
+    """The ``control`` of robot.simulate, its text in Python, and its description."""
+
+    law: Callable[..., Any] | None
+    text: str
+    says: str
 
 
 class Start(NamedTuple):
@@ -63,29 +72,24 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
     return Start(at, speed, says)
 
 
-def control_of(robot: Robot, word: str, target: str | None) -> tuple[Callable[..., Any] | None, str]:
-    """τ(t, q, v) of a ``--control`` word, and its description: τ = M a + g with a = 0, or that of springs and dampers.
-
-    A floating base is not driven: it accelerates so that its rows of τ are zero.
-    """
+def control_of(robot: Robot, word: str, target: str | None) -> Control:
+    """The control of a ``--control`` word."""
     if word == "none":
-        return None, CONTROL_DESCRIPTIONS[word]
-    goal = rest = robot.clip(robot.neutral())
+        return Control(None, "None", CONTROL_DESCRIPTIONS[word])
+    goal = robot.clip(robot.neutral())
     if target is not None:
-        goal = option_values.configuration(robot, "--target", target, rest)
-    tree = robot.without_loops() if robot.loops else robot  # every joint is driven: loops do not change τ = M a + g
-    both, base = tree.kernel("mass_matrix", "gravity_force"), _base(robot)
+        goal = option_values.configuration(robot, "--target", target, goal)
+    law = pd_with_mass_matrix(robot, goal, FREQUENCY if word == "pd" else 0.0)
+    how = f"{goal.tolist()}, {FREQUENCY}" if word == "pd" else "frequency=0.0"
+    return Control(law, f"ts.simulate.pd_with_mass_matrix(robot, {how})", CONTROL_DESCRIPTIONS[word])
 
-    def control(t: float, q: Array, v: Array) -> Array:
-        M, g = both(q)
-        a = OMEGA**2 * robot.difference(q, goal) - 2 * OMEGA * v if word == "pd" else np.zeros(robot.nv)
-        a[base] = 0.0
-        a[base] = -np.linalg.solve(M[base, base], M[base] @ a + g[base])
-        tau = M @ a + g
-        tau[base] = 0.0
-        return tau
 
-    return control, CONTROL_DESCRIPTIONS[word]
+def python_call(made_by: str, start: Start, seconds: float, control: Control, **options: Any) -> str:
+    """The line of Python that gives the same result."""
+    given = [*(x.tolist() for x in (start.q, start.v)), seconds]
+    words = [*map(repr, given), control.text, *(f"{name}={value!r}" for name, value in options.items())]
+    imports = "import sys, torsor as ts" if "sys." in made_by else "import torsor as ts"
+    return f"{imports}; robot = {made_by}; result = robot.simulate({', '.join(words)})"
 
 
 def _base(robot: Robot) -> slice:

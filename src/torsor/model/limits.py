@@ -28,6 +28,7 @@ Interval = tuple[float, float]
 class MimicRange:
     """lower ≤ p(q[entry]) ≤ upper: the limits of a mimic joint, on its leader's entry of q; p by its coefficients."""
 
+    joint: str
     entry: int
     coefficients: tuple[float, ...]
     lower: float
@@ -63,6 +64,16 @@ class Limits:
             array.flags.writeable = False
         angles = (model.q_start[i] + k for i in own if i not in model.leaders for k in model.joint[i].angles)
         return cls(lower, upper, velocity, effort, tuple(angles), quaternions)
+
+    def excess(self, q: Array, mimics: tuple[MimicRange, ...]) -> Array:
+        """max(lower − q, q − upper) of each entry of q (−inf in quaternions), then of each mimic joint: positive outside."""
+        with np.errstate(over="ignore"):
+            own = np.maximum(self.lower - q, q - self.upper)
+            led = [evaluate(m.coefficients, q[..., m.entry]) for m in mimics]
+            rest = [np.maximum(m.lower - y, y - m.upper)[..., None] for m, y in zip(mimics, led, strict=True)]
+        for part in self.quaternions:
+            own[..., part] = -INF
+        return np.concatenate([own, *rest], axis=-1)
 
     def of_leaders(self, mimics: tuple[MimicRange, ...]) -> dict[int, list[Interval]]:
         """The intervals of each leader's entry of q in which its mimic joints are inside their limits, too."""
@@ -111,7 +122,7 @@ def mimic_ranges(d: Description, model: Model) -> Iterator[MimicRange]:
             raise ModelError(f"joint {j.name!r}: its mimic has symbols where limits need numbers")
         kind = model.joint[i]
         p = kind.coefficients if isinstance(kind, Follower) else (c.b, c.k)
-        yield MimicRange(model.q_start[i], tuple(map(float, p)), *(j.lower or (-INF,)), *(j.upper or (INF,)))
+        yield MimicRange(j.name, model.q_start[i], tuple(map(float, p)), *(j.lower or (-INF,)), *(j.upper or (INF,)))
 
 
 def leader_ranges(m: MimicRange) -> list[Interval]:

@@ -43,14 +43,18 @@ def units_of(model: Model) -> Units:
     >>> tuple(units_of(ts.robots.ur5().model)), units_of(ts.robots.rp_arm().model).v
     (('rad', 'rad/s', 'N·m'), 'rad/s, m/s')
     """
+    return Units(*(", ".join(dict.fromkeys(units)) for units in entry_units(model)))
+
+
+def entry_units(model: Model) -> tuple[list[str], list[str], list[str]]:
+    """The unit of each entry of q, v and τ."""
     joints = [model.joint[i] for i, _ in model.outward() if model.coupling[i] is None]
-    v = list(dict.fromkeys(unit for joint in joints for unit in _velocity_units(joint)))
-    q = dict.fromkeys(unit for joint in joints for unit in _configuration_units(joint))
-    forces = {"rad": "N·m", "m": "N"}
-    return Units(", ".join(q), ", ".join(f"{unit}/s" for unit in v), ", ".join(forces[unit] for unit in v))
+    q = [unit for joint in joints for unit in _configuration_units(joint)]
+    v = [unit for joint in joints for unit in displacement_units(joint)]
+    return q, [f"{unit}/s" for unit in v], [{"rad": "N·m", "m": "N"}[unit] for unit in v]
 
 
-def _velocity_units(joint: JointType) -> list[str]:
+def displacement_units(joint: JointType) -> list[str]:
     """rad for an entry of v that turns the body, m for one that only shifts it."""
     S = joint.subspace(joint.neutral())
     return ["rad" if any(not isinstance(x, (int, float)) or x != 0 for x in column[0]) else "m" for column in S]
@@ -62,7 +66,7 @@ def _configuration_units(joint: JointType) -> list[str]:
     if isinstance(joint, JointSequence):
         return [unit for part in joint.sequence() for unit in _configuration_units(part)]
     if joint.nq == joint.nv:
-        return _velocity_units(joint)
+        return displacement_units(joint)
     units = ["rad" if k in joint.angles else "m" for k in range(joint.nq)]
     for part in joint.quaternions:
         units[part] = ["1"] * len(units[part])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torsor.simulate.adaptive import TooManySteps
     from torsor.simulate.audit import Audit
     from torsor.simulate.axes import per_robot, per_robot_and_step, per_step
-    from torsor.simulate.control import computed_torque, gravity_compensation, pd, pd_with_gravity
+    from torsor.simulate.control import computed_torque, gravity_compensation, pd, pd_with_gravity, pd_with_mass_matrix
     from torsor.simulate.controller_functions import record_once
     from torsor.simulate.controllers import SampledController
     from torsor.simulate.events import Event, Occurrence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "adaptive": ("TooManySteps",),
     "audit": ("Audit",),
-    "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity"),
+    "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity", "pd_with_mass_matrix"),
     "events": ("Event", "Occurrence"),
     "files": ("load_result",),
     "rollout_files": ("load_rollout",),
@@ -65,6 +65,7 @@ __all__ = [
     "load_rollout",
     "pd",
     "pd_with_gravity",
+    "pd_with_mass_matrix",
     "per_robot",
     "per_robot_and_step",
     "per_step",

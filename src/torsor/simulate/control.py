@@ -16,8 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from torsor.algorithms import gravity_force, rnea
 from torsor.algorithms.configuration import difference
+from torsor.errors import ArgumentError
+from torsor.kernels.one_state import one_state
+from torsor.model.description import FLOATING_BASE
 from torsor.model.refusals import refuse_loops
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.simulate.controller_functions import record_once
@@ -83,6 +89,37 @@ def computed_torque(robot: Robot) -> Law:
         return rnea(model, list(q), list(v), [a + w for a, w in zip(ad, wanted, strict=True)])
 
     return tracks
+
+
+def pd_with_mass_matrix(robot: Robot, target: ArrayLike | None = None, frequency: float = 1.0) -> Callable[..., np.ndarray]:
+    """(t, q, v) → M(q) (ω² (target ⊖ q) − 2 ω v) + g(q), ω = 2π frequency [Hz]: critically damped, equal at every joint.
+
+    A control of ``robot.simulate``; frequency 0 is gravity compensation alone.  The target is by default the neutral
+    configuration, clipped to the limits.  A floating base is not driven: its rows of τ are zero.  Every other joint is driven,
+    so that loops do not change τ.
+
+    >>> import torsor as ts
+    >>> arm = ts.robots.two_link()
+    >>> pd_with_mass_matrix(arm, frequency=0)(0.0, [0.0, 0.0], [0.0, 0.0])
+    array([29.43,  9.81])
+    """
+    if not isinstance(frequency, (int, float)) or not 0 <= frequency < float("inf"):
+        raise ArgumentError(f"frequency must be a number from 0 [Hz], not {frequency!r}")
+    (goal,) = one_state(robot, q=robot.clip(robot.neutral()) if target is None else target)
+    tree = robot.without_loops() if robot.loops else robot
+    both, omega, nv = tree.kernel("mass_matrix", "gravity_force"), 2 * np.pi * frequency, robot.nv
+    base = robot.joint(FLOATING_BASE).v_slice if robot.description.floats else slice(0, 0)
+
+    def control(t: float, q: Any, v: Any) -> np.ndarray:
+        M, g = both(q)
+        a = omega**2 * robot.difference(q, goal) - 2 * omega * np.asarray(v) if omega else np.zeros(nv)
+        a[base] = 0.0
+        a[base] = -np.linalg.solve(M[base, base], M[base] @ a + g[base])
+        tau = M @ a + g
+        tau[base] = 0.0
+        return tau
+
+    return control
 
 
 def _spring_damper(e: list[Any], v: Any, kp: Any, kd: Any) -> list[Any]:

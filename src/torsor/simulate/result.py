@@ -98,14 +98,15 @@ class Result:
     def __repr__(self) -> str:
         how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
         happened = f", {count(len(self.events), 'event')}" if self.events else ""
-        listed = "".join(f"; {note}" for note in self.notes)
+        listed = "".join(f"; {note.partition(': ')[0]}" for note in self.notes)
         return (
             f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}{listed}>"
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Properties of the robot that the simulation left out, one line each: damping and dry friction of its file."""
+        """What the simulation left out or did not obey, one line each: damping and dry friction of the robot's file; limits
+        of position, velocity and effort that recorded states are outside of, with joint, largest excess and first time."""
         return tuple(self.info.get("notes", ()))
 
     def _repr_html_(self) -> str:

@@ -15,6 +15,7 @@ from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.kernels.losses import Losses, losses_of, notes_on_omitted_losses, refuse_laws
 from torsor.kernels.one_state import one_state
+from torsor.model.limit_notes import notes_on_limits
 from torsor.simulate import adaptive, stiction, time_loop
 from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS
@@ -289,6 +290,8 @@ def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: 
 
 def _result(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
     result = _result_of(run.record.columns(), run, info | {"steps": run.steps}, frames)
+    notes = [*info.get("notes", ()), *notes_on_limits(run.system.robot, result.t, result.q, result.v, result.tau)]
+    result.info.update({"notes": notes} if notes else {})
     return replace(result, events=run.occurrences, flows=run.record.flows)
 
 
