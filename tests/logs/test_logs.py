@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import numpy as np
 import pytest
@@ -283,3 +284,47 @@ def test_npz_with_objects_is_refused_without_naming_allow_pickle(tmp_path):
 @pytest.mark.parametrize(("mark", "word"), [(";", "semicolons"), ("\t", "tabs")])
 def test_csv_with_other_separators_is_refused_by_name(mark, word):
     check_refusal(f"t{mark}q[a]\n0{mark}1\n", f"columns are separated by {word}")
+
+
+@pytest.mark.parametrize("digest", [False, True])
+def test_columns_of_a_wide_csv_are_not_searched_one_by_one(digest):
+    """40,000 columns took 7 s: one search per column.  Calls of list.index are counted."""
+    names, searches = [f"q[{k}.]" for k in range(300)], 0
+    stream = io.BytesIO()
+    with tables.csv_writer(stream, names, digest=digest) as put:
+        put([np.full(2, float(k)) for k in range(300)])
+    stream.seek(0)
+
+    def count(frame, event, called):
+        nonlocal searches
+        searches += event == "c_call" and called.__name__ == "index"
+
+    sys.setprofile(count)
+    try:
+        log = logs.read(stream, format="csv")
+    finally:
+        sys.setprofile(None)
+    assert searches < 30  # operator.index of a few shapes
+    np.testing.assert_array_equal(log.q[0], np.arange(300.0))
+
+
+class CountingName(str):
+    """A name that counts how often it is compared."""
+
+    comparisons = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        CountingName.comparisons += 1
+        return str.__eq__(self, other)
+
+
+def test_columns_in_order_need_few_comparisons(arm, monkeypatch):
+    names = [CountingName(f"joint{k}") for k in range(400)]
+    wanted = dict.fromkeys(("q", "v", "a", "tau"), tuple(map(str, reversed(names))))
+    monkeypatch.setattr("torsor.io.logs.log.coordinates", lambda robot: wanted)
+    log = logs.Log(q=np.arange(400.0)[None], names={"q": names})
+    CountingName.comparisons = 0
+    assert log.states(arm).q.tolist() == [np.arange(400.0)[::-1].tolist()]
+    assert log.unused(arm) == ()
+    assert CountingName.comparisons < 10 * len(names)  # of 400² for a search per name

@@ -159,8 +159,7 @@ def read_csv(stream: IO[bytes], rows: int, file: str = "", wanted: Callable[[str
         check = Check("csv", digest, names, meta, file)
         kept = [k for k, name in enumerate(names) if wanted(name)]
         own, other = [names[k] for k in kept], tuple(name for name in names if not wanted(name))
-        parsed = kept if digest is None else list(range(len(names)))  # a digest is of all columns
-        some = [parsed.index(k) for k in kept]
+        parsed, some = (kept, list(range(len(kept)))) if digest is None else (list(range(len(names))), kept)  # it is of all
         done = 0
         while True:
             lines = list(islice(_lines(text, line, file), rows))

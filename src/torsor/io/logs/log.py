@@ -118,10 +118,10 @@ class Log:
                     file=self.source,
                 )
         else:
-            missing = [name for name in wanted if name not in names]
+            place = {name: n for n, name in enumerate(names)}
+            missing = [name for name in wanted if name not in place]
             if missing:
                 raise FileError(f"has no {k} of {_list_names(missing)}; it has {_list_names(names)}", file=self.source)
-            place = {name: n for n, name in enumerate(names)}
             x = x[:, [place[name] for name in wanted]]
         if not np.isfinite(x).all():
             self._refuse(k, x, wanted)
@@ -137,7 +137,7 @@ class Log:
 
     def unused(self, robot: Robot) -> tuple[str, ...]:
         """Columns that :meth:`states` leaves out: ``q[gripper]`` of a robot without that joint, and other columns."""
-        wanted = coordinates(robot)
+        wanted = {k: set(names) for k, names in coordinates(robot).items()}
         own = [f"{k}[{name}]" for k, names in self.names.items() for name in names if name not in wanted[k]]
         return (*own, *self.ignored)
 

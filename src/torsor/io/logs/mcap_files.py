@@ -123,7 +123,8 @@ def _places(have: tuple[str, ...], names: tuple[str, ...], exactly: bool, row: i
             f"message {row + 1} names {', '.join(have)}, and the ones before it {', '.join(names)}: several publishers share "
             "the topic; choose the joints of one with joints=[...]", file=file,
         )  # fmt: skip
-    return [have.index(name) for name in names]
+    place = {name: n for n, name in enumerate(have)}
+    return [place[name] for name in names]
 
 
 def writer(stream: IO[bytes]) -> Any:
