@@ -23,8 +23,8 @@ int main(int count, char **words) {
         for (int k = 0; k < (steps ? 3 : 2); ++k) args[(steps ? 3 : 2) * a + k] = fields[k];
     }
     void *work = aligned((size_t)table[30]), *stage = aligned((size_t)table[31]);
-    int64_t stop = 0;
-    int64_t bad = steps ? entry(args, (int64_t)0, states, steps, (int64_t)1, NULL, work, &stop)
+    int64_t stop = 0, *failed = aligned(8 * states);
+    int64_t bad = steps ? entry(args, (int64_t)0, states, steps, (int64_t)1, NULL, failed, work, &stop)
                         : entry(args, (int64_t)0, states, work, stage);
     for (int a = inputs; a < n; ++a)
         fwrite((void *)args[(steps ? 3 : 2) * a], atoll(words[5 + 2 * a]), states, stdout);

@@ -218,3 +218,21 @@ def test_scan_refuses_invalid_wiring_and_arguments():
         s(1.0, np.ones(3), steps=4)
     assert s(1.0, np.ones(0))[0].shape == (0,)
     assert scan.Scan is Scan
+
+
+@pytest.mark.parametrize("size", [(), (1,), (19,), (3, 5)])
+def test_mask_gives_the_step_of_each_state_and_nan_from_there(size):
+    """x ← x² overflows after a number of steps that follows from x; the others keep their bits, in NumPy too."""
+    step = record(lambda x: {"y": x[0] * x[0], "z": x[0] - 1}, [Argument("x", ())])
+    x = np.random.default_rng(2).choice([0.5, 1e3, 1e50, 1e200], size=size)
+    scan = Scan(step, carry={"x": "y"}, each=["y"], last=["z"])
+    (y, z), failed = scan(x, steps=12, every=2, mask=True)
+    expected = np.select([x == 1e3, x == 1e50, x == 1e200], [6, 2, 0], -1)  # 2^k log10 x > 308.25
+    np.testing.assert_array_equal(failed, expected)
+    lost = (expected[..., None] >= 0) & (np.arange(6) >= expected[..., None] // 2)
+    np.testing.assert_array_equal(np.isnan(y), lost)
+    np.testing.assert_array_equal(np.isnan(z), expected >= 0)
+    with np.errstate(over="ignore"):
+        (other, _), steps = by_numpy_fallback(scan)(x, steps=12, every=2, mask=True)
+    np.testing.assert_array_equal(steps, failed)
+    np.testing.assert_array_equal(other, y)

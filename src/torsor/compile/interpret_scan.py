@@ -22,8 +22,8 @@ def interpret_scan(
     every: int,
     index: np.ndarray | None,
     dtype: np.dtype,
-) -> int:
-    """Fill the results; scattered arrays are added to in place.  Returns −1, or state × T + step of a non-finite number."""
+) -> np.ndarray:
+    """Fill the results; scattered arrays are added to in place.  Returns, for each state, −1 or its first non-finite step."""
     stepped = set(wiring.rows(len(program.inputs)))
     step_axis = [a.ndim - len(i.shape) - 1 for a, i in zip(arrays, program.inputs, strict=True)]
     now = list(arrays)
@@ -45,5 +45,4 @@ def interpret_scan(
             if index is not None and index[t] >= 0:
                 arrays[k][(*at, int(index[t]))] += values[o]
         bad = np.where(~np.broadcast_to(sound, batch) & (bad < 0), t, bad)
-    wrong = np.flatnonzero(bad.ravel() >= 0)
-    return int(wrong[0] * T + bad.ravel()[wrong[0]]) if len(wrong) else -1
+    return bad

@@ -30,7 +30,7 @@ ONE_WIDTH = 2
 LONGEST = 400_000
 
 _I64 = ctypes.c_int64
-_SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, *[ctypes.c_void_p] * 3)
+_SCAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64, _I64, _I64, *[ctypes.c_void_p] * 4)
 
 
 class NotFinite(TorsorError):
@@ -62,6 +62,9 @@ class Scan:
     2k−1, ... of those in ``each``: ``(..., T/k, *shape)``; ``with_start=True`` puts the start of a carried output before them
     as a first row: ``(..., 1 + T/k, *shape)``.  Leading axes broadcast.  A state's result has the same bits
     for any batch, position in it, and number of threads.
+
+    A number that is not finite raises :class:`NotFinite`.  With ``mask=True`` it does not: the call returns (results, failed),
+    ``failed (...)`` the step at which each state was first not finite, else −1, and results from that step on are NaN.
 
     >>> from torsor.compile import Argument, record
     >>> step = record(lambda x, y: {"sum": x[0] + y[0]}, [Argument("x", ()), Argument("y", ())])
@@ -137,7 +140,14 @@ class Scan:
     # -- calling ---------------------------------------------------------------------------------------------
 
     def __call__(
-        self, *values: Any, index: Any = None, steps: int | None = None, every: int = 1, with_start: bool = False, **named: Any
+        self,
+        *values: Any,
+        index: Any = None,
+        steps: int | None = None,
+        every: int = 1,
+        with_start: bool = False,
+        mask: bool = False,
+        **named: Any,
     ) -> Any:
         inputs = self.inputs
         ordered = self._in_order(values, named)
@@ -159,16 +169,19 @@ class Scan:
         whole = self._outputs(batch, T // every, starts)
         after = (slice(None),) * len(batch) + (slice(1, None),)
         results = {o: x[after] if o in starts else x for o, x in whole.items()}
-        if math.prod(batch) * T > 0:
-            bad = self._run(arguments, arrays, batch, results, T, every, index)
-            if bad >= 0:
-                again = rescale_quaternions(self.inputs, self._rays, given)
-                if again is not None:
-                    scaled = (None if k in nothing else x for k, x in enumerate(again))
-                    return self(*scaled, index=index, steps=T, every=every, with_start=with_start)
-                self._raise_not_finite(arguments, given, batch, results, T, every, bad)
+        failed = np.full(batch, -1, np.int64)
+        if math.prod(batch) * T > 0 and self._run(arguments, arrays, batch, results, T, every, index, failed):
+            again = rescale_quaternions(self.inputs, self._rays, given)
+            if again is not None:
+                scaled = (None if k in nothing else x for k, x in enumerate(again))
+                return self(*scaled, index=index, steps=T, every=every, with_start=with_start, mask=mask)
+            check_finite(arguments, given)
+            if not mask:
+                self._raise_not_finite(batch, results, every, failed)
+            self._fill_with_nan(results, every, failed)
         out = [whole[o] if whole[o].ndim else float(whole[o]) for o in self._returned]
-        return out[0] if len(out) == 1 else tuple(out)
+        found = out[0] if len(out) == 1 else tuple(out)
+        return (found, failed) if mask else found
 
     def _in_order(self, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
         names = [a.name for a in self.inputs]
@@ -239,12 +252,13 @@ class Scan:
 
     def _run(
         self, arguments: list[Argument], arrays: list[np.ndarray], batch: tuple[int, ...], results: dict[int, np.ndarray],
-        T: int, every: int, index: np.ndarray | None,
-    ) -> int:  # fmt: skip
-        """−1, or state × T + step of something that is not finite."""
+        T: int, every: int, index: np.ndarray | None, failed: np.ndarray,
+    ) -> bool:  # fmt: skip
+        """Whether something is not finite; ``failed`` gets the step at which it is, for each state."""
         library = self._library("batch" if batch else "one")
         if library is None:
-            return interpret_scan(self.program, self.wiring, arrays, batch, results, T, every, index, self.dtype)
+            failed[...] = interpret_scan(self.program, self.wiring, arrays, batch, results, T, every, index, self.dtype)
+            return bool((failed >= 0).any())
         table, kept = [], []
         for a, argument, array in zip(self.inputs, arguments, arrays, strict=True):
             flat, stride = rows(argument, array, batch)
@@ -258,21 +272,18 @@ class Scan:
         function = _SCAN(library.address["scan"])
         where = address(index) if index is not None else 0
 
-        def work(start: int, end: int, stop: _I64, owned: object = (kept, results, index)) -> int:
+        def work(start: int, end: int, stop: _I64, owned: object = (kept, results, index, failed)) -> int:
             buffer, _ = buffers(library)
-            bad: int = function(addresses, start, end, T, every, where, buffer.address, ctypes.addressof(stop))
+            place = address(failed), buffer.address, ctypes.addressof(stop)
+            bad: int = function(addresses, start, end, T, every, where, *place)
             return bad
 
-        return run_in_threads(work, math.prod(batch), self._cost * T, align=8 if batch else 1)
+        return run_in_threads(work, math.prod(batch), self._cost * T, align=8 if batch else 1) >= 0
 
-    def _raise_not_finite(
-        self, arguments: list[Argument], arrays: list[np.ndarray], batch: tuple[int, ...], results: dict[int, np.ndarray],
-        T: int, every: int, bad: int,
-    ) -> None:  # fmt: skip
-        """Raise an error that names the input, or the step and state, that is not finite."""
-        check_finite(arguments, arrays)
-        state, step = tuple(int(k) for k in np.unravel_index(bad // T, batch)) if batch else (), bad % T
-        output = None
+    def _raise_not_finite(self, batch: tuple[int, ...], results: dict[int, np.ndarray], every: int, failed: np.ndarray) -> None:
+        """Raise an error that names the first step at which a state is not finite, and the first such state."""
+        step = int(failed.max() if self.wiring.reverse else failed[failed >= 0].min())
+        state, output = tuple(int(k) for k in np.argwhere(failed == step)[0]), None
         for o in sorted(self.wiring.each):
             if not np.isfinite(results[o][state][step // every]).all():
                 output = output or self.outputs[o].name
@@ -282,3 +293,11 @@ class Scan:
             "the numbers overflow, or a division has no result",
             state, step, output,
         )  # fmt: skip
+
+    def _fill_with_nan(self, results: dict[int, np.ndarray], every: int, failed: np.ndarray) -> None:
+        """NaN in the rows of each state from the step at which it failed."""
+        for state in map(tuple, np.argwhere(failed >= 0)):
+            step = int(failed[state])
+            rows = slice(step + 1) if self.wiring.reverse else slice(step // every, None)
+            for o, result in results.items():
+                result[(*state, rows) if o in self.wiring.each else state] = np.nan

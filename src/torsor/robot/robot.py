@@ -189,11 +189,13 @@ class Robot(Computed, Exports):
         sensors: Mapping[str, Sensor] | None = None,
         differentiable: bool = False,
         dtype: Any = np.float64,
+        on_failure: str = "raise",
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
         ``controls`` are joint forces held over each step, ``controller=`` a function recorded into the kernel, ``vary=`` makes
-        robots differ, ``differentiable=True`` keeps the states for gradients; see :func:`torsor.simulate.rollout` (MR §8.5).
+        robots differ, ``differentiable=True`` keeps the states for gradients, ``on_failure="mask"`` the robots that stay
+        finite; see :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
@@ -201,7 +203,7 @@ class Robot(Computed, Exports):
             self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
             controller=controller, parameters=parameters, memory=memory, actuators=actuators,
             actuator_memory=actuator_memory, vary=vary, damping=damping, friction=friction, record=record,
-            sensors=sensors, differentiable=differentiable, dtype=dtype,
+            sensors=sensors, differentiable=differentiable, dtype=dtype, on_failure=on_failure,
         )  # fmt: skip
 
     # -- display ---------------------------------------------------------------------------------------------

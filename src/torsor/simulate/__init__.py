@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torsor.simulate.files import load_result
     from torsor.simulate.flexible_links import FlexibleResult, simulate_flexible
     from torsor.simulate.result import Animation, Interrupted, Result, SimulationStopped
+    from torsor.simulate.rollout_failures import Failure
     from torsor.simulate.rollout_files import load_rollout
     from torsor.simulate.rollout_gradient import RolloutGradient
     from torsor.simulate.run import simulate
@@ -34,6 +35,7 @@ _HOMES = {
     "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity", "pd_with_mass_matrix"),
     "events": ("Event", "Occurrence"),
     "files": ("load_result",),
+    "rollout_failures": ("Failure",),
     "rollout_files": ("load_rollout",),
     "rollout_gradient": ("RolloutGradient",),
     "flexible_links": ("FlexibleResult", "simulate_flexible"),
@@ -49,6 +51,7 @@ __all__ = [
     "Animation",
     "Audit",
     "Event",
+    "Failure",
     "FlexibleResult",
     "Interrupted",
     "Occurrence",

@@ -59,9 +59,9 @@ def plot_panels(t: Array, panels: Sequence[Panel], axes: Any = None) -> Any:
 def _draw(ax: Any, t: Array, panel: Panel, looks: dict[str, dict[str, Any]]) -> None:
     motions = panel.y.reshape(-1, *panel.y.shape[-2:])
     for k, name in enumerate(panel.names):
-        y = motions[..., k]
+        y = np.ma.masked_invalid(motions[..., k])  # robots that failed
         many = len(y) > FEW
-        line = ax.plot(t, np.median(y, axis=0) if many else y[0], label=name, **looks.get(name, {}))[0]
+        line = ax.plot(t, np.ma.median(y, axis=0) if many else y[0], label=name, **looks.get(name, {}))[0]
         looks[name] = {"color": line.get_color(), "linestyle": line.get_linestyle()}
         if many:
             ax.fill_between(t, y.min(axis=0), y.max(axis=0), color=line.get_color(), alpha=0.15, linewidth=0)

@@ -22,6 +22,7 @@ from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
+from torsor.simulate.rollout_failures import Failures, failures_of, is_mask
 from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records, memory_rows
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, StepProgram, wrench_argument
 from torsor.support.user_arrays import as_array, float_type
@@ -76,6 +77,7 @@ def rollout(
     sensors: Mapping[str, Sensor] | None = None,
     differentiable: bool = False,
     dtype: Any = np.float64,
+    on_failure: str = "raise",
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
@@ -99,19 +101,29 @@ def rollout(
     recorded states, under the joint forces of the step that follows; so are the joint forces ``rollout.tau``.
     ``dtype="float32"`` computes in single precision, with twice as many robots in a vector register.
     ``differentiable=True`` keeps what :meth:`Rollout.gradient` needs: with ``record="all"`` the states, else about √T of them.
+    A robot that is no longer finite raises :class:`NotFinite`; with ``on_failure="mask"`` it is listed in ``rollout.failed``,
+    and its states are NaN from that step on.  The other robots have the same bits as without it.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
     >>> fall.q.shape, float(fall.t[-1])
     ((100, 50, 2), 0.05)
     """
-    usual = not differentiable and damping is False and friction is None and isinstance(record, str) and record == "all"
+    usual = (
+        on_failure == "raise"
+        and not differentiable
+        and damping is False
+        and friction is None
+        and isinstance(record, str)
+        and record == "all"
+    )
     plain = controller is memory is actuator_memory is None
     kind = FLOAT64 if dtype is np.float64 else float_type(dtype)  # checking takes as long as a step of one robot
     if usual and plain and kind == FLOAT64 and not (parameters or vary or wrenches or sensors or actuators):
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
+    mask = is_mask(on_failure)
     _check(robot, dt)
     asked = _sensors(robot, sensors)
     entries = labels(robot.model)
@@ -141,28 +153,41 @@ def rollout(
     if size and (differentiable or asked):
         scan = scan.with_all_rows  # the memory is needed at each record
     ranges: list[StepRange] = []
+    failed = None
+    if backward is not None:
+        state = [np.array(x) for x in state]  # the caller may change the arrays before the gradient is computed
     try:
         if backward is None:
-            qs, vs, *after = scan(*state, *(f.values for f in feeds), steps=T, every=every)
+            found = scan(*state, *(f.values for f in feeds), steps=T, every=every, mask=mask)
+            (qs, vs, *after), failed = found if mask else (found, None)
         else:
             from torsor.simulate.rollout_gradient import run_in_ranges
 
-            state = [np.array(x) for x in state]  # the caller may change the arrays before the gradient is computed
-            (qs, vs, *after), ranges = run_in_ranges(scan, state, feeds, T, every)
+            (qs, vs, *after), ranges, failed = run_in_ranges(scan, state, feeds, T, every, mask)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
+    failures = _failures(step, scan, state, float(dt), failed) if failed is not None and (failed >= 0).any() else None
     t = np.arange(every, T + 1, every) * float(dt)
-    read = asked(plan, feeds, every, t, state, (qs, vs, *after)) if asked else {}
+    read = asked(plan, feeds, every, t, state, (qs, vs, *after), failures and failures.steps) if asked else {}
     rows = memory_rows(scan, state, feeds, T, every, *after) if size else None
-    given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, rows)
+    given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, rows)._replace(failures=failures)
     adjoint = None
     if backward is not None:
         from torsor.simulate.rollout_gradient import Adjoint
 
         starts = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
         batches = {name: x.shape[:-1] for name, x in starts.items()}
-        adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, ranges, every)
+        sound = None if failures is None else failures.steps < 0
+        adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, ranges, every, sound)
     return Rollout(t, qs, vs, read, given, adjoint)
+
+
+def _failures(step: StepProgram, scan: Scan, state: Sequence[np.ndarray], dt: float, failed: np.ndarray) -> Failures:
+    """The failed robots; an initial configuration that is none, such as a quaternion of zeros, is an error."""
+    start = [np.array(x) for x in state]
+    for at in map(tuple, np.argwhere(failed == 0).tolist()):
+        step.check_start(start[0], at)
+    return Failures(failed, lambda: failures_of(failed, partial(step.explain, scan, start, dt)))
 
 
 def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:

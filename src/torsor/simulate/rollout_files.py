@@ -10,6 +10,7 @@ import numpy as np
 
 from torsor.simulate.files import read_groups, write_groups
 from torsor.simulate.rollout import Rollout
+from torsor.simulate.rollout_failures import Failure
 
 if TYPE_CHECKING:
     from torsor.simulate.rollout_output import RolloutOutput
@@ -21,6 +22,7 @@ KEY = "torsor_rollout"
 def save(rollout: RolloutOutput, path: str | PathLike[str]) -> None:
     """Write a rollout to .npz, .csv or .parquet, completely or not at all."""
     meta = {KEY: VERSION, "info": rollout.info, "batch": list(rollout.batch), "dtype": rollout.q.dtype.name}
+    meta |= {"failed": rollout.failed} if rollout.failed else {}
     groups = _groups(rollout)
     write_groups(path, groups, meta, lambda: _rows(groups, rollout.batch))
 
@@ -57,5 +59,6 @@ def _rollout(groups: dict[str, np.ndarray], meta: dict[str, Any]) -> Rollout:
     sensors = {k.removeprefix("sensor:"): x for k, x in arrays.items() if k.startswith("sensor:")}
     memories = {name: arrays.get(name) for name in ("memory", "actuator_memory")}
     made = Rollout(groups["t"][:T].astype(float), arrays["q"], arrays["v"], sensors)
-    made.__dict__.update(tau=arrays["tau"], info=meta["info"], **memories)
+    failed = tuple(Failure(tuple(at) if isinstance(at, list) else at, step, why) for at, step, why in meta.get("failed", ()))
+    made.__dict__.update(tau=arrays["tau"], info=meta["info"], failed=failed, **memories)
     return made

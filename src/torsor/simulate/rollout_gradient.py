@@ -26,6 +26,7 @@ from torsor.kernels.implicit import Solution
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.simulate.parameters import vary_model
+from torsor.simulate.rollout_failures import robots
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, next_state, wrench_argument
 
 #: inputs of a step by which no gradient is taken
@@ -167,11 +168,15 @@ class Adjoint(NamedTuple):
     backward: Scan
     ranges: list[StepRange]  #: in the order of time
     every: int
+    sound: np.ndarray | None = None  #: (...) the robots that did not fail, if some did: the ranges are of these
 
     def gradient(self, batch: tuple[int, ...], records: int, weights: dict[str, Any]) -> RolloutGradient:
         """From weights of the recorded states, by name: q, v, memory, actuator_memory; None is zero."""
         state, fixed, stepped = layout(self.model, self.plan)
-        given = self._weights(weights, batch, records)
+        given, feeds, everyone = self._weights(weights, batch, records), self.feeds, batch
+        if self.sound is not None:
+            given, feeds = [w[self.sound] for w in given], inputs_of(self.feeds, self.sound)
+            batch = (int(self.sound.sum()),)
         moving, dtype = sum(s.size for s in state), self.backward.dtype
         adjoint = np.zeros((*batch, moving + sum(s.size for s in fixed)), dtype)
         rows: list[np.ndarray] = []
@@ -180,15 +185,31 @@ class Adjoint(NamedTuple):
             if self.every > 1 and end % self.every == 0:  # the last step of the range was recorded
                 adjoint[..., :moving] += np.concatenate([w[..., end // self.every - 1, :] for w in given], -1)
             inside = [np.zeros((part.steps, *s.shape), dtype) for s in state] if self.every > 1 else given
-            before = [x[..., :-1, :] for x in self._states(part)]
+            before = [x[..., :-1, :] for x in self._states(part, feeds)]
             try:
-                found = self.backward(*before, *part.step_inputs(self.feeds), *inside, adjoint, steps=part.steps)
+                found = self.backward(*before, *part.step_inputs(feeds), *inside, adjoint, steps=part.steps)
             except NotFinite as error:
-                raise _not_finite(error, part.first) from None
+                raise _not_finite(error, part.first, self.sound) from None
             adjoint, *more = found if stepped else (found,)
             rows[:0] = more
         along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, records, 0))
+        if self.sound is not None:
+            adjoint, along = (self._among_all(x, everyone) for x in (adjoint, along))
         return self._by_name(_parts((*state, *fixed), adjoint), _parts(stepped, along))
+
+    def _among_all(self, x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
+        """Rows of the robots that did not fail among all, zero for the others."""
+        out = np.zeros((*batch, *x.shape[1:]), x.dtype)
+        out[self.sound] = x
+        return out
+
+    def _sum(self, x: np.ndarray, lead: tuple[int, ...], own: int) -> np.ndarray:
+        """The gradient by a value in the shape in which it was given: NaN where all robots that it counts for failed."""
+        total = _sum_to(x, lead, own)
+        if self.sound is not None:
+            lost = _sum_to(self.sound.astype(int), lead, 0) == 0
+            total = np.where(lost.reshape(lost.shape + (1,) * own), np.nan, total)
+        return total
 
     def _weights(self, weights: dict[str, Any], batch: tuple[int, ...], records: int) -> list[np.ndarray]:
         """The weights (..., T, n) of q, v and the memory, checked."""
@@ -210,10 +231,10 @@ class Adjoint(NamedTuple):
         memories = [out[name] for name in ("memory", "actuator_memory") if sizes[name]]
         return [out["q"], out["v"], *([np.concatenate(memories, axis=-1)] if memories else ())]
 
-    def _states(self, part: StepRange) -> list[np.ndarray]:
+    def _states(self, part: StepRange, feeds: Sequence[StepInput]) -> list[np.ndarray]:
         if part.complete:
             return part.states
-        found = self.forward(*part.states, *part.step_inputs(self.feeds), steps=part.steps, with_start=True)
+        found = self.forward(*part.states, *part.step_inputs(feeds), steps=part.steps, with_start=True)
         return list(found)
 
     def _by_name(self, whole: dict[str, np.ndarray], along: dict[str, np.ndarray]) -> RolloutGradient:
@@ -224,11 +245,11 @@ class Adjoint(NamedTuple):
             whole["memory"], whole["actuator_memory"] = whole["memory"][..., :own], whole["memory"][..., own:]
         for name, lead in self.batch.items():
             if name in whole:
-                out[name] = _sum_to(whole[name], lead, 1)
+                out[name] = self._sum(whole[name], lead, 1)
         for f in self.feeds:
             name, own = f.argument.name, len(f.argument.shape) + f.stepped
             if name in whole or name in along:
-                out[name] = _sum_to((along if f.stepped else whole)[name], f.values.shape[: f.values.ndim - own], own)
+                out[name] = self._sum((along if f.stepped else whole)[name], f.values.shape[: f.values.ndim - own], own)
         vary: dict[str, dict[str, np.ndarray]] = {}
         for key in self.plan.vary:
             vary.setdefault(key.what, {})[key.name] = out[key.label]
@@ -249,9 +270,11 @@ class Adjoint(NamedTuple):
         return [p for p in takes if any(f.argument.name == f"parameters[{p!r}]" for f in self.feeds)]
 
 
-def _not_finite(error: NotFinite, first: int) -> NotFinite:
+def _not_finite(error: NotFinite, first: int, sound: np.ndarray | None) -> NotFinite:
     """The error of a gradient that is not finite at a step of a range, which begins with the step ``first``."""
     at, step = error.state, first + error.step
+    if sound is not None:
+        at = tuple(np.argwhere(sound)[at[0]].tolist())
     robot = f" of robot {at[0] if len(at) == 1 else at}" if at else ""
     return NotFinite(
         f"the gradient{robot} is not finite at step {step}, although the motion is: the weights overflow, use smaller ones, "
@@ -281,9 +304,32 @@ def _sum_to(x: np.ndarray, lead: tuple[int, ...], own: int) -> np.ndarray:
 
 
 def run_in_ranges(
+    scan: Scan, state: Sequence[np.ndarray], feeds: Sequence[StepInput], T: int, every: int, mask: bool = False
+) -> tuple[list[np.ndarray], list[StepRange], np.ndarray | None]:
+    """The recorded states, the ranges, and the steps at which robots failed: None if all are finite, as without ``mask``.
+
+    One range with all states if each is recorded, else some √T from checkpoints.  If robots failed, the ranges are of the
+    others, which are run again.
+    """
+    try:
+        return *_run_in_ranges(scan, state, feeds, T, every), None
+    except NotFinite:
+        if not mask:
+            raise
+    records, failed = scan(*state, *(f.values for f in feeds), steps=T, every=every, mask=True)
+    sound = failed < 0
+    _, ranges = _run_in_ranges(scan, [robots(x, 1, sound) for x in state], inputs_of(feeds, sound), T, every)
+    return list(records), ranges, failed
+
+
+def inputs_of(feeds: Sequence[StepInput], chosen: np.ndarray) -> list[StepInput]:
+    """The further inputs of the chosen robots."""
+    return [f._replace(values=robots(f.values, len(f.argument.shape) + f.stepped, chosen)) for f in feeds]
+
+
+def _run_in_ranges(
     scan: Scan, state: Sequence[np.ndarray], feeds: Sequence[StepInput], T: int, every: int
 ) -> tuple[list[np.ndarray], list[StepRange]]:
-    """The recorded states, and the ranges: one with all states if each is recorded, else some √T from checkpoints."""
     if every == 1:
         states = list(scan(*state, *(f.values for f in feeds), steps=T, with_start=True))
         for x in states:

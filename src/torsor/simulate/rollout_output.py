@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
+from torsor.simulate.rollout_failures import Failure, Failures, evaluate_before_failures, rows_before, with_nan
 from torsor.simulate.step_program import Plan, StepInput, at_records
 from torsor.support.locks import cached_property
 
@@ -33,6 +34,7 @@ class RolloutInputs(NamedTuple):
     plan: Plan | None  #: None if the joint forces are the controls
     values: Sequence[np.ndarray] = ()  #: the inputs of the plan, or the controls if there are any
     memory: Callable[[], np.ndarray] | None = None  #: (..., T, n + m) of the controller, then of the actuators
+    failures: Failures | None = None  #: None if every robot is finite
 
 
 def memory_rows(
@@ -49,7 +51,7 @@ def memory_rows(
     start = [np.array(x) for x in state]
 
     def again() -> np.ndarray:
-        *_, memory = scan.with_all_rows(*start, *(f.values for f in feeds), steps=steps, every=every)
+        (*_, memory), _ = scan.with_all_rows(*start, *(f.values for f in feeds), steps=steps, every=every, mask=True)
         return np.asarray(memory)
 
     return again
@@ -91,6 +93,14 @@ class RolloutOutput:
         return self._part_of_memory(slice(self._controller_memory, None))
 
     @cached_property
+    def failed(self) -> tuple[Failure, ...]:
+        """The robots that were masked (``on_failure="mask"``): index, step, and the reason, which is found at the first access.
+
+        Their q, v and memory are NaN from that step on; so are joint forces and the readings of sensors of the step itself.
+        """
+        return self.inputs.failures.explained() if self.inputs and self.inputs.failures else ()
+
+    @cached_property
     def tau(self) -> np.ndarray:
         """Joint forces at the recorded states, ``(..., T, nv)`` [N·m; N for prismatic joints], computed at the first access.
 
@@ -98,15 +108,19 @@ class RolloutOutput:
         step those of the last; without losses.
         """
         given = self._require_inputs("tau")
+        good = None
+        if given.failures:
+            good = rows_before(given.failures.steps, (np.arange(len(self.t)) + 1) * (given.steps // len(self.t)))
         if given.plan is None:
-            tau = given.values[0] if given.values else np.zeros(())
-            return np.array(np.broadcast_to(tau, self.v.shape), self.v.dtype)
+            tau = np.array(np.broadcast_to(given.values[0] if given.values else np.zeros(()), self.v.shape), self.v.dtype)
+            return tau if good is None else with_nan(tau[good], good)
         from torsor.kernels import Spec
         from torsor.simulate.quantities import QUANTITIES
 
         spec = Spec((("joint forces", given.plan),), dtype=self.v.dtype.name)
         memory = () if self._memory is None else (self._memory,)
-        return np.asarray(given.robot.kernels.of(QUANTITIES).kernel(spec)(self.q, self.v, *memory, *given.values))
+        kernel, arrays = given.robot.kernels.of(QUANTITIES).kernel(spec), (self.q, self.v, *memory, *given.values)
+        return evaluate_before_failures(kernel, arrays, [len(a.shape) for a in kernel.inputs], good)
 
     @cached_property
     def info(self) -> dict[str, Any]:
@@ -186,7 +200,9 @@ class RolloutOutput:
         many = f"{math.prod(self.batch)} robots, " if self.batch else ""
         of = f" of {self.info['robot']!r}" if "info" in self.__dict__ or self.inputs else ""
         end = f"{self.t[-1]:g} s" if len(self.t) else "0 s"
-        return f"<Rollout{of}: {many}{len(self.t)} records to {end}, {self.q.dtype}; t, q, v, tau>"
+        count = len(self.__dict__["failed"]) if "failed" in self.__dict__ else self._failed_count
+        lost = f", {count} failed" if count else ""
+        return f"<Rollout{of}: {many}{len(self.t)} records to {end}{lost}, {self.q.dtype}; t, q, v, tau>"
 
     def _repr_html_(self) -> str:
         from torsor.simulate.rollout_html import of_rollout
@@ -197,8 +213,12 @@ class RolloutOutput:
         """The arrays alone: controllers may be functions that cannot be pickled, so their forces are computed now."""
         if self.inputs is None:
             return {**self.__dict__, "adjoint": None}
-        computed = {name: getattr(self, name) for name in ("tau", "info", "memory", "actuator_memory")}
+        computed = {name: getattr(self, name) for name in ("tau", "info", "memory", "actuator_memory", "failed")}
         return {**self.__dict__, **computed, "inputs": None, "adjoint": None}
+
+    @property
+    def _failed_count(self) -> int:
+        return int((self.inputs.failures.steps >= 0).sum()) if self.inputs and self.inputs.failures else 0
 
     @cached_property
     def _memory(self) -> np.ndarray | None:

@@ -13,6 +13,7 @@ from torsor.kernels import Spec
 from torsor.model.sensor import Sensor
 from torsor.simulate import quantities
 from torsor.simulate.modes import decide
+from torsor.simulate.rollout_failures import evaluate_before_failures, rows_before
 from torsor.simulate.step_program import at_records
 from torsor.simulate.system import ClosedLinkage, System
 
@@ -102,22 +103,28 @@ def rollout_readings(
     t: Array,
     start: Sequence[Array],
     recorded: Sequence[Array],
+    failed: Array | None = None,
 ) -> dict[str, Array]:
     """The readings, (..., T, n) by name, at the recorded states of a rollout, under the inputs of the step that follows.
 
     ``start`` and ``recorded`` are q, v and the memory.  The start counts for delays and in the noise, as in a simulation, whose
-    first row it is.
+    first row it is.  Robots that ``failed`` at a step, (...), have NaN from the record that it follows.
     """
     t = np.concatenate([[0.0], t])
+    good = None if failed is None else rows_before(failed, np.arange(len(t)) * every)
     q, v, *internal_states = (_with_first(x, y) for x, y in zip(start, recorded, strict=True))
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
         kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),), dtype=q.dtype.name)
-        values = kernels.kernel(spec)(q, v, *internal_states, *(at_records(f, every, t, start=True) for f in feeds))
+        kernel, arrays = kernels.kernel(spec), (q, v, *internal_states, *(at_records(f, every, t, start=True) for f in feeds))
+        values = evaluate_before_failures(kernel, arrays, [len(a.shape) for a in kernel.inputs], good)
         sizes = [robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3 for name, *_ in asked]
         return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
 
-    return _readings(robot, sensors, t, {"q": q, "v": v}, compute, first=1)
+    found = _readings(robot, sensors, t, {"q": q, "v": v}, compute, first=1)
+    for y in found.values() if failed is not None else ():
+        y[np.isnan(recorded[0]).any(axis=-1)] = np.nan  # a delayed reading would be of earlier states
+    return found
 
 
 def _with_first(start: Array, recorded: Array) -> Array:

@@ -221,13 +221,13 @@ class StepProgram:
     def explain(self, scan: Scan, state: Sequence[np.ndarray], dt: float, error: NotFinite) -> TorsorError:
         """The robot, step, time and joint of a state that is not finite; that robot alone is run again up to there."""
         at, k = error.state, error.step
+        if not k:
+            self.check_start(state[0], at)
         state = [_of_robot(x, at, 1) for x in state]
         values = [_of_robot(f.values, at, len(f.argument.shape) + f.stepped) for f in self.feeds]
         if k:
             before = (x[:k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True))
             state = [np.ravel(x) for x in scan(*state, *before, steps=k, every=k)]
-        else:
-            check_configuration(self.robot.model, f"q0[{', '.join(map(str, at))}]" if at else "q0", state[0].tolist())
         fed = [x[k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True)]
         self._raise_singular_error(state, fed)
         with np.errstate(all="ignore"):
@@ -245,6 +245,11 @@ class StepProgram:
             "just before; a smaller dt, more damping or smaller gains may keep it finite",
             at, k, joint,
         )  # fmt: skip
+
+    def check_start(self, q0: np.ndarray, at: tuple[int, ...]) -> None:
+        """An error if the initial configuration of a robot is none: a quaternion of zeros."""
+        name = f"q0[{', '.join(map(str, at))}]" if at else "q0"
+        check_configuration(self.robot.model, name, _of_robot(q0, at, 1).tolist())
 
     def _fastest(self, v: np.ndarray, lost: np.ndarray) -> tuple[str, float]:
         """The fastest joint among those with a velocity that is not finite."""

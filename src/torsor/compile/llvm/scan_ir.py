@@ -13,6 +13,9 @@ Group = list[tuple[int, int]]
 CHUNK_HEAD = "define internal void @{name}(ptr noalias %lanes, ptr noalias %scratch, ptr %table) nounwind"
 
 
+SIGNATURE = "ptr %args, i64 %start, i64 %end, i64 %steps, i64 %every, ptr %index, ptr %failed, ptr %work, ptr %stop"
+
+
 class ScanEmitter(Emitter):
     """The chunks of a step.
 
@@ -138,11 +141,12 @@ class ScanEmitter(Emitter):
 
 
 class ScanLoop:
-    """``i64 @scan(args, start, end, steps, every, index, work, stop)``: states start … end−1 through all steps.
+    """``i64 @scan(args, start, end, steps, every, index, failed, work, stop)``: states start … end−1 through all steps.
 
     ``args`` holds (address, bytes from state to state, bytes from step to step) for each input, then each output; ``work`` is
-    the caller's buffer (:mod:`torsor.compile.workspace`).  The result is −1, or state × steps + step of the first value that
-    was not finite.  Once the word at ``stop`` is not 0, states are left after their next step, and the results are worthless.
+    the caller's buffer (:mod:`torsor.compile.workspace`).  ``failed`` gets, for each state, the step at which a value was first
+    not finite, else −1; the result is 0 if there is one, else −1.  Once the word at ``stop`` is not 0, states are left after
+    their next step, and the results are worthless.
     """
 
     def __init__(self, e: ScanEmitter):
@@ -158,8 +162,12 @@ class ScanLoop:
         text, self.b.lines = "\n".join(self.b.lines), []
         return text
 
-    def at(self, table: str, k: int, kind: str = "ptr") -> str:
+    def at(self, table: str, k: int | str, kind: str = "ptr") -> str:
         return self.put(f"getelementptr {kind}, ptr {table}, i64 {k}")
+
+    def whole(self, n: int) -> str:
+        """A whole number in every lane."""
+        return f"splat (i64 {n})" if self.b.width > 1 else str(n)
 
     def keep(self, value: str, table: str, k: int) -> None:
         self.b.lines.append(f"  store ptr {value}, ptr {self.at(table, k)}")
@@ -174,7 +182,8 @@ class ScanLoop:
     def block(self) -> str:
         """Once a block of states: each lane's rows at its first step."""
         count = self.e.count
-        states, self.beyond = [], []
+        states: list[str] = []
+        self.states, self.beyond = states, []
         for lane in range(count):  # past the last state a lane repeats it, but must not add to its sums a second time
             raw = self.put(f"add i64 %s, {lane}")
             self.beyond.append(self.put(f"icmp sgt i64 {raw}, %lastrow"))
@@ -237,20 +246,28 @@ class ScanLoop:
         return self.take()
 
     def check(self) -> str:
-        """%code: state × steps + step if a lane is or was not finite, else −1."""
+        """%code: for each lane the step at which it was first not finite, else −1."""
         b = self.b
         total = self.put(f"load {b.T}, ptr %scratch")
-        nan = self.put(f"fcmp uno {b.T} {total}, {total}")
+        nan, sound = self.put(f"fcmp uno {b.T} {total}, {total}"), self.put(f"icmp slt {b.I} %bad, {self.whole(0)}")
+        fresh = self.put(f"and {b.B} {nan}, {sound}")
+        now = "%t"
         if b.width > 1:
-            mask = self.put(f"zext i{b.width} {self.put(f'bitcast {b.B} {nan} to i{b.width}')} to i64")
-        else:
-            mask = self.put(f"zext i1 {nan} to i64")
-        some = self.put(f"icmp ne i64 {mask}, 0")
-        lane = self.put(f"call i64 @llvm.cttz.i64(i64 {mask}, i1 false)") if self.e.count > 1 else "0"
-        state = self.put(f"mul i64 {self.put(f'add i64 %s, {lane}')}, %steps")
-        code = self.put(f"add i64 {state}, %t")
-        first = self.put(f"and i1 {some}, {self.put('icmp slt i64 %bad, 0')}")
-        b.lines.append(f"  %code = select i1 {first}, i64 {code}, i64 %bad")
+            first = self.put(f"insertelement {b.I} poison, i64 %t, i32 0")
+            now = self.put(f"shufflevector {b.I} {first}, {b.I} poison, <{b.width} x i32> zeroinitializer")
+        b.lines.append(f"  %code = select {b.B} {fresh}, {b.I} {now}, {b.I} %bad")
+        return self.take()
+
+    def report(self) -> str:
+        """Once a block of states: the steps to ``%failed``, and %some = 0 if a lane failed, now or before."""
+        b = self.b
+        for lane, state in enumerate(self.states):
+            step = self.put(f"extractelement {b.I} %code, i32 {lane}") if b.width > 1 else "%code"
+            b.lines.append(f"  store i64 {step}, ptr {self.at('%failed', state, 'i64')}")
+        bad = self.put(f"icmp sge {b.I} %code, {self.whole(0)}")
+        if b.width > 1:
+            bad = self.put(f"icmp ne i{b.width} {self.put(f'bitcast {b.B} {bad} to i{b.width}')}, 0")
+        b.lines.append(f"  %some = select i1 {bad}, i64 0, i64 %before")
         return self.take()
 
     def arrays(self) -> Arrays:
@@ -268,14 +285,13 @@ class ScanLoop:
     def text(self, calls: str) -> str:
         b = self.b
         b.lines = []
-        strides, block, point, check, advance = (
-            part() for part in (self.strides, self.block, self.point, self.check, self.advance)
+        strides, block, point, check, advance, report = (
+            part() for part in (self.strides, self.block, self.point, self.check, self.advance, self.report)
         )
         zero = "zeroinitializer" if b.width > 1 else b.const(0.0)
         first, step = (self.final, -1) if self.w.reverse else ("0", 1)
         return f"""
-declare i64 @llvm.cttz.i64(i64, i1)
-define i64 @scan(ptr %args, i64 %start, i64 %end, i64 %steps, i64 %every, ptr %index, ptr %work, ptr %stop) nounwind {{
+define i64 @scan({SIGNATURE}) nounwind {{
 entry:
 {self.arrays().text()}
   %lastrow = sub i64 %end, 1
@@ -283,7 +299,7 @@ entry:
   br label %head
 head:
   %s = phi i64 [%start, %entry], [%snext, %after]
-  %before = phi i64 [-1, %entry], [%code, %after]
+  %before = phi i64 [-1, %entry], [%some, %after]
   %more = icmp slt i64 %s, %end
   br i1 %more, label %body, label %done
 body:
@@ -295,7 +311,7 @@ step:
   %t = phi i64 [{first}, %body], [%tnext, %poll]
   %k = phi i64 [0, %body], [%knext, %poll]
   %left = phi i64 [%every, %body], [%leftnext, %poll]
-  %bad = phi i64 [%before, %body], [%code, %poll]
+  %bad = phi {b.I} [{self.whole(-1)}, %body], [%code, %poll]
   %down = sub i64 %left, 1
   %kept = icmp eq i64 %down, 0
   %leftnext = select i1 %kept, i64 %every, i64 %down
@@ -313,6 +329,7 @@ poll:
   br i1 %go, label %step, label %after
 after:
   call void @finish(ptr %lanes, ptr %scratch, ptr @table)
+{report}
   %snext = add i64 %s, {self.e.count}
   br label %head
 done:
