@@ -45,7 +45,7 @@ from CAD exports and from manual editing.
   right differ in a few links by 7 to 14 %.
 * **Alex, Allegro, PR2, Romeo**: physically impossible inertias that affect M; ANYmal, B1, Go1, HyQ and TIAGo have some that do
   not affect M.  **Romeo** has massless fingers, for which forward dynamics does not exist, and **Alex** has mimic joints whose
-  leader does not exist, so that the file does not load.
+  leader does not exist, so that these joints are independent.
 
 ## Detection rate for planted errors
 

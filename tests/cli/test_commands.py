@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.doctor.urdf import arm, box_inertia, link
 from torsor.checks import doctor
 from torsor.checks.doctor.finding import Finding
 from torsor.cli.robots import bundled_robots
@@ -377,6 +378,13 @@ def test_check_prints_the_findings_of_the_library(torsor):
         torsor("check", "two_link", "--repair", "x.urdf").err == "torsor: --repair needs a file; two_link is a bundled robot\n"
     )
     assert torsor("check", "arm.urdf", "--only", "x").err == "torsor: --only needs --repair OUT\n"
+
+
+def test_check_fails_for_an_inertia_in_square_millimetres(torsor):
+    Path("arm.urdf").write_text(arm(lower=link("lower", com=(0, 0, 0.2), I=9e5 * box_inertia())))
+    ended = torsor("check", "arm.urdf")
+    assert ended.code == 1
+    assert "sample: 1 error" in ended.out
 
 
 def test_check_makes_only_the_named_repairs(torsor):

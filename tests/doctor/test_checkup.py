@@ -6,13 +6,14 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import torsor as ts
 from tests.doctor.test_codes import HAVE, check_cached
-from tests.doctor.urdf import arm, joint, link
+from tests.doctor.urdf import arm, box_inertia, joint, link, robot, shape
 from tests.trees import random_tree
 from torsor.checks.doctor import CODES, REPAIRS, check
 from torsor.checks.doctor.symmetry import mirrored_names, stem
@@ -98,6 +99,51 @@ def test_each_reason_of_refusal_is_one_finding():
     )
     told = [(f.code, f.element) for f in check(text).findings if f.severity == "error"]
     assert sorted(told) == [("file-refused", f"{e}") for e in ("joint 'elbow'", "joint 'shoulder'", "link 'lower'")]
+
+
+@pytest.mark.parametrize(("factor", "severity"), [(1, None), (9e2, "error"), (9e5, "error"), (9e8, "error")])
+@pytest.mark.parametrize("looks", [None, ""])
+def test_inertia_far_beyond_its_body_is_an_error(factor, severity, looks):
+    """2 kg in a box of 0.3 m have at most 0.045 kg·m²; without a shape 2 kg are compared with the density of a vacuum."""
+    text = arm(lower=link("lower", com=(0, 0, 0.2), I=factor * box_inertia(), looks=looks))
+    found = check(text)
+    if factor == 9e2 and looks == "":
+        severity = "warning"  # k = 3.4 m: a mast
+    assert found.worst == severity
+    assert {f.code for f in found.findings} <= {"inertia-units"}
+
+
+def test_inertia_27_times_too_large_is_a_warning_and_1000_times_an_error():
+    """The largest factor in public files is 27; a body in other units is off by 1000."""
+    largest = 2 * 0.15**2 + 2 * 0.1**2  # Σ m x² of mass at the ends of the box along z and y
+    found = {f: check(arm(lower=link("lower", com=(0, 0, 0.2), I=np.eye(3) * f * largest * 1.001))).worst for f in (27, 1000)}
+    assert found == {27: "warning", 1000: "error"}
+
+
+def test_inertia_beyond_a_shape_that_is_too_small_is_not_an_error():
+    """A mesh a tenth of its size: 2 kg would be denser than osmium, so the shape is wrong."""
+    text = arm(lower=link("lower", com=(0, 0, 0.2), looks=shape((0.01, 0.02, 0.03), com=(0, 0, 0.2))))
+    assert check(text).worst == "warning"
+
+
+def test_effect_of_a_common_error_names_all_links_that_are_corrected():
+    """Three links about one axis, each a third of M_jj: one corrected gives 33 %, all three give 100 %."""
+    names = ("l1", "l2", "l3")
+    parts = [link("base")]
+    for parent, name in zip(("base", *names), names, strict=False):
+        wrong = link(name, com=(0, 0, 0.2), I=1e6 * box_inertia())
+        parts += [wrong, joint(f"j_{name}", parent, name, axis="0 1 0")]
+    found = [f for f in check(robot(*parts)).findings if f.code == "inertia-units"]
+    assert [f.element for f in found] == [f"link {name!r}" for name in names]
+    assert "M_jj of joint 'j_l1' changes by 33 %" in found[0].means
+    assert all(re.search(r"; with l1, l2, l3 corrected, M_jj of joint '\w+' changes by 100 %$", f.means) for f in found)
+    assert check(ts.load(robot(*parts))).findings[0].means == found[0].means
+
+
+def test_advice_for_identified_numbers_does_not_send_to_cad():
+    found = [f for f in check(ts.robots.panda()).findings if f.code == "inertia-far-from-mesh"]
+    assert len(found) == 2
+    assert all("identification from motions gives only sums over links" in f.fix for f in found)
 
 
 def test_inertia_of_the_base_is_measured_with_a_floating_base():

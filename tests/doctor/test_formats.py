@@ -19,8 +19,8 @@ def test_check_finds_the_same_problem_in_urdf_and_mjcf(tmp_path):
     text = arm(lower=link("lower", com=(0, 0, 0.2), I=1e6 * box_inertia()))
     path = tmp_path / "arm.mjcf"
     ts.save(ts.load(text), path)
-    (there,) = [f for f in check(path).findings if f.severity == "warning"]
-    (here,) = [f for f in check(text).findings if f.severity == "warning"]
+    (there,) = [f for f in check(path).findings if f.severity == "error"]
+    (here,) = [f for f in check(text).findings if f.severity == "error"]
     assert (there.code, there.element, there.what) == (here.code, here.element, here.what)
     assert (there.line, there.repair, there.place) == (None, None, str(path))
     with pytest.raises(FileError, match="only URDF can be repaired"):

@@ -26,8 +26,10 @@ from torsor.checks.doctor.thresholds import (
     CORE,
     DECIDING,
     DECIDING_SIZE,
+    DENSEST,
     FAR_BEYOND,
     FAR_OFF,
+    IMPOSSIBLE,
     MATTERS,
     NEGLIGIBLE,
     OUTSIDE,
@@ -99,8 +101,9 @@ def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body:
     beyond = excess(link.second_moment, link, body) if trusted else _excess_anywhere(link, body)
     found = [h for h in hypotheses(link, given) if trusted or h.code == "inertia-units"]
     h = _best(link, own, [h for h in found if _is_plausible(h, link, own, body, given, beyond)])
+    worst = "error" if beyond > IMPOSSIBLE and link.mass < DENSEST * body.box else "warning"  # denser, the shape is wrong
     if h is None:
-        yield from _far_from_shape(subject, link, given, beyond)
+        yield from _far_from_shape(subject, link, given, beyond, worst)
         return
     change = subject.change(link, inertia_without_mass(h.inertia - link.inertia))
     if subject.dynamics is not None and subject.dynamics.moves(link.name) and change is not None and change.share < NEGLIGIBLE:
@@ -109,7 +112,7 @@ def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body:
     yield subject.finding(
         h.code, link, f"its inertia is {size}, at an angle of {given.angle:.0f}°; {h.says}",
         "its contribution to M is wrong" + ("" if change is None else f": corrected, {change}"), path=("inertial", "inertia"),
-        severity="warning" if change is None or change.share > MATTERS else "note",
+        severity=worst if change is None or change.share > MATTERS else "note",
         proposal=rewrite_inertia(h.repair, h.says, link, inertia=h.inertia),
     )  # fmt: skip
 
@@ -120,7 +123,7 @@ def _best(link: LinkRecord, own: Shape, believed: list[Hypothesis]) -> Hypothesi
     return min(alike, key=lambda h: fit(second_moment(h.inertia), link.mass or 0.0, own), default=None)
 
 
-def _far_from_shape(subject: Examination, link: LinkRecord, given: Fit, beyond: float) -> Iterator[Finding]:
+def _far_from_shape(subject: Examination, link: LinkRecord, given: Fit, beyond: float, worst: str) -> Iterator[Finding]:
     if beyond <= BEYOND_SHAPE and given.ratio >= CORE:
         return
     assert link.mass is not None
@@ -128,6 +131,7 @@ def _far_from_shape(subject: Examination, link: LinkRecord, given: Fit, beyond: 
     change = subject.change(link, inertia_without_mass(link.inertia * (1 - 1 / factor if factor > 1 else 1 / factor - 1)))
     if change is not None and change.share < NEGLIGIBLE:
         return
+    means = "no body of that mass and shape has it" if beyond > BEYOND_SHAPE else "its contribution to M is too small"
     says = (
         f"its inertia is {beyond:.3g} times the largest that {link.mass:.4g} kg inside its shape can have"
         if beyond > BEYOND_SHAPE
@@ -135,9 +139,9 @@ def _far_from_shape(subject: Examination, link: LinkRecord, given: Fit, beyond: 
     )
     yield subject.finding(
         "inertia-far-from-mesh", link, says,
-        "its contribution to M is wrong" + ("" if change is None else f": with the nearest possible value, {change}"),
+        means + ("" if change is None else f": with the nearest possible value, {change}"),
         path=("inertial", "inertia"),
-        severity="note" if (change is not None and change.share < MATTERS) or 1 < factor < FAR_BEYOND else "warning",
+        severity="note" if (change is not None and change.share < MATTERS) or 1 < factor < FAR_BEYOND else worst,
     )  # fmt: skip
 
 

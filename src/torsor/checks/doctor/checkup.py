@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torsor.checks.doctor import (
@@ -25,6 +25,8 @@ from torsor.checks.doctor.reading import Source, subject_of
 from torsor.checks.doctor.records import Record
 from torsor.checks.doctor.subject import Examination
 from torsor.errors import ArgumentError, FileError, printable
+from torsor.io.shared.notes import short_list
+from torsor.spatial import Inertia
 
 Check = Callable[[Examination], Iterable[Finding]]
 
@@ -119,9 +121,23 @@ def check(
 
 def examine(subject: Examination) -> list[Finding]:
     """Every finding, the worst first, then by line."""
-    found = [f for look in CHECKS for f in look(subject)]
+    found = with_common_effects(subject, [f for look in CHECKS for f in look(subject)])
     found += refusal(subject, found)
     return sorted(found, key=lambda f: (SEVERITIES.index(f.severity), f.line or 0, f.element))
+
+
+def with_common_effects(subject: Examination, found: Sequence[Finding]) -> list[Finding]:
+    """The findings; where several links have the same problem, with the change of M if all of them are corrected."""
+    after: dict[str, dict[str, Inertia]] = {}
+    for f in found:
+        if f.proposal is not None and f.severity != "note":
+            after.setdefault(f.code, {}).update(f.proposal.inertias_after)
+    effects = {}
+    for code, inertias in after.items():
+        if len(inertias) > 1 and subject.dynamics is not None:
+            change = subject.dynamics.change({n: G - subject.link[n].spatial_inertia for n, G in inertias.items()})
+            effects[code] = f"; with {short_list(list(inertias))} corrected, {change}"
+    return [replace(f, means=f.means + effects.get(f.code, "")) if f.severity != "note" else f for f in found]
 
 
 def refusal(subject: Examination, found: Sequence[Finding]) -> list[Finding]:

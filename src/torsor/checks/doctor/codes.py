@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+#: an inertia that a single link cannot have, while the sums of inertias that move the joints may be right
+_IMPOSSIBLE = (
+    "compare it with its source: CAD gives the inertia of each link; identification from motions gives only sums over links, "
+    "which may be right, and needs physical bounds for each link"
+)
+
 
 class Code(NamedTuple):
     severity: str
@@ -45,10 +51,8 @@ CODES: dict[str, Code] = {
     "mass-units": Code("warning", "a mass looks like grams", "divide the mass by 1000"),
     "mass-far-from-mesh": Code("warning", "implausible density", "weigh the link, or correct the mesh's scale"),
     # -- inertia -------------------------------------------------------------------------------------------------
-    "inertia-not-positive": Code("warning", "a principal moment is negative", "take the inertia from the CAD model again"),
-    "triangle-inequality": Code(
-        "warning", "a principal moment exceeds the sum of the others", "take the inertia from the CAD model again"
-    ),
+    "inertia-not-positive": Code("warning", "a principal moment is negative", _IMPOSSIBLE),
+    "triangle-inequality": Code("warning", "a principal moment exceeds the sum of the others", _IMPOSSIBLE),
     "inertial-incomplete": Code(
         "warning", "mass or inertia is missing in <inertial>", "give the mass and all six entries of the inertia"
     ),
@@ -71,9 +75,7 @@ CODES: dict[str, Code] = {
         "products of inertia with the other sign",
         "URDF's ixy is −∫ x y dm; SolidWorks' Lxy is +∫ x y dm: change the sign of ixy, ixz and iyz",
     ),
-    "inertia-far-from-mesh": Code(
-        "warning", "an inertia that does not fit the shape", "take the inertia from the CAD model again"
-    ),
+    "inertia-far-from-mesh": Code("warning", "an inertia that does not fit the shape", _IMPOSSIBLE),
     # -- centre of mass ------------------------------------------------------------------------------------------
     "com-units": Code("warning", "a centre of mass in millimetres", "write it in metres"),
     "com-outside-geometry": Code(

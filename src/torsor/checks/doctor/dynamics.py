@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -95,11 +96,12 @@ class Dynamics:
         J = self._jacobians(link)
         return np.einsum("sai,ab,sbj->sij", J, to_matrix(G), J)
 
-    def change(self, link: str, G: Inertia) -> Change:
-        """The largest relative change of M_jj if G is added to the link."""
+    def change(self, added_inertias: Mapping[str, Inertia]) -> Change:
+        """The largest relative change of M_jj if these inertias are added to their links."""
         if not self.nv:
             return Change(0.0, "")
-        added = np.abs(np.diagonal(self.added_inertia(link, G), axis1=1, axis2=2))
+        delta = sum((self.added_inertia(link, G) for link, G in added_inertias.items()), start=np.zeros_like(self.M))
+        added = np.abs(np.diagonal(delta, axis1=1, axis2=2))
         diagonal = np.abs(np.diagonal(self.M, axis1=1, axis2=2))
         share = np.divide(added, diagonal, out=np.where(added > 0, np.inf, 0.0), where=diagonal > 0).max(axis=0)
         k = int(np.argmax(share))

@@ -63,7 +63,7 @@ class Finding:
 
     @property
     def repair(self) -> str | None:
-        return None if self.proposal is None else self.proposal.name
+        return self.proposal.name if self.proposal is not None and self.proposal.edits else None
 
     @property
     def place(self) -> str:

@@ -116,7 +116,7 @@ def is_noticeable(subject: Examination, link: LinkRecord) -> bool:
         return True
     if not dynamics.moves(link.name):
         return (link.mass or 0) > 0.1
-    return dynamics.change(link.name, link.spatial_inertia).share > NEGLIGIBLE
+    return dynamics.change({link.name: link.spatial_inertia}).share > NEGLIGIBLE
 
 
 def density(subject: Examination) -> Iterable[Finding]:
@@ -146,7 +146,7 @@ def density(subject: Examination) -> Iterable[Finding]:
 def _share(subject: Examination, link: LinkRecord) -> str:
     if subject.dynamics is None or not subject.dynamics.moves(link.name):
         return _BASE
-    share, joint = subject.dynamics.change(link.name, link.spatial_inertia)
+    share, joint = subject.dynamics.change({link.name: link.spatial_inertia})
     return f"it is {amount(min(share, 1.0))} of M_jj of joint {joint!r}, and its weight is wrong too"
 
 

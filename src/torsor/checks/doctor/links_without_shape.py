@@ -17,7 +17,7 @@ from torsor.checks.doctor.geometry import links_with_shape
 from torsor.checks.doctor.inertia import rewrite_inertia
 from torsor.checks.doctor.records import LinkRecord, inertia_without_mass
 from torsor.checks.doctor.subject import Examination
-from torsor.checks.doctor.thresholds import COMPACT, FAR_CENTRE, GYRATION_REACH, MATTERS, SHORTEST_REACH, THINNEST
+from torsor.checks.doctor.thresholds import COMPACT, FAR_CENTRE, GYRATION_REACH, MATTERS, SHORTEST_REACH, THINNEST, VACUUM
 
 
 def implausible_units(subject: Examination) -> Iterable[Finding]:
@@ -69,7 +69,7 @@ def _inertia(subject: Examination, link: LinkRecord) -> Iterator[Finding]:
         "inertia-units", link, f"its radius of gyration is {k:.3g} m, {size}; {says}",
         "its contribution to M is wrong"
         + ("" if change is None else f": {'corrected' if decades else 'without it'}, {change}"),
-        path=("inertial", "inertia"),
+        path=("inertial", "inertia"), severity="error" if k > ball_radius(link.mass, VACUUM) else "",
         proposal=rewrite_inertia("inertia-to-si", says, link, inertia=becomes) if decades else None,
     )  # fmt: skip
 

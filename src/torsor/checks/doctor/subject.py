@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ class Examination:
 
     def change(self, link: LinkRecord, G: Inertia) -> Change | None:
         """The largest relative change of M_jj if G is added to the link; None without a mass matrix."""
-        return None if self.dynamics is None else self.dynamics.change(link.name, G)
+        return None if self.dynamics is None else self.dynamics.change({link.name: G})
 
     @cached_property
     def reach(self) -> float:
@@ -148,7 +149,8 @@ class Examination:
         line = line if at is None else self._line_of(at)  # of an element that the path does not lead to
         element = f"robot {self.name!r}" if record is None else f"{record.kind} {record.name!r}"
         severity = severity or usual.severity
-        proposal = proposal if self.tags else None  # without the text of a file there is no repair
+        if proposal is not None and not self.tags:  # without the text of a file there is no repair
+            proposal = replace(proposal, edits=())
         return Finding(code, severity, element, what, means, fix or usual.fix, self.file, line, others, proposal)
 
     def names_of(self, record: Record, *path: str) -> str:

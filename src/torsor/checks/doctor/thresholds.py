@@ -22,6 +22,9 @@ NEGLIGIBLE = 0.01
 BEYOND_SHAPE = 1.2
 #: and beyond it by this factor there is a warning
 FAR_BEYOND = 2.0
+#: and beyond it by this factor the number is not this link's, and M is wrong: an error.  The largest factor of 1146 links of 69
+#: public files is 27, and units differ by 1000
+IMPOSSIBLE = 100.0
 #: a smaller shape is a marker of a frame, not a body [m]
 MARKER = 0.02
 #: against the uniform body: less than this would be a heavy core in a light shell, which does occur
@@ -40,6 +43,8 @@ GYRATION_REACH = 1.5
 COMPACT = (0.5, 10.0)
 #: the mass in a ball of radius k [kg/m³]: a mast of ten metres and a kilogram has ten times as much, and air has 1.2
 THINNEST = 0.001
+#: and a hundredth of it is an error: as thin as the atmosphere 80 km high
+VACUUM = 1e-5
 #: distance of a centre of mass from its link's origin over the reach: millimetres are a thousand, a long last link is one
 FAR_CENTRE = 3.0
 
