@@ -280,6 +280,21 @@ def test_methods_of_a_robot_that_pages_name_exist():
         assert not missing, f"{page.relative_to(ROOT)}: a Robot has no {sorted(missing)}"
 
 
+def test_examples_do_not_start_from_a_neutral_configuration_outside_the_limits():
+    """Panda and the Stanford arm have joints whose limits exclude zero: examples start from a named configuration."""
+    outside = [
+        name for name in torsor.robots.names() if not (robot := getattr(torsor.robots, name)()).within_limits(robot.neutral())
+    ]
+    assert set(outside) == {"panda", "stanford_arm"}
+    made = rf"(\w+) = (?:ts\.)?robots\.(?:{'|'.join(outside)})\(\)\n"
+    sources = [*PAGES, *(ROOT / "examples").glob("*.py"), *(ROOT / "src/torsor").rglob("*.py")]
+    for page in sources:
+        parts = re.split(made, page.read_text("utf-8"))
+        for name, text in zip(parts[1::2], parts[2::2], strict=True):
+            used = re.search(rf"(?<!within_limits\()(?<!clip\()(?<!\[)\b{name}\.neutral\(\)", text.partition(f"\n{name} = ")[0])
+            assert used is None, f"{page.relative_to(ROOT)}: {used[0]} is outside the joint limits"
+
+
 def test_lines_of_the_documents_are_not_too_long():
     for page in (*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"):
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
