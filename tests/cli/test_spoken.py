@@ -57,7 +57,7 @@ INERTIAL = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='9' ixy='0' 
 URDF = "<robot name='r'><link name='a'/><link name='b'>{}</link><joint name='j' type='continuous'><parent link='a'/>\
 <child link='b'/><axis xyz='0 0 1'/>{}</joint></robot>"
 FILES = {
-    "mimic.urdf": URDF.format(INERTIAL, "<mimic joint='k'/>"),
+    "mimic.urdf": URDF.format(INERTIAL, "<mimic joint='j'/>"),
     "odd.urdf": URDF.format(INERTIAL, ""),
     "massless.urdf": URDF.format("", ""),
     "what.txt": "a, b\n",
@@ -65,7 +65,7 @@ FILES = {
 }
 #: words → the end of the line on stderr
 HINTS = {
-    "mass mimic.urdf": "which is not defined; --no-mimic makes such joints independent",
+    "mass mimic.urdf": "its mimic forms a cycle through 'j'; --no-mimic makes such joints independent",
     "mass odd.urdf --strict": "(1, 1, 9 kg·m²); correct it, or omit --strict",
     "mass what.txt": "or give the format: --as urdf, mjcf, sdf or dh",
     "mass odd.urdf --as mjcf": "this is a URDF; --as urdf reads it, not <mujoco>",
