@@ -59,9 +59,11 @@ def test_an_event_just_after_a_terminal_event_is_listed(integrator, delay):
 def test_event_at_the_end_of_a_step_is_listed_once(integrator):
     """The function is zero, exactly or to rounding, where one step ends and the next begins: one step owns the crossing."""
     free = rails().with_gravity((0, 0, 0))
-    for dt, x, v, direction, sign in product((1 / 64, 0.01, 0.05, 0.007), (0.25, 0.5, 0.1, 0.3), (1.0, -0.5), (-1, 0, 1), (1, -1)):
-        event = Event(lambda t, q, w, x=x, s=sign: s * (x - q[0]), direction=direction, terminal=sign > 0 and x == 0.5, name="x")
-        run = free.simulate([0.0 if v > 0 else 2 * x, 0.0], [v, 0.0], x / abs(v) + 0.1, events=event, dt=dt, integrator=integrator)
+    steps, places = (1 / 64, 0.01, 0.05, 0.007), (0.25, 0.5, 0.1, 0.3)
+    for dt, x, v, direction, sign in product(steps, places, (1.0, -0.5), (-1, 0, 1), (1, -1)):
+        event = Event(lambda t, q, w, x=x, s=sign: s * (x - q[0]), direction=direction, terminal=x == 0.5, name="x")
+        start = [0.0 if v > 0 else 2 * x, 0.0]
+        run = free.simulate(start, [v, 0.0], x / abs(v) + 0.1, events=event, dt=dt, integrator=integrator)
         passes = int(direction == 0 or direction == -np.sign(sign * v))
         np.testing.assert_allclose([e.t for e in run.events], [x / abs(v)] * passes, rtol=1e-13)
 

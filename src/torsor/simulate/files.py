@@ -70,10 +70,10 @@ def _groups(result: Result) -> dict[str, Array]:
     states_and_sensors = {f"state:{k}": x for k, x in result.states.items()} | {
         f"sensor:{k}": x for k, x in result.sensors.items()
     }
-    residual = {"residual": result.residual} if result.residual.shape[1] else {}
+    rows = {"residual": result.residual, "multipliers": result.multipliers} if result.residual.shape[1] else {}
     states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
     flows = result.flows if result.robot is None else result.summed_flows
-    return {**states, **motors, **wrenches, **states_and_sensors, **result.energies, **residual, **flows}
+    return {**states, **motors, **wrenches, **states_and_sensors, **result.energies, **rows, **flows}
 
 
 def _meta(result: Result) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None)
     sensors = {k.removeprefix("sensor:"): x for k, x in groups.items() if k.startswith("sensor:")}
     states = {k: groups[k] for k in ("t", "q", "v", "tau", "theta", "omega") if k in groups or k not in ("theta", "omega")}
     stored: dict[str, Array] = {
-        k: groups[k] for k in ("kinetic", "potential", "elastic", "bristles", "residual") if k in groups
+        k: groups[k] for k in ("kinetic", "potential", "elastic", "bristles", "residual", "multipliers") if k in groups
     }
     parts: dict[str, Any] = {
         **states,
@@ -122,6 +122,7 @@ def _flat(groups: dict[str, Array], meta: dict[str, Any]) -> tuple[list[str], li
         "q": meta["info"].get("configuration"),
         "v": meta["info"].get("coordinates"),
         "tau": meta["info"].get("coordinates"),
+        "multipliers": meta["info"].get("rows"),
         **{f"state:{k}": names for k, names in meta["info"].get("states", {}).items()},
     }
     for group, x in groups.items():

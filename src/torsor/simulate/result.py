@@ -106,7 +106,7 @@ class Result:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the simulation left out or did not obey, one line each: damping and dry friction of the robot's file; limits
-        of position, velocity and effort that recorded states are outside of, with joint, largest excess and first time."""
+        that recorded states are outside of, with joint, largest excess and first time; constraints that pull, from when on."""
         return tuple(self.info.get("notes", ()))
 
     def _repr_html_(self) -> str:
@@ -142,6 +142,16 @@ class Result:
         if self.held is None:
             return np.zeros((len(self.t), 0))
         return self.held.residual(self.q, time=self.t if self.held.solver.equations.depends_on_time else None)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Forces λ of the constraints on the robot, M a + h = τ + Aᵀλ, (T, k) [N, N·m]; columns as ``info["rows"]``.
+
+        Without Baumgarte's terms.  Where rows are redundant λ is not unique: one of them is zero.
+        """
+        from torsor.simulate.constraint_forces import multipliers
+
+        return self.stored["multipliers"] if "multipliers" in self.stored else multipliers(self)
 
     @cached_property
     def summed_flows(self) -> dict[str, Array]:

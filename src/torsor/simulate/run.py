@@ -21,6 +21,7 @@ from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS
 from torsor.simulate.bristles import bristle_rows
 from torsor.simulate.compiled_run import constant_force_step, run_compiled
+from torsor.simulate.constraint_forces import notes_on_pulling
 from torsor.simulate.controllers import Control, HeldForces, Law, actuator_forces, control_of, limit_by_drives, wrench_laws
 from torsor.simulate.energy_flows import GaussSum
 from torsor.simulate.events import events_of
@@ -132,6 +133,8 @@ def simulate(
         omitted.append(SECOND_ORDER)
     if notes := omitted + notes_on_omitted_losses(robot.description, losses, springs is not None):
         info["notes"] = notes
+    if held := system.result_fields().get("held"):
+        info |= {"rows": list(held.rows), "stops": stops}
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
     if columns := {k: names for m in internal_states for k, names in m.columns().items()}:
         info["states"] = columns
@@ -153,6 +156,8 @@ def simulate(
     finally:
         run.progress.close()
     result = _result(run, info, tuple(laws))
+    if pulling := notes_on_pulling(result):
+        result.info["notes"] = [*result.notes, *pulling]
     return replace(result, sensors=simulation_readings(run, result, asked)) if asked else result
 
 

@@ -87,6 +87,10 @@ class Constraint(ABC):
         """The wrench of the multipliers on each body, in its frame; None for constraints that give joint forces only."""
         return None
 
+    def pushing_side(self, gravity: Sequence[float]) -> Sequence[Any] | None:
+        """n (k,): nᵀλ [N] is the force of a surface on the robot, which pushes where it is positive; None without a surface."""
+        return None
+
 
 def stack_rows(constraints: Sequence[Constraint], state: ConstraintState) -> ConstraintRows:
     """All rows, one under the other."""

@@ -169,6 +169,9 @@ class Prescribed(Constraint):
     def wrenches(self, state: ConstraintState, multipliers: Scalars) -> Any:
         return self.constraint.wrenches(state, multipliers)
 
+    def pushing_side(self, gravity: Sequence[float]) -> Any:
+        return self.constraint.pushing_side(gravity)
+
 
 def _is_list(x: Any) -> bool:
     return isinstance(x, (list, tuple)) or (hasattr(x, "tolist") and getattr(x, "ndim", 1) > 0)

@@ -24,11 +24,15 @@ def point_on_plane(
 ) -> PointAlong:
     """nᵀ(p − c) = 0: the origin of a frame stays on a plane; its normal n and a point c of it [m] in ``relative_to``'s axes.
 
+    The plane holds the point from both sides: its force on the robot, λ n, pushes along n where λ > 0 and pulls where λ < 0,
+    which ``result.notes`` of a simulation reports.
+
     >>> point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0)).size
     1
     """
     what = name or f"{frame} on a plane"
-    return PointAlong(what, frame, (read.axis(normal, f"{what}: normal"),), read.vector(through, what), relative_to)
+    n = read.axis(normal, f"{what}: normal")
+    return PointAlong(what, frame, (n,), read.vector(through, what), relative_to, n)
 
 
 def point_on_line(
@@ -44,14 +48,21 @@ def point_on_line(
     return PointAlong(what, frame, (x, y), read.vector(through, what), relative_to)
 
 
-def point_at(frame: str, place: Any = (0, 0, 0), *, relative_to: str = "world", name: str = "") -> PointAlong:
+def point_at(
+    frame: str, place: Any = (0, 0, 0), *, relative_to: str = "world", normal: Any = None, name: str = ""
+) -> PointAlong:
     """p = c: the origin of a frame stays at a point [m] of ``relative_to``, free to rotate: three rows.
+
+    The point is held as by a ball joint: the force pulls as well as pushes, so a foot does not lift off.  A simulation reports
+    the first time at which it pulls in ``result.notes``, and all forces in ``result.multipliers``.  The force pushes along
+    ``normal``, in ``relative_to``'s axes; by default, in the world, upwards: against gravity.
 
     >>> point_at("foot", (0.2, 0, 0)).size
     3
     """
     what = name or f"{frame} at a place"
-    return PointAlong(what, frame, AXES, read.vector(place, what), relative_to)
+    up = None if normal is None else read.axis(normal, f"{what}: normal")
+    return PointAlong(what, frame, AXES, read.vector(place, what), relative_to, up)
 
 
 def fixed_pose(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import hypot
 from typing import Any
 
 from torsor.errors import ArgumentError
@@ -18,7 +19,8 @@ from torsor.spatial.vector import ZERO
 class PointAlong(BetweenFrames):
     """nᵀ(p − c) = 0 for each of some directions n: one for a plane, two for a line, three for a point.
 
-    p is the origin of ``frame`` seen from ``relative_to``, in whose axes n and ``through`` = c are given.
+    p is the origin of ``frame`` seen from ``relative_to``, in whose axes n and ``through`` = c are given.  The force on the
+    robot, Σ λ n, may pull as well as push; ``normal``, away from a surface, is the direction of pushing.
     """
 
     name: str
@@ -26,6 +28,7 @@ class PointAlong(BetweenFrames):
     directions: tuple[Vec, ...]
     through: Vec = ZERO
     relative_to: str = "world"
+    normal: Vec | None = None
 
     def labels(self) -> tuple[str, ...]:
         return tuple(f"along ({n.x:.3g}, {n.y:.3g}, {n.z:.3g})" for n in self.directions)
@@ -38,6 +41,13 @@ class PointAlong(BetweenFrames):
 
     def error(self, X: Transform) -> Sequence[Any]:
         return [n.dot(X.r - self.through) for n in self.directions]
+
+    def pushing_side(self, gravity: Sequence[float]) -> Sequence[Any] | None:
+        """Along ``normal``; without one, a point held in the world is pushed upwards, against gravity."""
+        up = self.normal
+        if up is None and len(self.directions) == 3 and self.relative_to == "world" and any(gravity):
+            up = Vec(*gravity) * (-1 / hypot(*gravity))
+        return None if up is None else [n.dot(up) for n in self.directions]
 
 
 @dataclass(frozen=True)

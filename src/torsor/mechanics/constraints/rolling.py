@@ -51,6 +51,9 @@ class Rolling(BetweenFrames):
         _, size = self._lowest(X.E @ self.normal)
         return [self.normal.dot(X.r - self.through) - size * self.radius, 0, 0]
 
+    def pushing_side(self, gravity: Sequence[float]) -> Sequence[Any]:
+        return (1, 0, 0)
+
     def _lowest(self, n: Vec) -> tuple[Vec, Any]:
         """The direction from the centre to the contact, and its length: −n, for a wheel less its part along the axis."""
         if self.axis is None:
