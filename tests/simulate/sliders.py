@@ -4,7 +4,8 @@ Body i moves along x on body i − 1, with the joint coordinate q_i, so the body
 
     u = L v,   M = Lᵀ diag(m) L,   W = M⁻¹ = L⁻¹ diag(1/m) L⁻ᵀ
 
-Between strikes the acceleration W f of constant forces f is constant.  A strike is an impulse problem of all joints that are at a stop and do not leave it:
+Between strikes the acceleration W f of constant forces f is constant.  A strike is an impulse problem of all joints that are
+at a stop and do not leave it:
 
     v⁺ = v + W ι,   w_i = σ_i v_i⁺ + e σ_i v_i ≥ 0,   σ_i ι_i ≥ 0,   w_i ι_i = 0
 

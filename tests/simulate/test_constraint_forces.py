@@ -81,7 +81,7 @@ def test_multipliers_include_losses_wrenches_and_stops():
     a = 2 * G / 5 * np.exp(-0.6 * run.t)
     np.testing.assert_allclose(run.multipliers[sliding, 0], (2 * np.sqrt(2) * (G - a))[sliding], rtol=1e-9)
     assert run.q[-1, 1] == -1.0
-    assert (run.v[resting] == 0).all()
+    assert np.abs(run.v[resting]).max() < 1e-15
     assert np.abs(run.multipliers[resting]).max() < 1e-12  # the stop carries the weight, and x is free
 
 

@@ -44,7 +44,7 @@ def notes_on_pulling(result: Result) -> list[str]:
     notes, start = [], 0
     for c in result.held.constraints if result.held else ():
         rows, start = slice(start, start + c.size), start + c.size
-        side = c.pushing_side(result.require_robot().gravity)
+        side = c.pushing_side(result.require_robot().gravity.tolist())
         if side is None:
             continue
         force = result.multipliers[:, rows] @ np.array(side, float)

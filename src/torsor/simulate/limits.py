@@ -21,8 +21,8 @@ SHORTEST = 1e-8
 #: a strike at this share of the speed of another one less than SHORTEST before it is the end of a series that has no end: the
 #: joint comes to rest, at the cost of SLOW² of the energy.  A stop that returns all of the energy has no such series
 SLOW = 1e-8
-#: rounding of a position of 1 rad or 1 m in one step; and that of a state within a step, relative to it: the weights of DOP853's
-#: interpolation are of this size and cancel
+#: rounding of a position of 1 rad or 1 m in one step; of a state within a step it is larger by the weights of DOP853's
+#: interpolation, which cancel
 ROUNDING, WITHIN = float(np.finfo(float).eps), 1000
 #: an initial position at most this far outside is set to the stop [rad, m]
 OUTSIDE = 1e-9
