@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.actuators import Drive, Motor, PositionServo
 from torsor.flexible import Spring
 from torsor.model.friction import Coulomb, Viscous
 from torsor.simulate import SampledController
@@ -119,6 +120,41 @@ def sampled_pd(rate=50, kp=30.0, kd=4.0) -> Motion:
     return Motion(RAIL, (0.0, 0.3), 2.0, energy, {"control": SampledController(law, rate)})
 
 
+def servo(kp=30.0, kd=4.0, target=0.4, v0=0.3) -> Motion:
+    """m ẍ = kp (x_d − x) − kd ẋ by an actuator: a damped oscillation; the memory of actuators makes ticks at every step."""
+    decay = kd / (2 * MASS)
+    w = np.sqrt(kp / MASS - decay**2)
+
+    def energy(t):
+        e, rate = -target, v0  # x − x_d
+        b = (rate + decay * e) / w
+        v = np.exp(-decay * t) * ((b * w - decay * e) * np.cos(w * t) - (e * w + decay * b) * np.sin(w * t))
+        return MASS / 2 * v**2
+
+    return Motion(RAIL, (0.0, v0), 2.0, energy, {"control": [target], "actuators": {"slide": PositionServo(kp, kd)}})
+
+
+def sampled_motor(rate=50, k=2.0, R=0.5) -> Motion:
+    """Voltages held between samples: v approaches V/k exponentially, and the force jumps at the samples and varies between."""
+
+    def volts(t):
+        return 12 * np.cos(4 * t)
+
+    times = np.arange(2 * rate) / rate
+    speeds, lag = [0.3], MASS * R / k**2
+    for t in times:
+        speeds.append(volts(t) / k + (speeds[-1] - volts(t) / k) * np.exp(-1 / (rate * lag)))
+
+    def energy(t):
+        n = np.minimum((t * rate + 1e-9).astype(int), len(times) - 1)
+        steady = volts(times[n]) / k
+        return MASS / 2 * (steady + (np.array(speeds)[n] - steady) * np.exp(-(t - times[n]) / lag)) ** 2
+
+    drive = Drive(Motor(torque_constant=k, resistance=R))
+    control = SampledController(lambda t, q, v: [volts(t)], rate)
+    return Motion(RAIL, (0.0, 0.3), 2.0, energy, {"control": control, "drives": {"slide": drive}, "command": "voltage"})
+
+
 MOTIONS = {
     "viscous rail": viscous_rail(),
     "damped rail": damped_rail(),
@@ -127,6 +163,8 @@ MOTIONS = {
     "damped spring": spring(1.2),
     "driven pendulum": driven_pendulum(),
     "sampled PD on a rail": sampled_pd(),
+    "servo": servo(),
+    "sampled motor": sampled_motor(),
 }
 
 

@@ -7,7 +7,8 @@ Between two fixed steps, h apart, by Simpson's rule with the middle state that t
     q_m = q₀ ⊕ ((q₁ ⊖ q₀)/2 + h (v₀ − v₁)/8)
 
 f_m = f₀ if forces are held over the step, else the cubic through the four nearest steps between impacts.  The long steps of
-adaptive integrators are cut into SHARES equal parts, each summed by Gauss's rule on the integrator's own interpolant.
+adaptive integrators are cut into SHARES equal parts, each summed by Gauss's rule on the integrator's own interpolant; so are
+fixed steps, undivided and on that cubic, where forces jump at ticks and vary between them.
 """
 
 from __future__ import annotations
@@ -21,12 +22,17 @@ import numpy as np
 from torsor.simulate import bristles
 
 if TYPE_CHECKING:
+    from torsor.robot import Robot
     from torsor.simulate.result import Result
 
 Array: TypeAlias = np.ndarray
+#: (t, q, v)
+State: TypeAlias = tuple[float, Array, Array]
 
 #: steps on either side of an interval that its middle force may depend on
 NEIGHBOURS = 3
+#: rows closer than this, relative to dt, are at equal times: a polynomial through both would be rounding
+CLOSE = 1e-6
 #: parts of an adaptive step, which begin and end at its records
 SHARES = 4
 #: nodes and weights of Gauss's rule on [0, 1], exact for polynomials of degree 7
@@ -79,20 +85,23 @@ class FlowSum:
 
 
 class GaussSum:
-    """Work and losses summed along the steps of an adaptive integrator.
+    """Work and losses summed along steps, each in ``shares`` parts.
 
     ``rows_at(at, times)`` are rows (t, q, v, τ, ...) of the states ``at(times)``; ``result_of`` makes a result of columns.
     The sums at the end of a step do not depend on the times that are recorded.  ``idle``: no force does work.
     """
 
-    def __init__(self, rows_at: Callable[[Any, Array], list[Any]], result_of: Callable[[Sequence[Array]], Result], idle: bool):
-        self.rows_at, self.result_of, self.idle, self.total = rows_at, result_of, idle, np.zeros(2)
+    def __init__(
+        self, rows_at: Callable[[Any, Array], list[Any]], result_of: Callable[[Sequence[Array]], Result],
+        shares: int = SHARES, idle: bool = False,
+    ):  # fmt: skip
+        self.rows_at, self.result_of, self.shares, self.idle, self.total = rows_at, result_of, shares, idle, np.zeros(2)
 
     def over(self, at: Any, start: float, end: float, times: Sequence[float]) -> dict[float, Array]:
         """Sums (work, lost) at ``times`` within an interval; afterwards ``total`` is that at its end."""
         if self.idle:
             return {}
-        ends = [*(start + (end - start) * np.arange(SHARES) / SHARES).tolist(), end]
+        ends = [*(start + (end - start) * np.arange(self.shares) / self.shares).tolist(), end]
         others = [t for t in times if t not in ends]
         from_ = [max(x for x in ends if x < t) for t in others]  # a record within a part is summed from its beginning
         first, last = np.array([*ends[:-1], *from_]), np.array([*ends[1:], *others])
@@ -100,9 +109,9 @@ class GaussSum:
         columns = [np.array(x) for x in zip(*self.rows_at(at, nodes), strict=True)]
         power = np.stack(powers(self.result_of(columns)), axis=1).reshape(len(first), len(NODES), 2)
         flows = np.einsum("k,ikx->ix", WEIGHTS, power) * (last - first)[:, None]
-        sums = dict(zip(ends, np.cumsum([self.total, *flows[:SHARES]], axis=0), strict=True))
+        sums = dict(zip(ends, np.cumsum([self.total, *flows[: self.shares]], axis=0), strict=True))
         self.total = sums[end]
-        return sums | {t: sums[x] + flow for t, x, flow in zip(others, from_, flows[SHARES:], strict=True)}
+        return sums | {t: sums[x] + flow for t, x, flow in zip(others, from_, flows[self.shares :], strict=True)}
 
 
 def interval_flows(result: Result, k: Array) -> tuple[Array, Array]:
@@ -158,8 +167,8 @@ def _middles(result: Result, first: Result, last: Result, h: Array, k: Array) ->
     robot, width = result.require_robot(), np.where(h > 0, h, 1.0)[:, None]
     moved = robot.difference(first.q, last.q)
     v, half = _hermite(moved, first.v, last.v, width)
-    tau = first.tau if result.info.get("held", False) else _interpolate_forces(result.t, result.tau, k)
-    wrenches = {frame: _interpolate_forces(result.t, F, k) for frame, F in result.wrenches.items()}
+    tau = first.tau if result.info.get("held", False) else _interpolate_forces(result, result.tau, k)
+    wrenches = {frame: _interpolate_forces(result, F, k) for frame, F in result.wrenches.items()}
     parts: dict[str, Any] = {"t": (first.t + last.t) / 2, "q": robot.integrate(first.q, half), "v": v, "tau": tau}
     if "z" in result.states:
         z = bristles.deflections_at_midpoint(robot.model, first.states["z"], half, width[:, 0] / 2, first.tau)
@@ -175,10 +184,20 @@ def _hermite(moved: Array, v0: Any, v1: Any, h: Array) -> tuple[Array, Array]:
     return np.ascontiguousarray((6 * moved / h - v0 - v1) / 4), moved / 2 + h * (v0 - v1) / 8
 
 
-def _interpolate_forces(t: Array, f: Array, k: Array) -> Array:
-    """Forces in the middle of the intervals k: through the four nearest rows without an impact between them."""
-    middle = (f[k] + f[k + 1]) / 2
-    impacts = np.flatnonzero(np.diff(t) <= 0)
+def interpolate(robot: Robot, first: State, last: State, times: Array) -> tuple[Array, Array]:
+    """(q, v), one row per time, of the cubic between two states (t, q, v); coordinates after the robot's are plain numbers."""
+    (t, q0, v0), (end, q1, v1), n, k = first, last, robot.nq, robot.nv
+    h, s = end - t, ((times - t) / (end - t))[:, None]
+    middle, _ = _hermite(np.concatenate([robot.difference(q0[:n], q1[:n]), q1[n:] - q0[n:]]), v0, v1, np.array(h))
+    v = v0 * (1 - s) * (1 - 2 * s) + middle * 4 * s * (1 - s) - v1 * s * (1 - 2 * s)
+    way = h * s * (v0 * (1 - s * (3 - s * 4 / 3) / 2) + middle * s * (2 - s * 4 / 3) - v1 * s * (1 / 2 - s * 2 / 3))
+    return np.hstack([robot.integrate(q0[:n], way[:, :k]), q0[n:] + way[:, k:]]), v
+
+
+def _interpolate_forces(result: Result, f: Array, k: Array) -> Array:
+    """Forces in the middle of the intervals k: through the four nearest rows without an impact or two equal times between."""
+    middle, t = (f[k] + f[k + 1]) / 2, result.t
+    impacts = np.flatnonzero(np.diff(t) <= CLOSE * result.info.get("dt", 0.0))
     piece = np.searchsorted(impacts, k)  # rows from first to last belong together
     first, last = np.concatenate([[0], impacts + 1])[piece], np.concatenate([impacts, [len(t) - 1]])[piece]
     enough = (last - first >= 3) & (k < last)

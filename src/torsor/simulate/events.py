@@ -70,12 +70,13 @@ def _label(name: str) -> str:
 
 
 class StepInterval(NamedTuple):
-    """An interval of a motion: its end, and ``at(t)`` for times within."""
+    """An interval of a motion: its end, and ``at(t)`` for times within; ``along(times)``, else ``at``, has one row per time."""
 
     t: float
     q: Array
     v: Array
     at: Callable[[float], tuple[Array, Array]]
+    along: Callable[[Array], tuple[Array, Array]] | None = None
 
 
 def crosses(before: float, after: float, direction: int) -> bool:

@@ -128,7 +128,7 @@ class Record:
 
 
 class GaussRecord(Record):
-    """Record some rows of adaptive steps, with the sums of work and losses at their times."""
+    """Record some rows, with the sums of work and losses at their times, made while the forces of each step are known."""
 
     def __init__(self, sums: GaussSum):
         super().__init__()

@@ -142,7 +142,9 @@ def simulate(
     if integrator in METHODS:
         working = control is not None or laws or drives or actuators or springs is not None or constraints or robot.forces
         run.record = GaussRecord(GaussSum(run.rows_at, part, idle=not (working or any(losses))))
-    elif record != "all" and every > 1:
+    elif info["period"] is not None and not info["held"]:  # forces that jump at ticks and vary between them
+        run.record = GaussRecord(GaussSum(run.rows_at, part, shares=1))
+    elif run.modes or every > 1:  # not all rows that are summed are recorded
         run.record = SummingRecord(part)
     try:
         if integrator in METHODS:
@@ -255,7 +257,7 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
     """Steps of dt: one kernel for all steps if the forces are given in advance, one per step if held, else one per stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
     losses = {word: info[word] for word in ("damping", "friction")}
-    watch = bool(run.events or run.stops or system.dry_rows or run.internal_states)
+    watch = bool(run.events or run.stops or system.dry_rows or run.internal_states or isinstance(run.record, GaussRecord))
     if known is not _UNKNOWN and system.one_kernel and not watch:
         run_compiled(run, known, duration, dt, every, integrator=integrator, **losses)
         return

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from torsor.simulate import limits, transitions
 from torsor.simulate.controllers import Law
+from torsor.simulate.energy_flows import interpolate
 from torsor.simulate.events import Event, Occurrence, StepInterval
 from torsor.simulate.modes import Mode, at_rest, decide, margin
 from torsor.simulate.record import Record, RecordRow, Schedule
@@ -115,7 +117,7 @@ class Run:
         self.record.add(*self._row(row.t, q, v), kept=row.kept)
 
     def rows_at(self, at: Callable[[Any], tuple[Array, Array]], times: Array) -> list[tuple[Any, ...]]:
-        """The rows of times within an adaptive step, ``at(times)`` on the constraints."""
+        """The rows of times within a step, ``at(times)`` on the constraints."""
         states = zip(times.tolist(), *at(times), strict=True)
         return [self._row(t, *self.system.project(q, v, t)) for t, q, v in states]
 
@@ -205,7 +207,8 @@ class FixedStep:
         def at(s: float) -> tuple[Array, Array]:
             return project(*self.step(q, v, t, s - t, a), s)
 
-        return StepInterval(stop, *at(stop), at)
+        end = at(stop)
+        return StepInterval(stop, *end, at, partial(interpolate, self.run.system.robot, (t, q, v), (stop, *end)))
 
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Each step is projected already."""
@@ -243,7 +246,7 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     end, found = transitions.first_crossings(run, guards, interval)
     run.steps += 1
     rows = schedule.rows_within(run.t, end)
-    run.record.sum_flows(interval.at, run.t, end, [row.t for row in rows])
+    run.record.sum_flows(interval.along or interval.at, run.t, end, [row.t for row in rows])
     for row in rows:
         run.keep_state(*run.system.project(*interval.at(row.t), row.t), row)
     run.t, (run.q, run.v) = end, interval.at(end) if end < interval.t else (interval.q, interval.v)
@@ -255,6 +258,8 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
         transitions.follow(run, found)
         run.decided = not run.modes
         method.restart()
+        if run.modes:
+            run.keep(kept=False)  # powers are smooth up to here
     elif run.t < stop:
         run.keep(kept=schedule.keeps_step_end(run.t))
 
