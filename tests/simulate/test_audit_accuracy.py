@@ -177,6 +177,13 @@ def worst_errors(motion: Motion, **options):
     return np.abs(run.energy - exact).max(), audit.worst, ROUNDING * size * np.sqrt(len(run.t))
 
 
+@pytest.mark.parametrize("integrator", ["rk45", "radau", "lsoda"])
+@pytest.mark.parametrize("name", ["viscous rail", "damped spring", "driven pendulum", "sampled motor"])
+def test_audit_of_other_adaptive_integrators_does_not_exceed_the_true_error(name, integrator):
+    true, audit, rounding = worst_errors(MOTIONS[name], integrator=integrator)
+    assert audit <= 10 * true + rounding
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", MOTIONS)
 def test_audit_is_within_ten_times_of_the_true_error(name, method):

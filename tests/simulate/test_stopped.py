@@ -43,7 +43,7 @@ def test_adaptive_integrator_that_hardly_advances_is_stopped(arm, integrator):
         SimulationStopped, match=r"1000 adaptive steps advanced by .* s only.*Sampled.*rk4.*max_steps"
     ) as caught:
         arm.simulate([1, 0], [0, 0], 0.3, law, integrator=integrator)
-    assert law.calls < 60_000
+    assert law.calls < 80_000  # 16 of them per step sum the work
     assert isinstance(caught.value.__cause__, TooManySteps)
     assert caught.value.result.t[-1] <= caught.value.time < 1e-6
     assert len(caught.value.result.t) > 100
