@@ -56,22 +56,37 @@ class KernelInfo(ctypes.Structure):
     of the compiled forms, 0 where there is none yet, and ``work`` is that of their memory, if they need more than the stack;
     a batch of more than ``most`` rows is for threads, and the results of more than ``cached`` exceed the caches.
     ``careful`` is the Python function that takes the same inputs and ``out``, with care.
+    Of ``inputs`` a caller gives ``given``: the one at ``place``, if there is one, is the array at ``bound``.
     """
 
     _fields_ = [
         ("inputs", _WORD), ("outputs", _WORD), ("arguments", _POINTER), ("descr", _POINTER), ("item", _WORD),
         ("one", _POINTER), ("batch", _POINTER), ("most", _WORD), ("careful", _POINTER), ("work", _POINTER),
-        ("cached", _WORD),
+        ("cached", _WORD), ("given", _WORD), ("place", _WORD), ("bound", _POINTER),
     ]  # fmt: skip
 
-    def __init__(self, inputs: Sequence[Argument], outputs: Sequence[Argument], dtype: np.dtype, careful: Callable[..., Any]):
+    def __init__(
+        self,
+        inputs: Sequence[Argument],
+        outputs: Sequence[Argument],
+        dtype: np.dtype,
+        careful: Callable[..., Any],
+        bound: tuple[int, np.ndarray | None] = (MAX_ARGUMENTS, None),
+    ):
         arguments = (*inputs, *outputs)
         shapes = [(_WORD * max(1, len(a.shape)))(*a.shape) for a in arguments]
         rows = [ArgumentInfo(len(a.shape), a.size, ctypes.addressof(s)) for a, s in zip(arguments, shapes, strict=True)]
         infos = (ArgumentInfo * max(1, len(rows)))(*rows)
         numbers = len(inputs), len(outputs), ctypes.addressof(infos), id(dtype), dtype.itemsize
-        super().__init__(*numbers, careful=id(careful))
-        self.kept = shapes, infos, dtype, careful
+        place, value = bound
+        given = len(inputs) - (value is not None)
+        super().__init__(*numbers, careful=id(careful), given=given, place=place, bound=id(value))
+        self.kept = shapes, infos, dtype, careful, value
+
+    def follow(self, other: KernelInfo) -> None:
+        """Run the compiled forms of another kernel."""
+        for name in ("work", "cached", "most", "one", "batch"):
+            setattr(self, name, getattr(other, name))
 
 
 class SignatureInfo(ctypes.Structure):

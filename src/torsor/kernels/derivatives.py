@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 CONFIGURATIONS = ("q", "q0", "q1")
 #: inputs that are flags, 0 or 1
 FLAGS = ("prescribed", "active")
+#: the input of the subject's own numbers, by which no derivative is offered
+NUMBERS = "numbers"
 #: operations × columns up to which forward and reverse mode are both recorded, to choose the shorter
 FEW = 200_000
 
@@ -305,7 +307,7 @@ MODES: dict[str, Callable[[Differentiable, Sequence[Space]], Program]] = {
 
 def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Spec:
     """The spec of a derivative by the inputs named, or by all but flags."""
-    known = [a.name for a in kernels.inputs(spec) if a.name not in FLAGS]
+    known = [a.name for a in kernels.inputs(spec) if a.name not in (*FLAGS, NUMBERS)]
     if by is not None and not isinstance(by, Collection):
         raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}; not {by!r}")
     names = known if by is None else [by] if isinstance(by, str) else list(by)

@@ -22,7 +22,7 @@ from torsor.errors import ArgumentError, SingularError, TorsorError, UnknownName
 from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
 from torsor.kernels.columns import ColumnKernel, is_by_columns
 from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
-from torsor.kernels.derivatives import CONFIGURATIONS, MODES, derivative_program
+from torsor.kernels.derivatives import CONFIGURATIONS, MODES, NUMBERS, derivative_program
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.losses import refuse_jumps, refuse_sticking
 from torsor.kernels.quantity import FEW, Quantity, Table
@@ -50,6 +50,7 @@ class Kernels:
     """The kernels of one subject, from its table of quantities.
 
     The ``subject`` is the first argument of the table's functions: a model, or an object with an attribute ``model``.
+    A subject with slots for ``numbers`` has them as the last input: ``subject.with_numbers(x)`` fills the slots.
     ``reduced`` makes the subject from which joint-space results are recorded.  ``shapes`` and ``labels`` are those of the
     inputs.  Kernels are cached in memory by their specs; on disk under digests of subject, spec and torsor's source, unless
     they contain a user's code.
@@ -88,6 +89,18 @@ class Kernels:
                 self._beside[key] = Kernels(self.name, self.subject, table, sizes, self._labels, self._reduced)
                 self._beside[key]._origin = self
             return self._beside[key]
+
+    def share(self, made: Kernels) -> Kernels:
+        """Kernels of another subject: equal ones that were shared before, or these; the newest are kept."""
+        key = made._digest
+        if key is None:
+            return made
+        with self._lock:
+            found = self._beside.pop(key, made)
+            self._beside[key] = found
+            for old in [k for k in self._beside if isinstance(k, str)][:-KEPT]:
+                del self._beside[old]
+            return found
 
     # -- a spec's kernel, program and inputs -----------------------------------------------------------------
 
@@ -186,7 +199,9 @@ class Kernels:
         """The arguments of a spec's kernel: those of its quantities, then optional ones, then wrenches."""
         state = {a.name: a for quantity in spec.quantities for a in self._arguments(*quantity)}
         state |= {name: self._argument(name) for name in spec.extra}
-        return [*state.values(), *(Argument(f"wrenches[{frame!r}]", (6,)) for frame in spec.frames)]
+        wrenches = [Argument(f"wrenches[{frame!r}]", (6,)) for frame in spec.frames]
+        count = getattr(self.subject, "numbers", 0)
+        return [*state.values(), *wrenches, *([Argument(NUMBERS, (count,))] if count else [])]
 
     def _arguments(self, name: str, *words: Any) -> list[Argument]:
         """The arguments of one quantity."""
@@ -202,6 +217,7 @@ class Kernels:
         """Every result by name, from one flat sequence of scalars per input; ``choice`` selects among the alternatives."""
         given = {a.name: (x if a.shape else x[0]) for a, x in zip(self.inputs(spec), values, strict=True)}
         wrenches = {frame: given[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        subject = self.subject_at(given)
         results: dict[str, Any] = {}
         for label, (name, *words) in zip(spec.labels, spec.quantities, strict=True):
             row = self.table[name]
@@ -210,21 +226,26 @@ class Kernels:
             options: dict[str, Any] = dict(zip(row.words, words, strict=False))
             options |= {x: given[x] for x in spec.extra if len(spec.quantities) == 1 or takes(function, x)}
             options |= {"wrenches": wrenches} if wrenches else {}
-            result = self._result(spec, row, function, state, options)
+            result = self._result(spec, row, function, state, options, self.lean if row.joint_space else subject)
             several = len(row.outputs) > 1
             if row.empty and not self.model.nv:
                 result = [Empty(row.empty)] * len(row.outputs) if several else Empty(row.empty)
             results |= dict(zip(row.outputs, result, strict=True)) if several else {(*row.outputs, label)[0]: result}
         return results
 
+    def subject_at(self, given: Mapping[str, Any]) -> Any:
+        """The subject, with its numbers where these are inputs."""
+        return self.subject.with_numbers(given[NUMBERS]) if NUMBERS in given else self.subject
+
     def _function(self, spec: Spec, row: Quantity, choice: int) -> Callable[..., Any]:
         """The algorithm of a row: the first, or an alternative if the row has one."""
         functions = row.function, *row.alternatives
         return functions[choice] if choice < len(functions) and self._may_choose(spec, row) else row.function
 
-    def _result(self, spec: Spec, row: Quantity, function: Any, state: dict[str, Any], options: dict[str, Any]) -> Any:
+    def _result(
+        self, spec: Spec, row: Quantity, function: Any, state: dict[str, Any], options: dict[str, Any], subject: Any
+    ) -> Any:
         """One quantity; damping and friction are joint forces like any other."""
-        subject = self.lean if row.joint_space else self.subject
         if "wrenches" in options:
             options = self._with_wrenches(spec, function, state, options)
         if not (row.lossy and any(spec.losses)):

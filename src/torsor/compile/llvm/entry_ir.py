@@ -115,10 +115,12 @@ class _Call:
         """The address of each input, which of them are batches (bits), and the length of the batch, −1 for one state."""
         w = self.w
         self.arguments, self.item = self.get(KernelInfo, self.kernel, "arguments"), self.get(KernelInfo, self.kernel, "item")
-        descr, array_type = self.get(KernelInfo, self.kernel, "descr"), self.table_address("array_type")
+        descr, place, bound = (self.get(KernelInfo, self.kernel, name) for name in ("descr", "place", "bound"))
+        array_type = self.table_address("array_type")
         with w.each(self.inputs, length=("i64", "-1"), used=("i64", "0"), batches=("i64", "0")) as loop:
             length, used, batches = loop.now["length"], loop.now["used"], loop.now["batches"]
-            obj = w.element("ptr", self.objects, loop.k)
+            own = w.add(loop.k, w.put(f"sext i1 {w.compare('sgt', 'i64', loop.k, place)} to i64"))  # after the bound one, k − 1
+            obj = w.choose(w.compare("eq", "i64", loop.k, place), "ptr", bound, w.element("ptr", self.objects, own))
             argument = w.address("i8", self.arguments, w.put(f"mul i64 {loop.k}, {ARGUMENT}"))
             w.branch(w.compare("eq", "ptr", w.field("ptr", obj, layout.TYPE), array_type), "array", "convert")
             w.label("array")
@@ -152,8 +154,7 @@ class _Call:
             end, converted = w.add(used, numbers), w.jump("input")
 
             w.label("input")
-            address = w.merge("ptr", (data, exact), (room, converted))
-            own = w.merge("i64", (rows, exact), (copied, converted))
+            address, own = w.merge("ptr", (data, exact), (room, converted)), w.merge("i64", (rows, exact), (copied, converted))
             loop.then["used"] = w.merge("i64", (used, exact), (end, converted))
             many = w.compare("ne", "i64", own, -1)
             longer = w.choose(many, "i64", own, length)
@@ -373,15 +374,15 @@ class _Call:
         w.label("relay")
         w.branch(w.compare("eq", "i64", self.get(EntryInfo, self.entry, "relays"), 0), "slow", "kernel")
         w.label("kernel")
-        careful, taken = self.get(KernelInfo, self.kernel, "careful"), w.compare("ne", "ptr", self.out, "null")
+        careful, count = (self.get(KernelInfo, self.kernel, name) for name in ("careful", "given"))
         w.do(f"call void {self.table_address('incref')}(ptr {careful})")  # another thread may replace the route meanwhile
         w.branch(w.compare("eq", "ptr", self.objects, self.given), "arranged", "as_given")
         w.label("as_given")
         plain, here = self.call_python(careful), w.jump("answered")
         w.label("arranged")  # ``out`` comes after the inputs, in place of the words
-        w.store("ptr", self.out, self.given, self.inputs)
-        keyword = w.choose(taken, "ptr", self.table_address("only_out"), "null")
-        other, there = self.call_python(careful, self.given, self.inputs, keyword), w.jump("answered")
+        w.store("ptr", self.out, self.given, count)
+        keyword = w.choose(w.compare("ne", "ptr", self.out, "null"), "ptr", self.table_address("only_out"), "null")
+        other, there = self.call_python(careful, self.given, count, keyword), w.jump("answered")
         w.label("answered")
         answer = w.merge("ptr", (plain, here), (other, there))
         w.do(f"call void {self.table_address('decref')}(ptr {careful})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from torsor.algorithms.configuration import configuration_rate
 from torsor.algorithms.kinematics import joints
@@ -51,6 +51,7 @@ class Constraint(ABC):
     """
 
     name: str
+    NUMBERS: ClassVar[tuple[str, ...]] = ()  #: fields whose floats are inputs of kernels (:mod:`.numbers`)
 
     @abstractmethod
     def labels(self) -> tuple[str, ...]:

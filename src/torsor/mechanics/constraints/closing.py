@@ -29,31 +29,40 @@ def close_loops(system: ConstrainedRobot, q: np.ndarray, movable: np.ndarray, ti
     return close(residual, lambda q, v: step(q, v, 1.0), q, movable)
 
 
-def samples(system: ConstrainedRobot) -> tuple[np.ndarray, float | None]:
-    """(q, time): some configurations that close the loops, near one another; any, where none is found."""
+def samples(system: ConstrainedRobot, more: int = 7) -> tuple[np.ndarray, float | None]:
+    """(q, time): 1 + ``more`` configurations that close the loops, near one another; any, where none is found."""
     robot, rng = system.robot, np.random.default_rng(0)
     time = 0.3 if system.solver.equations.depends_on_time else None
     every = np.ones(robot.nv, bool)
     here = close_loops(system, robot.neutral(), every, time)
     if here.closed:  # the branch of the model: random guesses also end on others, where other rows are independent
-        guesses = [here.q, *(robot.integrate(here.q, v, 1.0) for v in 0.2 * rng.normal(size=(7, robot.nv)))]
+        guesses = [here.q, *(robot.integrate(here.q, v, 1.0) for v in 0.2 * rng.normal(size=(more, robot.nv)))]
     else:
-        guesses = [here.q, *robot.random_configuration(rng, 7)]
+        guesses = [here.q, *robot.random_configuration(rng, more)]
     ends = [close_loops(system, q, every, time) for q in guesses]
     found = np.array([end.q for end in ends if end.closed] or guesses)
     near = [robot.integrate(q, v, 1.0) for q, v in zip(found, 1e-3 * rng.normal(size=(len(found), robot.nv)), strict=True)]
     return np.array([close_loops(system, q, every, time).q for q in near]), time
 
 
-def select_rows(system: ConstrainedRobot) -> tuple[int, ...]:
-    """The independent rows where the loops are closed."""
+def select_rows(system: ConstrainedRobot, known: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    """The independent rows where the loops are closed; those ``known`` of other numbers, if one configuration confirms them."""
     if not system.constraints:
         return ()
-    configurations, time = samples(system)
+    if known is not None:
+        B = _rows_in_metric(system, 0)
+        if len(independent_rows(B)) == len(known) == len(independent_rows(B[:, list(known)])):
+            return known
+    return independent_rows(_rows_in_metric(system))
+
+
+def _rows_in_metric(system: ConstrainedRobot, more: int = 7) -> np.ndarray:
+    """The rows at configurations that close the loops, in coordinates where M is the identity."""
+    configurations, time = samples(system, more)
     kernel, lean, clock = system.solver.kernel("position"), system.solver.equations.lean, system.clock(time)
     A = np.array([kernel(q, *clock)[1] for q in configurations])
     M = np.array([crba(lean, q.tolist()) for q in configurations])  # over floats: too few to compile for
-    return independent_rows(in_metric(M, A, system.robot.model)[1])
+    return in_metric(M, A, system.robot.model)[1]
 
 
 def assemble(

@@ -60,9 +60,8 @@ class ConstrainedRobot(Differentiation):
         names = [c.name for c in self.constraints]
         if twice := {n for n in names if names.count(n) > 1}:
             raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a different name=")
-        self.solver = Solver(
-            robot.model, self.constraints, partial(closing.select_rows, self), partial(solve_by_local_rank, self)
-        )
+        ways = partial(closing.select_rows, self), partial(solve_by_local_rank, self)
+        self.solver = Solver(robot.model, self.constraints, len(loops), robot.kernels.share, *ways)
         self._labels = labels(robot.model)
         self.parts: dict[tuple[bool, ...], ConstrainedRobot] = {}  #: under some of its constraints, made when needed
 

@@ -23,6 +23,7 @@ class Coupled(Constraint):
     joint: str
     leader: str
     coefficients: tuple[Scalar, ...] = (0, 1)
+    NUMBERS = ("coefficients",)
 
     def labels(self) -> tuple[str, ...]:
         return (f"{self.joint} follows {self.leader}",)

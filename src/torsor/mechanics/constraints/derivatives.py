@@ -41,7 +41,7 @@ def solution_derivative(
         values = split(inputs, x)
         found = kernels.evaluate(spec, *values, choice=choice)
         named = {a.name: value if a.shape else value[0] for a, value in zip(inputs, values, strict=True)}
-        saddle = factors(kernels.subject, named["q"], rows, route, named.get("t", 0), named.get("active"))
+        saddle = factors(kernels.subject_at(named), named["q"], rows, route, named.get("t", 0), named.get("active"))
 
         def solve(r: Scalars, sign: int = 1) -> list[Scalar]:
             assert saddle.solve is not None

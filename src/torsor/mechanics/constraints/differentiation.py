@@ -135,9 +135,9 @@ class Differentiation:
             if given := [x for x, y, z in zip(options._fields, options, Options(), strict=True) if y != z]:
                 raise ArgumentError(f"{name} has no option {given[0]!r}; only forward_dynamics has options")
             spec = Spec(((name,),), extra=self.solver.clock)
-            return kernels.kernel(spec_of_derivative(kernels, mode, spec, by))
+            return self.solver.bind(spec_of_derivative(kernels, mode, spec, by))
         spec = self._dynamics(options)
-        kernel = kernels.kernel(spec_of_derivative(kernels, mode, spec, by))
+        kernel = self.solver.bind(spec_of_derivative(kernels, mode, spec, by))
         return CheckedKernel(kernel, {"doubt": 1.0}, refuse_derivative)
 
     def _dynamics(self, options: Options) -> Spec:

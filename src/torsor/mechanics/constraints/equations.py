@@ -21,6 +21,7 @@ from torsor.kernels.quantity import FEW
 from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState, stack_rows
 from torsor.mechanics.constraints.derivatives import solution_derivative
 from torsor.mechanics.constraints.loop import JointConstraint
+from torsor.mechanics.constraints.numbers import put_numbers, take_numbers
 from torsor.mechanics.constraints.reactions import reactions
 from torsor.model import Model
 from torsor.model.regrouping import with_fewest_parameters
@@ -52,10 +53,11 @@ METHODS: dict[str, Callable[..., Saddle]] = {
 
 @dataclass(frozen=True)
 class ConstrainedModel:
-    """A model and its constraints: A(q) v = b(t)."""
+    """A model and its constraints: A(q) v = b(t); ``numbers`` of them are slots, to be given as inputs of the kernels."""
 
     model: Model
     constraints: tuple[Constraint, ...]
+    numbers: int = 0
 
     @cached_property
     def lean(self) -> Model:
@@ -71,6 +73,17 @@ class ConstrainedModel:
     def depends_on_time(self) -> bool:
         """Whether a constraint reads the time."""
         return any(c.depends_on_time for c in self.constraints)
+
+    def with_slots(self, first: int) -> tuple[ConstrainedModel, tuple[float, ...]]:
+        """These equations with slots for the numbers of the constraints from ``first`` on, and the numbers."""
+        slotted, numbers = take_numbers(self.constraints[first:])
+        return ConstrainedModel(self.model, (*self.constraints[:first], *slotted), len(numbers)), numbers
+
+    def with_numbers(self, numbers: Sequence[Any]) -> ConstrainedModel:
+        """These equations with numbers in the slots; the names of rows are those of the slots."""
+        filled = ConstrainedModel(self.model, put_numbers(self.constraints, numbers))
+        vars(filled).update(names=self.names, lean=self.lean)
+        return filled
 
     @property
     def loops(self) -> dict[str, JointConstraint]:

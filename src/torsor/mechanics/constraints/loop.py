@@ -33,6 +33,7 @@ class JointConstraint(BetweenFrames):
     successor: str
     origin: Transform = Transform.identity()
     child_origin: Transform = Transform.identity()
+    NUMBERS = ("origin", "child_origin")
 
     @classmethod
     def of(cls, loop: Loop) -> JointConstraint:

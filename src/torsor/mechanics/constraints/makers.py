@@ -135,7 +135,7 @@ def rolling(
     if not r > 0:
         raise ArgumentError(f"constraint {what!r}: radius must be positive, not {radius}")
     spin = None if axis is None else read.axis(axis, f"{what}: axis")
-    plane = read.axis(normal, f"{what}: normal"), read.vector(through, f"{what}: through")
+    plane = axes_about(read.axis(normal, f"{what}: normal")), read.vector(through, f"{what}: through")
     return Rolling(what, frame, r, spin, *plane, relative_to)
 
 

@@ -29,6 +29,7 @@ class PointAlong(BetweenFrames):
     through: Vec = ZERO
     relative_to: str = "world"
     normal: Vec | None = None
+    NUMBERS = ("directions", "through", "normal")
 
     def labels(self) -> tuple[str, ...]:
         return tuple(f"along ({n.x:.3g}, {n.y:.3g}, {n.z:.3g})" for n in self.directions)
@@ -58,6 +59,7 @@ class Distance(BetweenFrames):
     frame: str
     other: str
     length: float
+    NUMBERS = ("length",)
 
     def labels(self) -> tuple[str, ...]:
         return ("along the rod",)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.mechanics.constraints.frames import BetweenFrames
-from torsor.model.joints.base import axes_about
 from torsor.model.model import Frame, Model
 from torsor.scalar import sqrt
 from torsor.spatial import Force, Transform, Vec
-from torsor.spatial.vector import ZERO
+from torsor.spatial.vector import AXES, ZERO
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Rolling(BetweenFrames):
     """The material point that touches the plane is at rest: v + ω × c = 0.
 
     ``frame`` has its origin at the centre.  Without ``axis`` it is a ball, c = −r n; a wheel, a thin disc about ``axis`` (in
-    its frame), touches where its rim is lowest.  ``normal`` and ``through`` give the plane, seen from ``relative_to``.
+    its frame), touches where its rim is lowest.  ``axes`` (x, y, normal) and ``through`` are the plane, in ``relative_to``.
     The row along the normal can be integrated (the height of the centre), the two along the plane cannot.
     """
 
@@ -27,9 +26,10 @@ class Rolling(BetweenFrames):
     frame: str
     radius: float
     axis: Vec | None = None
-    normal: Vec = Vec(0, 0, 1)
+    axes: tuple[Vec, Vec, Vec] = AXES
     through: Vec = ZERO
     relative_to: str = "world"
+    NUMBERS = ("radius", "axis", "axes", "through")
 
     def labels(self) -> tuple[str, ...]:
         return ("height", "slip along x", "slip along y")
@@ -42,14 +42,15 @@ class Rolling(BetweenFrames):
         return model.frame(self.relative_to), model.frame(self.frame)
 
     def forces(self, X: Transform) -> Sequence[Force]:
-        x, y, n = axes_about(self.normal)
+        x, y, n = self.axes
         down, size = self._lowest(X.E @ n)
         c = down * (self.radius / size)
         return [Force(c.cross(X.E @ e), X.E @ e) for e in (n, x, y)]
 
     def error(self, X: Transform) -> Sequence[Any]:
-        _, size = self._lowest(X.E @ self.normal)
-        return [self.normal.dot(X.r - self.through) - size * self.radius, 0, 0]
+        *_, n = self.axes
+        _, size = self._lowest(X.E @ n)
+        return [n.dot(X.r - self.through) - size * self.radius, 0, 0]
 
     def pushing_side(self, gravity: Sequence[float]) -> Sequence[Any]:
         return (1, 0, 0)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.compile import Argument, Kernel
+from torsor.compile.bound import BoundKernel
 from torsor.errors import SingularError, UnknownName
+from torsor.kernels import Kernels
+from torsor.kernels.derivatives import NUMBERS
+from torsor.kernels.spec import Spec
 from torsor.mechanics.constraints.base import Constraint
 from torsor.mechanics.constraints.equations import ConstrainedModel
 from torsor.mechanics.constraints.local_rank import violated_rows
@@ -34,40 +39,57 @@ NO_INPUTS = Inputs()
 
 
 class Solver:
-    """The kernels of a model under constraints, each made when first needed, and the choice between them."""
+    """The kernels of a model under constraints, each made when first needed, and the choice between them.
+
+    The numbers of constraints after the first ``loops`` are inputs of the kernels, which all systems with constraints of the
+    same structure ``share``.
+    """
 
     def __init__(
         self,
         model: Model,
         constraints: Sequence[Constraint],
-        rows: Callable[[], tuple[int, ...]],
+        loops: int,
+        share: Callable[[Kernels], Kernels],
+        rows: Callable[..., tuple[int, ...]],
         by_local_rank: Callable[..., tuple[np.ndarray, np.ndarray, int]],
     ):
         self.equations = ConstrainedModel(model, tuple(constraints))
-        self.kernels = self.equations.kernels()
+        slotted, numbers = self.equations.with_slots(loops)
+        self.kernels, self._numbers = share(slotted.kernels()), np.array(numbers)
         self._rows, self._by_local_rank = rows, by_local_rank
         self._independent: tuple[int, ...] | None = None
+        self._bound: dict[Spec, Kernel] = {}
         self._lock = new_lock()
 
     @property
     def independent_rows(self) -> tuple[int, ...]:
-        """F&O 18's rows, selected once, and cached on disk with the kernels."""
+        """F&O 18's rows, selected once, and cached on disk with the kernels; rows of other numbers are checked."""
         if self._independent is None:
             with self._lock:
                 if self._independent is None:
-                    self._independent = tuple(self.kernels.remember("independent rows", self._rows))
+                    known = tuple(self.kernels.remember("independent rows", self._rows))
+                    self._independent = self._rows(known) if len(self._numbers) else known
         return self._independent
 
     def kernel(self, name: str, *words: Any, inputs: Inputs = NO_INPUTS, derivative: tuple[str, ...] = ()) -> Kernel:
         """A kernel of the equations; the time is the first of its further inputs where constraints read it."""
         extra = (*self.clock, *inputs.extra)
-        return self.kernels(
-            name, *words, frames=inputs.frames, expressed_in=inputs.expressed_in, extra=extra, derivative=derivative
-        )
+        return self.bind(Spec(((name, *words),), inputs.frames, inputs.expressed_in, extra=extra, derivative=derivative))
+
+    def bind(self, spec: Spec) -> Kernel:
+        """The kernel of a spec, with the numbers of the constraints."""
+        kernel = self._bound.get(spec)
+        if kernel is None:
+            kernel = self.kernels.kernel(spec)
+            if len(self._numbers):
+                kernel = BoundKernel(kernel, NUMBERS, self._numbers, partial(self.equations.kernels().program, spec))
+            self._bound[spec] = kernel
+        return kernel
 
     def rows_and_mass(self, q: ArrayLike, clock: tuple) -> tuple[np.ndarray, np.ndarray]:
         """A and M of one configuration or a batch; ``clock`` is the time, where constraints read it."""
-        A, M = self.kernel("position")(q, *clock)[1], self.kernels("mass_matrix")(q)
+        A, M = self.kernel("position")(q, *clock)[1], self.bind(Spec((("mass_matrix",),)))(q)
         return A, np.broadcast_to(M, (*A.shape[:-2], *M.shape[-2:]))
 
     @property

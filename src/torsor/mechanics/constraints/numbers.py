@@ -1,0 +1,60 @@
+"""The numbers of constraints as inputs of their kernels: a target, a length or a normal is then a value, not another program.
+
+A constraint class lists the fields that hold its numbers, ``NUMBERS``.  Floats in them become inputs.  Integers, 0 and ±1, are
+structure and fold away, so constraints whose floats are in the same places have one program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from torsor.mechanics.constraints.base import Constraint
+
+
+class Slot(NamedTuple):
+    """The place of a number."""
+
+    place: int
+
+    def __format__(self, spec: str) -> str:
+        return "·"
+
+
+def take_numbers(constraints: Sequence[Constraint]) -> tuple[tuple[Constraint, ...], tuple[float, ...]]:
+    """The constraints with slots in place of their numbers, and the numbers."""
+    found: list[float] = []
+    return tuple(_of_constraint(c, lambda x: _take(x, found)) for c in constraints), tuple(found)
+
+
+def put_numbers(constraints: Sequence[Constraint], numbers: Sequence[Any]) -> tuple[Constraint, ...]:
+    """The constraints with numbers, over any scalar, in their slots."""
+    return tuple(_of_constraint(c, lambda x: _put(x, numbers)) for c in constraints)
+
+
+def _of_constraint(c: Constraint, change: Any) -> Constraint:
+    """A constraint with the fields of its numbers changed; a constraint that it contains is changed likewise."""
+    fields = {name: change(getattr(c, name)) for name in c.NUMBERS}
+    inner = getattr(c, "constraint", None)
+    if isinstance(inner, Constraint):
+        fields["constraint"] = _of_constraint(inner, change)
+    return replace(c, **fields) if fields else c  # type: ignore[type-var]  # those with numbers are dataclasses
+
+
+def _take(x: Any, found: list[float]) -> Any:
+    if type(x) is float:
+        found.append(x)
+        return Slot(len(found) - 1)
+    return _items(x, (_take(item, found) for item in x)) if isinstance(x, tuple) else x
+
+
+def _put(x: Any, numbers: Sequence[Any]) -> Any:
+    if isinstance(x, Slot):
+        return numbers[x.place]
+    return _items(x, (_put(item, numbers) for item in x)) if isinstance(x, tuple) else x
+
+
+def _items(x: tuple[Any, ...], items: Iterator[Any]) -> Any:
+    """A tuple of the same class: a vector, a matrix, a transform, or a plain tuple."""
+    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
