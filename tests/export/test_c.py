@@ -124,6 +124,18 @@ def test_kernels_of_tasks_and_constrained_robots_are_exported_with_their_robot(t
         assert_close(theirs, ours)
 
 
+def test_numbers_of_constraints_are_constants_in_exported_code(tmp_path):
+    """The kernel has them as an input that is bound; its program, which is exported, as constants."""
+    arm = ts.robots.two_link()
+    held = arm.constrained(ts.constraints.point_on_plane("tip", (0.6, 0.8, 0), through=(0.7, 0.1, 0))).kernel()
+    header, _, _ = export_c(arm, tmp_path / "r", held)
+    (name,) = re.findall(r"void (\w+)", header.read_text())
+    q, v, tau = np.array([0.3, 1.2]), np.array([0.5, -0.4]), np.array([1.0, 2.0])
+    found = call(getattr(library(tmp_path, "r"), name), (q, v, tau), [x.shape for x in held.outputs])
+    for ours, theirs in zip(held(q, v, tau), found, strict=True):
+        assert_close(theirs, ours)
+
+
 def test_exports_of_task_and_constrained_dynamics_refuse_friction_laws_unless_omitted(tmp_path):
     arm = ts.robots.two_link().with_friction({"joint1": Viscous(0.3)})
     linkage = ts.mechanisms.four_bar().with_friction({"crank": Viscous(0.3)})

@@ -10,6 +10,7 @@ import numpy as np
 from torsor.compile.kernel import Kernel
 from torsor.compile.layout import KernelInfo, SignatureInfo
 from torsor.compile.program import Program
+from torsor.compile.recorded import RecordedProgram
 from torsor.errors import ArgumentError
 
 
@@ -21,7 +22,8 @@ class BoundKernel(Kernel):
     """
 
     def __init__(self, whole: Kernel, name: str, value: np.ndarray, record: Callable[[], Program]):
-        self._whole, self._bound, self._value, self._record = whole, name, np.ascontiguousarray(value, whole.dtype), record
+        self._whole, self._bound, self._value = whole, name, np.ascontiguousarray(value, whole.dtype)
+        self._record, self._recorded = record, RecordedProgram(record)
         self._place = k = [a.name for a in whole.inputs].index(name)
         self.inputs, self.outputs = (*whole.inputs[:k], *whole.inputs[k + 1 :]), whole.outputs
         self.name, self.dtype, self.operations = whole.name, whole.dtype, whole.operations
@@ -32,11 +34,6 @@ class BoundKernel(Kernel):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return BoundKernel, (self._whole, self._bound, self._value, self._record)
-
-    @property
-    def program(self) -> Program:
-        """The program with the value as constants."""
-        return self._record()
 
     def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:
         """A call in Python: anything that can be read as the inputs, and every error."""
