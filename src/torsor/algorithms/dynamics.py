@@ -8,20 +8,30 @@ from torsor.algorithms import mass_factors
 from torsor.algorithms.aba import aba
 from torsor.algorithms.crba import crba
 from torsor.algorithms.rnea import rnea
+from torsor.errors import ArgumentError
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars, note_inverse
 
 
 def forward_dynamics(
-    model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None
+    model: Model,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
+    method: str | None = None,
 ) -> list[Scalar]:
-    """a = M⁻¹ (τ − h + Jᵀf) (MR eq. 8.81), in O(N) where the model is local.
+    """a = M⁻¹ (τ − h + Jᵀf) (MR eq. 8.81), by a ``method`` of :data:`METHODS`; by default in O(N) where the model is local.
 
     Mimic joints, and rotors mounted further in than the parent, couple distant bodies, which breaks the
     articulated-body recursion; there M is factored.
     """
-    algorithm = aba if model.local else forward_dynamics_by_factors
-    return algorithm(model, q, v, tau, wrenches)
+    if method == "aba" and not model.local:
+        raise ArgumentError(
+            f"robot {model.name!r} has mimic joints, or rotors mounted further in than the parent, which the articulated-body "
+            'algorithm does not support; use method="factors"'
+        )
+    return METHODS[method or ("aba" if model.local else "factors")](model, q, v, tau, wrenches)
 
 
 def forward_dynamics_by_factors(
@@ -31,6 +41,10 @@ def forward_dynamics_by_factors(
     h = rnea(model, q, v, [0] * model.nv, wrenches)
     factors = mass_factors.factor_mass_matrix(model, crba(model, q))
     return mass_factors.solve(factors, [t - x for t, x in zip(tau, h, strict=True)])
+
+
+#: algorithms of forward dynamics: articulated bodies (F&O §3.3), or the mass matrix and its sparse factors (F&O §3.2)
+METHODS = {"aba": aba, "factors": forward_dynamics_by_factors}
 
 
 def mass_matrix_inverse(model: Model, q: Scalars) -> list[list[Scalar]]:

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.algorithms.configuration import bracket, tangent, velocity_from_rate
+from torsor.algorithms.dynamics import METHODS
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
 from torsor.errors import ArgumentError, UnknownName
@@ -352,7 +353,9 @@ def ways_to_differentiate(kernels: Kernels, spec: Spec) -> list[Differentiable]:
     row, model = kernels.table[spec.quantities[0][0]], kernels.model
     if len(spec.quantities) > 1 or row.implicit is None:
         return [explicit(kernels, spec)]
+    method = dict(zip(row.words, spec.quantities[0][1:], strict=False)).get("method")
     choices = () if not model.local else (0, 1) if row.alternatives and model.nv <= FEW_JOINTS else (0,)
+    choices = choices if method is None else (list(METHODS).index(method),)
     return [row.implicit(kernels, spec, choice) for choice in choices or (1,)]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from torsor.algorithms import EXPRESSIONS, KINDS, ROTATIONS
+from torsor.algorithms.dynamics import METHODS as FORWARD_DYNAMICS
 from torsor.algorithms.massless import check_inertia, least_pivots
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shortest
@@ -35,7 +36,9 @@ from torsor.support.locks import cached_property, new_lock
 #: the fields of a spec that its program depends on
 PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
 #: options that are one of a few words
-CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIONS)}
+CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIONS), "method": tuple(FORWARD_DYNAMICS)}
+#: options that select one of the algorithms of a row
+SELECTORS = ("route", "method")
 #: the method of each mode of a derivative, for names of kernels
 METHODS = {
     "jvp": "jvp", "vjp": "vjp", "jacobian": "derivative", "linearization": "linearize", "second": "second_derivatives",
@@ -301,8 +304,12 @@ class Kernels:
 
     def _may_choose(self, spec: Spec, row: Quantity) -> bool:
         """Whether the alternatives of a row are recorded too, and the shortest program is used."""
-        routed = any(len(q) > 1 + row.words.index("route") for q in spec.quantities) if "route" in row.words else False
-        return bool(row.alternatives) and self.model.nv <= row.few and not routed
+        return bool(row.alternatives) and self.model.nv <= row.few and not self._selects(spec, row)
+
+    def _selects(self, spec: Spec, row: Quantity) -> bool:
+        """Whether a spec selects the algorithm of a row itself."""
+        places = [1 + row.words.index(word) for word in SELECTORS if word in row.words]
+        return any(len(quantity) > k for k in places for quantity in spec.quantities if self.table[quantity[0]] is row)
 
     def _make(self, spec: Spec) -> Kernel:
         rows = [self.table[name] for name, *_ in spec.quantities]

@@ -48,6 +48,7 @@ QUANTITIES = Table(
         "forward_dynamics": Quantity(
             ("q", "v", "tau"),
             alg.forward_dynamics,
+            ("method",),
             alternatives=(alg.forward_dynamics_by_factors,),
             joint_space=True,
             lossy=True,

@@ -19,7 +19,7 @@ class Quantity(NamedTuple):
     ``inputs`` are the arrays it reads, or a function of subject and words that makes their arguments.  ``words`` are the names
     of the further arguments that a spec may give, in order.  ``alternatives`` are other algorithms for the same result: a
     kernel uses the one with the fewest operations up to ``few`` degrees of freedom, and ``function`` above.  A spec with the
-    word "route" selects the algorithm itself.
+    word "route" or "method" selects the algorithm itself.
     ``joint_space`` results do not depend on the link to which mass on the axis of a revolute joint is assigned, so kernels are
     recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).  In ``lossy`` results damping or
     friction laws count (:mod:`torsor.kernels.losses`): "tau" is reduced by the lost force before an acceleration is computed

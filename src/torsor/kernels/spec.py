@@ -16,7 +16,7 @@ Name: TypeAlias = str | tuple[str | tuple[str, ...] | None, ...]
 #: options that are lists of names
 LISTS = ("links", "rows", "frames")
 #: options of quantities that may be None
-OPTIONAL = (*PART, "frames", "kind", "relative_to")
+OPTIONAL = (*PART, "frames", "kind", "relative_to", "method")
 
 
 @dataclass(frozen=True)

@@ -85,21 +85,27 @@ class Dynamics(CompiledMechanism):
         expressed_in: str = "body",
         damping: bool = False,
         friction: bool | None = None,
+        method: str | None = None,
         out: Array | None = None,
     ) -> Array:
         """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces [rad/s², m/s²] (ABA; F&O 11–14, MR 8.81).
 
         ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included unless
         ``friction=False``.  Friction at v = 0 is 0 here, without stiction; :mod:`torsor.simulate.stiction` finds the joints
-        that stick, as in simulation.  Loop constraints are satisfied (F&O 15–22); ``robot.constrained()`` also returns
-        the loops' forces.
+        that stick, as in simulation.  ``method="aba"`` is the articulated-body algorithm, ``"factors"`` solves with the sparse
+        factors of M; by default the one of fewer operations.  They differ in the last digits.  Loop constraints are satisfied
+        (F&O 15–22); ``robot.constrained()`` also returns the loops' forces.
         """
         losses = losses_of(self._model, damping, friction)
         if self._model.loops:
+            if method is not None:
+                raise ArgumentError("method= selects an algorithm for trees; robot.constrained() has those for closed loops")
             if any(losses):
                 tau = np.subtract(tau, self.friction_force(v, load=tau) if losses.friction else self.damping_force(v))
             return self._through_loops(q, v, tau, wrenches, expressed_in, out)
-        return self._run("forward_dynamics", (q, v, tau), wrenches, expressed_in, losses=losses, out=out)
+        on = check_wrenches(self._model, wrenches)
+        kernel = self._kernel_for("forward_dynamics", damping, friction, tuple(on), expressed_in=expressed_in, method=method)
+        return kernel(q, v, tau, *on.values(), out=out)
 
     def hybrid_dynamics(
         self,
