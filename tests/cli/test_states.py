@@ -23,7 +23,7 @@ FILES = ("states.csv", "states.parquet", "states.npz", "-")
 
 #: command and its options → name of the result, and the function of the library
 JOBS = {
-    "torque": ((), "tau", lambda: ROBOT.inverse_dynamics(Q, V, A)),
+    "torque": ((), "tau", lambda: ROBOT.inverse_dynamics(Q, V, A)),  # and the residual, since the table has tau
     "accel": ((), "a", lambda: ROBOT.forward_dynamics(Q, V, TAU)),
     "mass": ((), "M", lambda: ROBOT.mass_matrix(Q)),
     "jacobian": (("--in", "body"), "J", lambda: ROBOT.jacobian(Q, "tip", "body")),
@@ -74,12 +74,13 @@ def test_named_configurations_of_a_file_and_its_srdf(torsor):
 def test_table_results_equal_the_library_bit_for_bit(torsor, files, command, file):
     words, name, library = JOBS[command]
     ended = torsor(command, "two_link", file, *words, stdin=files if file == "-" else "")
-    assert (ended.code, ended.err) == (0, "")
+    assert ended.code == 0
+    assert ended.err.count("\n") == (command == "torque")
     head, rows = table(ended.out)
     assert head[0] == "t"
-    assert all(x.startswith(f"{name}[") for x in head[1:])
+    assert all(x.startswith((f"{name}[", "residual[")) for x in head[1:])
     np.testing.assert_array_equal(rows[:, 0], T)
-    np.testing.assert_array_equal(rows[:, 1:], library().reshape(N, -1))
+    np.testing.assert_array_equal(rows[:, 1:], _with_residual(command, library()))
 
 
 @pytest.mark.parametrize("command", JOBS)
@@ -102,7 +103,12 @@ def test_results_are_the_same_in_every_file_format(torsor, files, command):
     stored = parquet.read_table("out.parquet")
     assert stored.column_names == head
     np.testing.assert_array_equal(np.stack([np.array(c) for c in stored.columns], axis=1), rows)
-    np.testing.assert_array_equal(rows[:, 1:], expected.reshape(N, -1))
+    np.testing.assert_array_equal(rows[:, 1:], _with_residual(command, expected))
+
+
+def _with_residual(command: str, result: np.ndarray) -> np.ndarray:
+    rows = result.reshape(N, -1)
+    return np.hstack([rows, TAU - rows]) if command == "torque" else rows
 
 
 def test_pose_prints_position_and_quaternion(torsor, files):
@@ -120,7 +126,7 @@ def test_file_longer_than_a_block_gives_every_row(torsor, monkeypatch, files):
 
     monkeypatch.setattr(reading, "NUMBERS_IN_MEMORY", 1)  # 64 rows at a time
     _, rows = table(torsor("torque", "two_link", "states.csv").out)
-    np.testing.assert_array_equal(rows[:, 1:], ROBOT.inverse_dynamics(Q, V, A))
+    np.testing.assert_array_equal(rows[:, 1:3], ROBOT.inverse_dynamics(Q, V, A))
     document = torsor("torque", "two_link", "states.npz", "--json").json
     assert len(document["rows"]) == N
 
@@ -401,3 +407,42 @@ def test_tree_of_info_fits_a_narrow_terminal(torsor, monkeypatch, name):
     assert max(map(len, shown.splitlines())) <= 80
     robot = getattr(ts.robots, name)()
     assert all(joint in shown for joint in robot.joints if joint != "floating_base")
+
+
+def test_torque_of_a_saved_simulation_differentiates_its_velocities(torsor):
+    """run.save writes no accelerations; the residual beside tau is small only with the right ones."""
+    robot = ts.robots.two_link()
+    run = robot.simulate([0.1, 0.2], [0.0, 0.0], 0.5, [3.0, -1.0])
+    run.save("rec.csv")
+    ended = torsor("torque", "two_link", "rec.csv")
+    assert ended.code == 0
+    head, *rows = ended.out.splitlines()
+    assert head == "t,tau[joint1],tau[joint2],residual[joint1],residual[joint2]"
+    values = np.array([row.split(",") for row in rows], float)
+    np.testing.assert_allclose(values[:, 1:3], run.tau, atol=1e-3)  # at the ends; the rms is smaller
+    np.testing.assert_allclose(values[:, 1:3] + values[:, 3:], run.tau, atol=1e-12)
+    note, residual = ended.err.splitlines()
+    assert note.startswith("torsor: note: rec.csv: has no a; it is the derivative of v by a zero-phase filter, cutoff joint1 ")
+    assert residual.startswith("torsor: note: rec.csv: rms of the residual, tau of the table − computed, by joint: joint1 ")
+    document = torsor("torque", "two_link", "rec.csv", "--cutoff", 30, "--json").json
+    assert document["cutoff"] == [30.0, 30.0]
+    assert list(document["rows"][0]) == ["t", "tau", "residual"]
+    assert torsor("torque", "two_link", "rec.csv", "--cutoff", 1e4).err == (
+        "torsor: --cutoff must be above 0 and at most 500 Hz, half the sampling rate, not 10000.0\n"
+    )
+    assert torsor("torque", "two_link", "--cutoff", 5).err.startswith("torsor: --cutoff needs a table of states")
+
+
+def test_cutoff_needs_a_table_without_accelerations(torsor):
+    Path("states.csv").write_text("t,q1,q2,v1,v2,a1,a2\n0,0,0,0,0,0,0\n")
+    assert torsor("torque", "two_link", "states.csv", "--cutoff", 5).err == (
+        "torsor: --cutoff needs a table with t and without a, which is then differentiated\n"
+    )
+    assert torsor("torque", "two_link", "states.csv").out.splitlines()[0] == "t,tau[joint1],tau[joint2]"
+
+
+def test_blocks_of_a_differentiated_table_are_those_of_the_whole(torsor, monkeypatch):
+    ts.robots.two_link().simulate([0.1, 0.2], [0.0, 0.0], 0.5).save("rec.csv")
+    whole = torsor("torque", "two_link", "rec.csv").out
+    monkeypatch.setattr("torsor.cli.rows.NUMBERS_IN_MEMORY", 700)
+    assert torsor("torque", "two_link", "rec.csv").out == whole

@@ -46,6 +46,7 @@ CLI_TERMS = {
         r"; in Python, use \1, or robot.without_loops() for the tree",
     r"\bduration must be": "--seconds must be",
     r"\bdt must be": "--dt must be",
+    r"\bcutoff must be": "--cutoff must be",
     r"\bintegrator='(\w+)'": r"--integrator \1",
     r"\bInput should be a valid integer[^;]*": "it must be a whole number",
     r"\bInput should be a valid number[^;]*": "it must be a number",

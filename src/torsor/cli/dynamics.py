@@ -29,13 +29,20 @@ Topic = Annotated[
 ]
 #: a smaller force, relative to the largest, is a rounding error of zero
 ROUNDING = 2.0**-52
+Cutoff = Annotated[
+    float | None,
+    typer.Option(
+        "--cutoff", metavar="HZ", show_default=False,
+        help="Cutoff of the zero-phase filter by which a table without a is differentiated (default: chosen for each joint).",
+    ),
+]  # fmt: skip
 Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]
 
 
 @on_robot
 def torque(
     robot: Robot, states: Rows = None, q: Q = None, v: V = None, a: A = None, wrench: Wrench = None,
-    damping: Damping = False, out: Out = None, topic: Topic = None, json: Json = False,
+    damping: Damping = False, cutoff: Cutoff = None, out: Out = None, topic: Topic = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Joint forces τ of a motion q, v, a: inverse dynamics, in N·m, N."""
     from torsor.cli import option_values
@@ -46,10 +53,10 @@ def torque(
     names = option_values.state_names(robot)["tau"]
     job = Job(
         ("q", "v", "a"),
-        [Column("tau", [f"tau[{n}]" for n in names])],
+        [Column(x, [f"{x}[{n}]" for n in names]) for x in ("tau", "residual")],  # the residual where the table has tau
         lambda q, v, a: {"tau": robot.inverse_dynamics(q, v, a, loads, damping=damping)},
     )
-    run(robot, job, state_from_flags(robot, q=q, v=v, a=a), FileJob(states, out, topic), json, _tables)
+    run(robot, job, state_from_flags(robot, q=q, v=v, a=a), FileJob(states, out, topic, cutoff), json, _tables)
 
 
 @on_robot

@@ -41,6 +41,7 @@ class FileJob(NamedTuple):
     path: str | None
     out: str | None
     topic: str | None
+    cutoff: float | None = None  #: of the filter of accelerations [Hz]
 
 
 #: (robot, state, results) → printed output
@@ -69,12 +70,14 @@ def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool
         return
     if table.topic is not None:
         raise UsageError("--topic needs an MCAP file; give the file after the robot")
+    if table.cutoff is not None:
+        raise UsageError("--cutoff needs a table of states; give the file after the robot")
     values = {x: state.values[x] for x in job.inputs}
     results = job.compute(*values.values())
     if found := find_input_warning(robot, values["q"][None]):
         print_error(f"warning: {found.says}")
     if table.out is not None:
-        with block_writer(table.out, as_json, job.columns, about) as put:
+        with block_writer(table.out, as_json, [c for c in job.columns if c.name in results], about) as put:
             put({name: x[None] for name, x in results.items()})
         _report_written(table.out, 1, as_json, about)
         return

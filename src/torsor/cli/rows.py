@@ -17,8 +17,8 @@ from torsor.cli.input_warnings import find_input_warning
 from torsor.cli.outcome import UsageError, print_error
 from torsor.cli.writing import Column, block_writer
 from torsor.errors import FileError, TorsorError
-from torsor.io.logs import Log, read_chunks
-from torsor.io.logs.log import QUANTITIES
+from torsor.io.logs import Log, read_chunks, with_accelerations
+from torsor.io.logs.log import QUANTITIES, concatenate
 from torsor.io.logs.reading import FORMATS
 from torsor.support.files import label, open_regular
 from torsor.support.progress import Progress
@@ -36,7 +36,7 @@ VARIABLE_NAMES = {"q": "configuration", "v": "velocity", "a": "acceleration", "t
 
 def compute_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, about: dict[str, Any]) -> int:
     """Compute for every row of a file, and write the results block by block; returns their number."""
-    path, out, topic = table
+    path, out, topic, cutoff = table
     assert path is not None
     format, needed = _format(path), [x for x in job.inputs if x not in state.given]
     if not needed:
@@ -48,21 +48,55 @@ def compute_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_j
     if topic is not None and format != "mcap":
         raise UsageError(f"--topic needs an MCAP file; {path} is not one")
     width = robot.nq + 3 * robot.nv + sum(len(c.entries) for c in job.columns)
-    bar = Progress(1.0, os.path.basename(path))
+    rows_at_once = max(64, min(65536, NUMBERS_IN_MEMORY // width))
+    bar, file = Progress(1.0, os.path.basename(path)), "<stdin>" if path == "-" else label(path)
     with _open(path) as (stream, size), closing(bar):
-        logs: Any = read_chunks(stream, max(64, min(65536, NUMBERS_IN_MEMORY // width)), format=format, topic=topic)
+        logs: Any = read_chunks(stream, rows_at_once, format=format, topic=topic)
         with closing(logs):
-            results = _compute_blocks(robot, job, state, logs, needed, "<stdin>" if path == "-" else label(path))
+            moving = logs if "a" not in needed or "v" in state.given else _differentiated(robot, logs, cutoff, file, about)
+            results = _compute_blocks(robot, job, state, moving, needed, file)
             first = next(results)  # errors in the columns are raised before any output is written
             columns = [Column("t", ["t"]), *job.columns] if "t" in first else job.columns
-            rows = 0
+            columns = [c for c in columns if c.name in first]
+            rows, squares = 0, np.zeros((2, robot.nv))
             with block_writer(out, as_json, columns, about) as put:
                 for block in chain([first], results):
                     put(block)
                     rows += len(next(iter(block.values())))
+                    if "residual" in block:
+                        squares += [(block[x] ** 2).sum(axis=0) for x in ("residual", "tau")]
                     if size:
                         bar(stream.tell() / size)
+    if rows and "residual" in first:
+        _report_residual(robot, file, np.sqrt(squares / rows))
     return rows
+
+
+def _differentiated(robot: Robot, logs: Iterator[Log], cutoff: float | None, file: str, about: dict[str, Any]) -> Iterator[Log]:
+    """The logs; of a file without accelerations, which is then read whole, with the derivative of its velocities."""
+    first = next(logs)
+    if first.a is not None or first.t is None or (first.v is None and first.q is None):
+        if cutoff is not None:
+            raise UsageError("--cutoff needs a table with t and without a, which is then differentiated")
+        yield from chain([first], logs)
+        return
+    whole, at_once = concatenate([first, *logs]), len(first)
+    log, chosen, of = with_accelerations(whole, robot, cutoff)
+    about["cutoff"] = chosen
+    names = option_values.state_names(robot)["v"]
+    said = f"{cutoff:g} Hz" if cutoff else ", ".join(f"{n} {f:.3g}" for n, f in zip(names, chosen, strict=True)) + " Hz"
+    how = "" if cutoff else " (least estimated error; --cutoff HZ sets it)"
+    print_error(f"note: {file}: has no a; it is the derivative of {of} by a zero-phase filter, cutoff {said}{how}")
+    for start in range(0, len(log), at_once):
+        part = slice(start, start + at_once)
+        yield replace(log, row=start, **{x: getattr(log, x)[part] for x in ("t", *log.quantities)})
+
+
+def _report_residual(robot: Robot, file: str, rms: Array) -> None:
+    """The difference between the joint forces of the table and the computed ones, by joint, on stderr."""
+    names = option_values.state_names(robot)["tau"]
+    parts = [f"{name} {x:.3g} of {size:.3g}" for name, x, size in zip(names, *rms, strict=True)]
+    print_error(f"note: {file}: rms of the residual, tau of the table − computed, by joint: {', '.join(parts)} [N·m, N]")
 
 
 def _compute_blocks(
@@ -71,8 +105,11 @@ def _compute_blocks(
     """The results, one block at a time; a caution is printed once."""
     warned = False
     for log in logs:
-        states = _states(robot, log, needed)
+        compare = "residual" in (c.name for c in job.columns) and log.tau is not None
+        states = _states(robot, log, [*needed, "tau"] if compare else needed)
         results = _block(job, state, log, states)
+        if compare:
+            results["residual"] = states["tau"] - results["tau"]
         if "q" in states and not warned and (found := find_input_warning(robot, states["q"])):
             print_error(f"warning: {file}: row {log.row + found.row + 1}: {found.says}")
             warned = True
@@ -85,6 +122,8 @@ def _states(robot: Robot, log: Log, needed: list[str]) -> dict[str, Array]:
         if getattr(log, x) is None:
             name = option_values.state_names(robot)[x][0]
             hold = "" if x == "q" else f", or hold it with --{x} 0"
+            if x == "a":
+                hold = ", add times t to differentiate v, or hold it with --a 0 if the velocity is constant"
             raise FileError(f"has no {x} ({VARIABLE_NAMES[x]}); name its columns {x}[{name}] ... or {x}1 ...{hold}")
     unread: dict[str, Any] = dict.fromkeys(x for x in QUANTITIES if x not in needed)
     states = replace(log, **unread).states(robot)

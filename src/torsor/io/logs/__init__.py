@@ -11,8 +11,9 @@
 array([[0.1, 0.2]])
 """
 
+from torsor.io.logs.differentiation import Differentiated, with_accelerations
 from torsor.io.logs.log import Log, States
 from torsor.io.logs.reading import read, read_chunks
 from torsor.io.logs.writing import Writer
 
-__all__ = ["Log", "States", "Writer", "read", "read_chunks"]
+__all__ = ["Differentiated", "Log", "States", "Writer", "read", "read_chunks", "with_accelerations"]
