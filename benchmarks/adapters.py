@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarks.processes import run_python
 from benchmarks.timing import Effort
+from torsor.errors import install_hint
 
 #: states of a call
 STATES = 4096
@@ -72,7 +73,7 @@ def measure(effort: Effort) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name, code in (("torch", TORCH), ("jax", JAX)):
         if run_python(f"import importlib.util as u; print(u.find_spec({name!r}) is None)")[1].strip() == "True":
-            found[name] = {"absent": f"{name} is not installed: pip install 'torsor[adapters]'"}
+            found[name] = {"absent": f"{name} is not installed; {install_hint('adapters')}"}
             continue
         with tempfile.TemporaryDirectory() as cache:
             script = f"import os; os.sched_setaffinity(0, [{max(os.sched_getaffinity(0))}])\n{COMMON}{code}{MEASURE}"

@@ -1,4 +1,4 @@
-"""A neural policy for a cart-pole, trained in PyTorch by gradients through rollouts; needs torch (torsor[adapters]).
+"""A neural policy for a cart-pole, trained in PyTorch by gradients through rollouts; needs torch (extra adapters).
 
 The policy is recorded into the rollout's machine code, and its weights are parameters: one call runs 64 robots for 150 steps,
 another carries the gradient back through all of them.

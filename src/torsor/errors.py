@@ -94,11 +94,20 @@ class ClosureError(TorsorError, ValueError):
     """No configuration was found that closes the loops; names the open loop and its closure error."""
 
 
+def install_hint(extra: str) -> str:
+    """The command that installs an extra; torsor is on no package index, so it is run in a checkout.
+
+    >>> install_hint("view")
+    "in a checkout of torsor: pip install '.[view]'"
+    """
+    return f"in a checkout of torsor: pip install '.[{extra}]'"
+
+
 class MissingExtra(TorsorError, ImportError):
     """An optional library is not installed; the message names the extra to install."""
 
     def __init__(self, library: str, extra: str, purpose: str):
-        super().__init__(f"{purpose} needs {library}, which is not installed; try: pip install 'torsor[{extra}]'")
+        super().__init__(f"{purpose} needs {library}, which is not installed; {install_hint(extra)}")
         self.library, self.extra, self.purpose = library, extra, purpose
 
     def __reduce__(self):

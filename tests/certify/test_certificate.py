@@ -107,4 +107,7 @@ def test_verify_without_mpmath_skips_rows_and_names_the_extra(monkeypatch):
 
     monkeypatch.setattr(references, "find_spec", lambda name: None)
     row = verify(ts.robots.two_link(), samples=1, peers=False)["kernel: mass_matrix"]
-    assert (row.verdict, row.reason) == ("skipped", "mpmath is not installed: pip install 'torsor[symbolic]'")
+    assert (row.verdict, row.reason) == (
+        "skipped",
+        "mpmath is not installed; in a checkout of torsor: pip install '.[symbolic]'",
+    )

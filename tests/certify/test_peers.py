@@ -188,8 +188,8 @@ def test_missing_libraries_are_skipped_with_the_extra_to_install(monkeypatch):
     for name in ("pinocchio", "mujoco"):
         monkeypatch.setitem(sys.modules, name, None)
     found = rows(limb())
-    assert all("pip install 'torsor[pinocchio]'" in found[name].reason for name in PINOCCHIO)
-    assert all("pip install 'torsor[mujoco]'" in found[name].reason for name in MUJOCO)
+    assert all("pip install '.[pinocchio]'" in found[name].reason for name in PINOCCHIO)
+    assert all("pip install '.[mujoco]'" in found[name].reason for name in MUJOCO)
     assert {r.verdict for r in found.values()} == {SKIPPED}
 
 

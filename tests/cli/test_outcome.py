@@ -135,7 +135,7 @@ def test_missing_library_gives_one_line_with_the_extra(torsor, monkeypatch):
     monkeypatch.setitem(sys.modules, "sympy", None)
     ended = torsor("equations", "two_link")
     assert ended.code == 1
-    assert ended.err.endswith("try: pip install 'torsor[symbolic]'\n")
+    assert ended.err.endswith("in a checkout of torsor: pip install '.[symbolic]'\n")
     assert ended.err.count("\n") == 1
 
 

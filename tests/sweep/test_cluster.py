@@ -15,9 +15,9 @@ from . import studies
 from .killing import kill_process_of_pid_file
 from .same import same_outcomes
 
-dask = pytest.importorskip("dask", reason="the extra torsor[cluster] is not installed")
-distributed = pytest.importorskip("distributed", reason="the extra torsor[cluster] is not installed")
-da = pytest.importorskip("dask.array", reason="the extra torsor[cluster] is not installed")
+dask = pytest.importorskip("dask", reason="the extra cluster is not installed")
+distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
+da = pytest.importorskip("dask.array", reason="the extra cluster is not installed")
 
 GRID = {"mass": [0.1, 0.7], "kp": np.linspace(5.0, 50.0, 3)}
 
@@ -117,7 +117,7 @@ def test_sweep_on_a_cluster_without_dask_names_the_extra():
         "except ImportError as error: print(error)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "pip install 'torsor[cluster]'" in said
+    assert "pip install '.[cluster]'" in said
 
 
 def test_sweep_on_a_closed_cluster_raises_an_error_and_keeps_results(robot, tmp_path):

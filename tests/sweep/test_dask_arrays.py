@@ -9,7 +9,7 @@ import pytest
 
 import torsor as ts
 
-da = pytest.importorskip("dask.array", reason="the extra torsor[cluster] is not installed")
+da = pytest.importorskip("dask.array", reason="the extra cluster is not installed")
 
 RNG = np.random.default_rng(5)
 Q, V, A = RNG.normal(size=(3, 40, 5, 2))

@@ -7,7 +7,7 @@ import pickle
 from collections import OrderedDict
 from typing import Any
 
-from torsor.errors import ArgumentError, TorsorError
+from torsor.errors import ArgumentError, TorsorError, install_hint
 from torsor.support.locks import new_lock
 
 #: parcels a process keeps open; an open robot has its kernels, so that the next task finds them compiled
@@ -40,7 +40,7 @@ class Parcel:
         except Exception as error:
             raise ArgumentError(
                 f"{_name(thing)} cannot be sent to another process ({error}); define functions at the top of a module, "
-                "or install cloudpickle(pip install 'torsor[cluster]')"
+                f"or install cloudpickle ({install_hint('cluster')})"
             ) from error
         self.digest = hashlib.sha256(self.data).hexdigest()
 

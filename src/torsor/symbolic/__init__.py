@@ -1,6 +1,6 @@
 """Symbolic equations of motion: Lagrange, Kane, closed forms, their LaTeX, Python and C.
 
-SymPy (``pip install torsor[symbolic]``) is imported when the first expression is made; :mod:`torsor.symbolic.forces`, in
+SymPy (``pip install '.[symbolic]'``) is imported when the first expression is made; :mod:`torsor.symbolic.forces`, in
 numbers, does not need it.
 May import every folder up to kernels.
 """

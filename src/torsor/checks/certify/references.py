@@ -16,6 +16,7 @@ from torsor.checks.certify.comparison import FLOOR, Array, Comparison, Skip, bro
 from torsor.checks.certify.rounding import SIGMAS
 from torsor.checks.certify.subject import Samples
 from torsor.compile.program import flatten
+from torsor.errors import install_hint
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
 from torsor.symbolic.rational import map_floats
@@ -41,7 +42,7 @@ def fifty_digits(spec: str, s: Samples) -> Comparison:
     (:mod:`torsor.checks.certify.rounding`), and four ε of the largest entry.
     """
     if find_spec("mpmath") is None:
-        raise Skip("mpmath is not installed: pip install 'torsor[symbolic]'")
+        raise Skip(f"mpmath is not installed; {install_hint('symbolic')}")
     if spec in ("motor_torque", "gear_torque") and not s.model.rotors:
         raise Skip("the robot has no rotors")
     if spec == "payload_capacity" and not any(x < inf for row in s.model.effort_limit for x in row):

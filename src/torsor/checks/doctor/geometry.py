@@ -13,6 +13,7 @@ from torsor.checks.doctor.records import LinkRecord
 from torsor.checks.doctor.shape import Shape
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import CLEARLY_OUTSIDE, DENSEST, LIGHTEST, MARKER, NEGLIGIBLE, OUTSIDE, USUAL_DENSITY
+from torsor.errors import install_hint
 from torsor.look.scene.upright import visible_shapes
 from torsor.model.description import Geometry
 
@@ -43,7 +44,7 @@ def unreachable_meshes(subject: Examination) -> Iterable[Finding]:
             path=("visual", "geometry", "mesh"), also=links[1:],
         )  # fmt: skip
     if subject.shapes.lacking:
-        subject.skipped.append(f"meshes were not read: {subject.shapes.lacking} is not installed (pip install 'torsor[mesh]')")
+        subject.skipped.append(f"meshes were not read: {subject.shapes.lacking} is not installed ({install_hint('mesh')})")
 
 
 def _reason(text: str) -> str:

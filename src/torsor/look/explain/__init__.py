@@ -1,6 +1,6 @@
 """Joint torques by cause, ellipsoids of effective mass, the Newton–Euler recursion as tables, the book's stacked matrices.
 
-Numbers and figures for one state, from the generic algorithms.  Figures need matplotlib: ``pip install 'torsor[plot]'``.
+Numbers and figures for one state, from the generic algorithms.  Figures need matplotlib: ``pip install '.[plot]'``.
 """
 
 from torsor.look.explain.ellipsoids import (

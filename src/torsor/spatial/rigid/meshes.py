@@ -61,7 +61,7 @@ def from_mesh(vertices: ArrayLike, faces: ArrayLike, density: float) -> Inertia:
 def read_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Solid:
     """:func:`mesh` of a file that trimesh reads (STL, OBJ, PLY, OFF, ...), its lengths times ``scale`` to be metres.
 
-    Needs the extra: ``pip install torsor[mesh]``.  Only this file is opened, not files it refers to.
+    Needs the extra: ``pip install '.[mesh]'``.  Only this file is opened, not files it refers to.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
