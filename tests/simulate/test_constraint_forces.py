@@ -39,7 +39,7 @@ def test_foot_held_at_a_point_pulls_once_the_lift_exceeds_the_weight(integrator)
     assert run.notes == (
         f"constraint 'left' pulls from t = {first:.4g} s ({force:.3g} N along the normal): a foot on the ground would lift off",
     )
-    assert run.notes[0] in repr(run)
+    assert run.notes[0].partition(": a foot")[0] in repr(run)
 
 
 @pytest.mark.parametrize(
