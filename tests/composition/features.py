@@ -1,0 +1,334 @@
+"""The features: each changes the robot as users do, and adds the same to the equation composed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import torsor as ts
+from tests.composition.case import DT, ROBOTS, Case
+from tests.composition.equation import Motor, Rows, State
+from tests.composition.machine import STOP, V
+from torsor import actuators, constraints
+from torsor.actuators import friction
+from torsor.scalar import sin
+from torsor.simulate import per_robot
+
+
+def _same(robot: ts.Robot) -> ts.Robot:
+    return robot
+
+
+def _nothing(case: Case) -> None:
+    """Features of the tree alone."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """``build`` are arguments of the machine, ``tree`` those in which its bare tree differs; ``change`` edits both robots.
+
+    ``add(case)`` attaches a term.  Terms of lower ``order`` are attached first.
+    """
+
+    name: str
+    add: Callable[[Case], None] = _nothing
+    build: Mapping[str, Any] = field(default_factory=dict)
+    tree: Mapping[str, Any] = field(default_factory=dict)
+    change: Callable[[ts.Robot], ts.Robot] = _same
+    change_tree: Callable[[ts.Robot], ts.Robot] = _same
+    order: int = 0
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def _position(case: Case, frame: str) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda q: case.equation.tree.pose(q, frame)[:3, 3]
+
+
+def _linear(case: Case, frame: str) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda q: case.equation.tree.jacobian(q, frame)[3:]
+
+
+def _constrain(case: Case, constraint: Any, rows: Rows) -> None:
+    """A constraint, today an argument of ``simulate`` alone."""
+    case.equation.rows.append(rows)
+    case.simulate.setdefault("constraints", []).append(constraint)
+    case.cannot("constraints belong to a robot of their own, robot.constrained(...)", "instant", "rollout")
+
+
+def loop(case: Case) -> None:
+    seat, end = _position(case, "strut seat"), _position(case, "strut end")
+    A, B = _linear(case, "strut seat"), _linear(case, "strut end")
+    case.equation.rows.append(Rows(lambda q, t: seat(q) - end(q), lambda q: A(q) - B(q), lambda t: np.zeros(3)))
+
+
+def point_on_plane(case: Case) -> None:
+    n, p, J = np.array([0.6, 0.0, 0.8]), _position(case, "hand"), _linear(case, "hand")
+    c = p(case.place)
+    rows = Rows(lambda q, t: np.array([n @ (p(q) - c)]), lambda q: (n @ J(q))[None], lambda t: np.zeros(1))
+    _constrain(case, constraints.point_on_plane("hand", n, through=c), rows)
+
+
+def rolling(case: Case) -> None:
+    r, n, tree = 0.1, np.array([0.0, 0.0, 1.0]), case.equation.tree
+
+    def arm(q: np.ndarray) -> np.ndarray:
+        """From the centre to the contact: down in the plane of the wheel."""
+        axis = tree.pose(q, "wheel")[:3, 1]
+        up = n - (n @ axis) * axis
+        return -r * up / np.linalg.norm(up)
+
+    def A(q: np.ndarray) -> np.ndarray:
+        J, c = tree.jacobian(q, "wheel"), arm(q)
+        return J[3:] + np.cross(J[:3].T, c).T
+
+    q = case.place
+    ground = n * (tree.pose(q, "wheel")[:3, 3] + arm(q))[2]
+    height = lambda q, t: np.array([0, 0, (tree.pose(q, "wheel")[:3, 3] + arm(q) - ground)[2]])  # noqa: E731
+    _constrain(case, constraints.rolling("wheel", r, axis=(0, 1, 0), through=ground), Rows(height, A, lambda t: np.zeros(3)))
+
+
+def driven_row(case: Case) -> None:
+    n, p, J = np.array([0.0, 1.0, 0.0]), _position(case, "cart"), _linear(case, "cart")
+    c = p(case.place)
+    rows = Rows(
+        lambda q, t: np.array([n @ (p(q) - c) - 0.1 * np.sin(3 * t)]),
+        lambda q: (n @ J(q))[None],
+        lambda t: np.array([0.3 * np.cos(3 * t)]),
+    )
+    plane = constraints.point_on_plane("cart", n, through=c)
+    _constrain(case, constraints.prescribed(plane, lambda t: [0.1 * sin(3 * t)]), rows)
+
+
+# -- joint forces ------------------------------------------------------------------------------------------------------
+
+
+def _at(case: Case, joint: str, force: Callable[[State, float], float]) -> None:
+    """A force at a joint, from the state and the joint's velocity."""
+    e, row = case.equation, case.equation.row(joint)
+
+    def f(s: State) -> np.ndarray:
+        out = np.zeros(e.nv)
+        out[row] = force(s, s.v[row])
+        return out
+
+    e.forces.append(f)
+
+
+def damping(case: Case) -> None:
+    case.options["damping"] = True
+    _at(case, "elbow", lambda s, v: -0.7 * v)
+
+
+def _rub(case: Case, joint: str, law: Any) -> None:
+    case.robot = case.robot.with_friction({joint: law})
+
+
+def dry(case: Case) -> None:
+    _rub(case, "swing", friction.Coulomb(0.4))
+    _at(case, "swing", lambda s, v: -0.4 * np.sign(v))
+
+
+def smooth(case: Case) -> None:
+    _rub(case, "elbow", friction.Coulomb(2.0).smooth(0.3))
+    _at(case, "elbow", lambda s, v: -2.0 * np.tanh(v / 0.3))
+
+
+def lugre(case: Case) -> None:
+    k, d, level = 300.0, 2.0, 1.5
+    _rub(case, "shoulder", friction.LuGre(friction.Coulomb(level), stiffness=k, damping=d))
+    row = case.equation.row("shoulder")
+
+    def rate(s: State, u: np.ndarray) -> np.ndarray:
+        v, z = s.v[row], s.x["bristle"]
+        return v - k * abs(v) * z / level
+
+    case.equation.rates["bristle"] = rate
+    case.equation.start["bristle"] = np.zeros(1)
+    case.rest["bristle"] = np.array([level * np.sign(V["shoulder"]) / k])
+    _at(case, "shoulder", lambda s, v: -float((k * s.x["bristle"] + d * rate(s, v))[0]))
+    case.tolerance = max(case.tolerance, 1e-5)  # bristles follow in closed form along a step: second order
+
+
+def drag(case: Case) -> None:
+    case.robot = case.robot.with_forces({"pendulum": ts.forces.Drag(linear=3.0)})
+    tree = case.equation.tree
+
+    def wrench(s: State) -> np.ndarray:
+        V = tree.jacobian(s.q[: tree.nq], "pendulum", expressed_in="body") @ s.v[: tree.nv]
+        return np.concatenate([np.zeros(3), -3.0 * V[3:]])
+
+    case.equation.wrenches.append(("pendulum", wrench))
+
+
+def spring(case: Case) -> None:
+    case.equation.motors.append(Motor(case.equation.row("yaw"), 400.0, 2.0, 0.3))
+    case.simulate["springs"] = {"yaw": ts.flexible.Spring(400.0, 2.0, rotor_inertia=0.3)}
+    case.cannot("elastic joints belong to a robot of their own, elastic_joints(robot, ...)", "instant", "rollout")
+
+
+def beam(case: Case) -> None:
+    why = "flexible links belong to a robot of their own, FlexibleRobot"
+    case.cannot(why, "instant", "rollout", "simulate")
+
+
+def base_motion(case: Case) -> None:
+    case.cannot("a base cannot be moved as a function of time", "instant", "rollout", "simulate")
+
+
+def stop(case: Case) -> None:
+    e = case.equation
+    e.stops.append((e.tree.joint("swing").q_slice.start, e.row("swing"), STOP, 0.5))
+    case.simulate["limits"] = {"swing": 0.5}
+    case.cannot("stops are an argument of simulate", "rollout")
+
+
+# -- actuation ---------------------------------------------------------------------------------------------------------
+
+
+def lag(case: Case) -> None:
+    T, e = 0.005, case.equation
+    row = e.row("elbow")
+
+    def transmit(s: State, u: np.ndarray) -> np.ndarray:
+        return np.where(np.arange(len(u)) == row, s.x["lag"], u)
+
+    e.transmissions.append(transmit)
+    e.ticks["lag"] = lambda s, u: u[row] + (s.x["lag"] - u[row]) * np.exp(-DT / T)
+    e.start["lag"] = np.zeros(1)
+    laws = {"elbow": [actuators.Lag(T)]}
+    case.simulate["actuators"] = case.rollout["actuators"] = laws
+
+
+def winding(case: Case) -> None:
+    k, R, L, G, e = 0.05, 1.0, 0.003, 20.0, case.equation
+    row = e.row("shoulder")
+    speed = e.driven_row("shoulder")
+    e.rates["current"] = lambda s, u: (u[row] - k * G * s.v[speed] - R * s.x["current"]) / L
+    e.transmissions.append(lambda s, u: np.where(np.arange(len(u)) == row, G * k * s.x["current"], u))
+    e.start["current"] = np.zeros(1)
+    motor = actuators.Motor(torque_constant=k, resistance=R, inductance=L)
+    case.simulate |= {"drives": {"shoulder": actuators.Drive(motor, actuators.Gearbox(G))}, "command": "voltage"}
+    case.cannot("drives are an argument of simulate", "rollout")
+    case.tolerance = max(case.tolerance, 2e-5)  # the current follows in closed form along a step: second order
+
+
+def drive_limits(case: Case) -> None:
+    k, R, most, G, e = 0.05, 1.0, 2.0, 10.0, case.equation
+    row, speed = e.row("yaw"), e.driven_row("yaw")
+
+    def transmit(s: State, u: np.ndarray) -> np.ndarray:
+        bounds = [G * k * (volts - k * G * s.v[speed]) / R for volts in (-most, most)]
+        return np.where(np.arange(len(u)) == row, np.clip(u, *bounds), u)
+
+    e.transmissions.append(transmit)
+    motor = actuators.Motor(torque_constant=k, resistance=R, max_voltage=most)
+    if "drives" in case.simulate:
+        case.cannot("one command= counts for all drives", "simulate")
+    case.simulate.setdefault("drives", {})["yaw"] = actuators.Drive(motor, actuators.Gearbox(G))
+    case.cannot("drives are an argument of simulate", "rollout")
+
+
+def controller(case: Case) -> None:
+    row, k = case.equation.row("rail"), 30.0
+
+    def feedback(s: State) -> np.ndarray:
+        u = case.commands.copy()
+        u[row] -= k * s.v[row]
+        return u
+
+    def law(q: Any, v: Any, u: Any, gain: Any) -> list[Any]:
+        return [x - gain * v[row] if i == row else x for i, x in enumerate(u)]
+
+    case.feedback = feedback
+    case.simulate["control"] = lambda t, q, v: feedback(State(q, v, {}, t))
+    case.rollout |= {"controller": law, "parameters": {"gain": k}}
+
+
+# -- wrenches, constants, numbers --------------------------------------------------------------------------------------
+
+WRENCH = np.array([0.3, -0.2, 0.1, 2.0, -1.0, 4.0])
+
+
+def constant_wrench(case: Case) -> None:
+    case.equation.wrenches.append(("hand", lambda s: WRENCH))
+    case.wrenches["hand"] = WRENCH
+
+
+def wrench_of_time(case: Case) -> None:
+    case.equation.wrenches.append(("knob", lambda s: WRENCH * np.cos(200 * s.t)))
+    case.simulate["wrenches"] = {"knob": lambda t, q, v: WRENCH * np.cos(200 * t)}
+    case.cannot("wrenches of time are for simulate alone", "instant", "rollout")
+    case.tolerance = max(case.tolerance, 1e-7)  # 0.2 rad of the oscillation per step
+
+
+def wrench_per_robot(case: Case) -> None:
+    """The first robot of a batch has the wrench of the equation."""
+    case.equation.wrenches.append(("upper", lambda s: 0.5 * WRENCH))
+    given = 0.5 * WRENCH * np.arange(1, ROBOTS + 1)[:, None]
+    case.wrenches["upper"] = given
+    case.rollout.setdefault("wrenches", {})["upper"] = per_robot(given)
+
+
+def payload(robot: ts.Robot) -> ts.Robot:
+    return robot.with_payload("knob", 0.9, com=(0.01, 0.02, 0.03), inertia=(0.001, 0.002, 0.0015))
+
+
+def rotor(robot: ts.Robot) -> ts.Robot:
+    return robot.with_rotors({"elbow": {"mass": 0.1, "inertia": (1e-4, 2e-4, 1e-4), "ratio": 30.0, "axis": (0, 1, 0)}})
+
+
+def mimic(robot: ts.Robot) -> ts.Robot:
+    return robot.with_mimic("spin", "elbow", 0.5)
+
+
+def vary(case: Case) -> None:
+    case.rollout["vary"] = {"mass": {"fore": 1.3}}
+
+
+def sensor(case: Case) -> None:
+    case.simulate["sensors"] = case.rollout["sensors"] = {"imu": ts.Sensor("accelerometer", "hand")}
+
+
+def single_precision(case: Case) -> None:
+    case.dtype, case.tolerance = "float32", 3e-4
+    case.rollout["dtype"] = "float32"
+    case.cannot("simulate computes in double precision", "simulate")
+
+
+FEATURES = {
+    f.name: f
+    for f in (
+        Feature("floating base", change=lambda r: r.with_base("floating"), change_tree=lambda r: r.with_base("floating")),
+        Feature("loop", loop, {"loop": True}, {"close": False}),
+        Feature("point on plane", point_on_plane, order=2),
+        Feature("rolling", rolling, order=2),
+        Feature("driven row", driven_row, order=2),
+        Feature("damping", damping),
+        Feature("dry friction", dry),
+        Feature("smooth friction", smooth),
+        Feature("LuGre friction", lugre, order=3),
+        Feature("rotor", change=rotor, change_tree=rotor),
+        Feature("spring", spring, order=-1),
+        Feature("beam", beam),
+        Feature("stop", stop),
+        Feature("actuator with memory", lag),
+        Feature("winding", winding),
+        Feature("drive limits", drive_limits),
+        Feature("force element", drag),
+        Feature("wrench", constant_wrench),
+        Feature("wrench of time", wrench_of_time),
+        Feature("wrench per robot", wrench_per_robot),
+        Feature("mimic", change=mimic, change_tree=mimic),
+        Feature("payload", change=payload, change_tree=payload),
+        Feature("varied constants", vary, tree={"fore": 1.3}),
+        Feature("sensor", sensor),
+        Feature("base motion", base_motion),
+        Feature("controller parameters", controller),
+        Feature("float32", single_precision),
+    )
+}

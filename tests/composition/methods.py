@@ -1,0 +1,194 @@
+"""The methods: each calls torsor once for a case and compares the result with the equation composed by hand."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tests.composition.case import DT, ROBOTS, STEPS, Case
+from tests.composition.equation import State
+
+#: of differences of gradients, fourth order
+STEP = 1e-3
+#: gradients are compared with differences of the equation, whose drift is a difference itself
+OF_DIFFERENCES = 1e-7
+
+
+def compare(case: Case, got: Any, expected: Any, tolerance: float = 0.0) -> None:
+    """Equal, relative to the largest entry expected; of a batch, its first robot counts."""
+    got, expected = np.asarray(got, float), np.asarray(expected, float)
+    got = got[0] if got.ndim > expected.ndim else got
+    assert got.shape == expected.shape, f"shape {got.shape}, expected {expected.shape}"
+    allowed = max(tolerance, case.tolerance) * max(1.0, np.abs(expected).max(initial=0.0))
+    assert np.abs(got - expected).max(initial=0.0) <= allowed, (
+        f"off by {np.abs(got - expected).max():.3g}, allowed {allowed:.3g}"
+    )
+
+
+def kernel_inputs(case: Case) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """Options of a kernel, and the wrenches that are its last inputs."""
+    return {"wrenches": tuple(case.wrenches), "dtype": case.dtype, **case.options}, list(case.wrenches.values())
+
+
+def inverse(case: Case) -> None:
+    s = case.instant
+    a = case.equation.forward(s, case.commands)
+    options, wrenches = kernel_inputs(case)
+    if case.dtype == "float64":
+        got = case.robot.inverse_dynamics(*case.own(s), a, case.wrenches or None, **case.options)
+    else:
+        got = case.robot.kernel("inverse_dynamics", **options)(*case.own(s), a, *wrenches)
+    compare(case, got, case.equation.inverse(s, a))
+
+
+def forward(case: Case) -> None:
+    s, tau = case.instant, case.commands
+    options, wrenches = kernel_inputs(case)
+    if case.dtype == "float64":
+        got = case.robot.forward_dynamics(*case.own(s), tau, case.wrenches or None, **case.options)
+    else:
+        got = case.robot.kernel("forward_dynamics", **options)(*case.own(s), tau, *wrenches)
+    compare(case, got, case.equation.forward(s, tau))
+
+
+def directions(case: Case, *sizes: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(7)
+    return [rng.normal(size=n) for n in sizes]
+
+
+def slope(f: Callable[[float], Any]) -> Any:
+    """f′(0), by differences of fourth order."""
+    return (8 * (f(STEP) - f(-STEP)) - (f(2 * STEP) - f(-2 * STEP))) / (12 * STEP)
+
+
+def vjp(case: Case) -> None:
+    s, tau, e = case.instant, case.commands, case.equation
+    n = e.tree.nv
+    w, dq, dv, du = directions(case, n, n, n, n)
+    options, wrenches = kernel_inputs(case)
+    by_q, by_v, by_u = (first(x, 1) for x in case.robot.vjp("forward_dynamics", by=("q", "v", "tau"), **options)(
+        *case.own(s), tau, *wrenches, w
+    ))  # fmt: skip
+
+    def weighted(h: float) -> float:
+        moved = s._replace(q=e.move(s.q, whole(case, dq), h), v=s.v + h * whole(case, dv))
+        return float(w @ e.forward(moved, tau + h * du)[:n])
+
+    compare(case, by_q @ dq + by_v @ dv + by_u @ du, slope(weighted), OF_DIFFERENCES)
+
+
+def simulate(case: Case) -> None:
+    s = case.start
+    options = {"control": case.commands, **case.options, **case.simulate}
+    fixed = {f: F[0] if F.ndim > 1 else F for f, F in case.wrenches.items()}
+    if fixed:
+        options["wrenches"] = fixed | options.get("wrenches", {})
+    run = case.robot.simulate(*case.own(s), STEPS * DT, dt=DT, **options)
+    end = case.equation.run(s, case.command, DT, STEPS)[-1]
+    compare(case, run.q[-1], case.own(end)[0])
+    compare(case, run.v[-1], case.own(end)[1])
+    _check_sensor(case, run, s, 0)
+
+
+def _rollout(case: Case, **more: Any) -> Any:
+    s = case.start
+    many = any(F.ndim > 1 for F in case.wrenches.values())
+    q, v = ((np.tile(x, (ROBOTS, 1)) if many else x) for x in case.own(s))
+    fixed = {f: F for f, F in case.wrenches.items() if F.ndim == 1}
+    options = {**case.options, **case.rollout, **more}
+    if fixed:
+        options["wrenches"] = fixed | options.get("wrenches", {})
+    controls = np.tile(case.commands, (STEPS, 1))
+    return case.robot.rollout(q, v, controls, dt=DT, integrator="rk4", **options)
+
+
+def rollout(case: Case) -> None:
+    run, s = _rollout(case), case.start
+    states = case.equation.run(s, case.command, DT, STEPS)
+    compare(case, first(run.q, 2), np.array([case.own(x)[0] for x in states]))
+    compare(case, first(run.v, 2), np.array([case.own(x)[1] for x in states]))
+    _check_sensor(case, run, states[0], 0)
+
+
+def gradient(case: Case) -> None:
+    s, e = case.start, case.equation
+    n = e.tree.nv
+    w, dq, dv, du = directions(case, n, n, n, n)
+    run = _rollout(case, differentiable=True)
+    weights = np.zeros(run.v.shape)
+    weights[(0,) * (run.v.ndim - 2)][-1] = w  # the first robot's
+    found = run.gradient(v=weights)
+    by_q, by_v = first(found.q0, 1), first(found.v0, 1)
+    by_u = found.controls if found.controls.ndim == 2 else found.controls[0]
+
+    def weighted(h: float) -> float:
+        moved = s._replace(q=e.move(s.q, whole(case, dq), h), v=s.v + h * whole(case, dv))
+        return float(w @ e.run(moved, lambda x: case.command(x) + h * du, DT, STEPS)[-1].v[:n])
+
+    compare(case, by_q @ dq + by_v @ dv + by_u.sum(axis=0) @ du, slope(weighted), OF_DIFFERENCES)
+
+
+def exported_c(case: Case) -> None:
+    s, tau = case.instant, case.commands
+    options, wrenches = kernel_inputs(case)
+    kind = np.dtype(case.dtype)
+    with tempfile.TemporaryDirectory() as folder:
+        case.robot.export_c(Path(folder) / "robot", "forward_dynamics", name="machine", **options)
+        compiler = shutil.which("gcc") or "cc"
+        build = [compiler, "-std=c99", "-O1", "-shared", "-fPIC", "robot.c", "-o", "robot.so", "-lm"]
+        done = subprocess.run(build, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        function = ctypes.CDLL(f"{folder}/robot.so").machine_forward_dynamics
+        given = [np.ascontiguousarray(x[0] if np.ndim(x) > 1 else x, kind) for x in (*case.own(s), tau, *wrenches)]
+        out = np.zeros(case.equation.tree.nv, kind)
+        function.restype = None
+        function(*(x.ctypes.data_as(ctypes.c_void_p) for x in (*given, out)))
+    compare(case, out, case.equation.forward(s, tau))
+
+
+def first(x: Any, axes: int) -> np.ndarray:
+    """The first robot of a batch."""
+    x = np.asarray(x, float)
+    return x[0] if x.ndim > axes else x
+
+
+def whole(case: Case, x: np.ndarray) -> np.ndarray:
+    """A direction of the tree's coordinates, as one of all coordinates: motors stay."""
+    return np.concatenate([x, np.zeros(case.equation.nv - len(x))])
+
+
+def _check_sensor(case: Case, run: Any, s: State, k: int) -> None:
+    """The accelerometer's reading at a recorded state: Rᵀ(p̈ − g)."""
+    if "sensors" not in case.simulate:
+        return
+    e, q, v = case.equation, *case.own(s)
+    a = e.forward(s, e.transmit(s, case.command(s)))[: e.tree.nv]
+    felt = e.tree.acceleration(q, v, a, "hand")[3:] - e.tree.gravity
+    reading = first(run.sensors["imu"], 2)[k]
+    compare(case, reading, e.tree.pose(q, "hand")[:3, :3].T @ felt, 1e-7)
+
+
+class Method(NamedTuple):
+    """A check of a case; ``kind`` is "instant", "simulate", "rollout", or "tree" where terms do not matter."""
+
+    check: Callable[[Case], None]
+    kind: str = "instant"
+
+
+#: the methods that are tried with every pair of features
+METHODS = {
+    "inverse": Method(inverse),
+    "forward": Method(forward),
+    "vjp": Method(vjp),
+    "simulate": Method(simulate, "simulate"),
+    "rollout": Method(rollout, "rollout"),
+    "gradient": Method(gradient, "rollout"),
+    "C": Method(exported_c),
+}

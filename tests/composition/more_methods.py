@@ -1,0 +1,273 @@
+"""The methods that are tried with one feature at a time."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import tempfile
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import torsor as ts
+from tests.composition.case import DT, Case, Refused
+from tests.composition.methods import OF_DIFFERENCES, Method, compare, directions, first, kernel_inputs, slope, whole
+from torsor import replay
+
+
+def take(function: Callable[..., Any], *values: Any, **options: Any) -> Any:
+    """function(*values, **options), refused if it has no place for one of the options."""
+    given = {name: x for name, x in options.items() if x not in (None, (), {}) and x is not False}
+    missing = set(given) - set(inspect.signature(function).parameters)
+    if missing:
+        raise Refused(f"{function.__name__} does not take {', '.join(sorted(missing))}")
+    return function(*values, **given)
+
+
+def _one(case: Case) -> dict[str, np.ndarray] | None:
+    """The wrenches of the first robot."""
+    return {f: F[0] if F.ndim > 1 else F for f, F in case.wrenches.items()} or None
+
+
+def tree_quantities(case: Case) -> None:
+    """M, h and g are those of the tree, h and g with its force elements."""
+    q, v = case.own(case.instant)
+    tree, h = case.equation.tree, case.equation.tree.bias_force(q, v)
+    compare(case, case.robot.mass_matrix(q), tree.mass_matrix(q))
+    for frame, wrench in case.equation.wrenches if case.robot.forces else ():
+        h = h - tree.jacobian(q, frame, expressed_in="body").T @ wrench(case.instant)
+    compare(case, case.robot.bias_force(q, v), h)
+    compare(case, case.robot.gravity_force(q), tree.gravity_force(q))
+
+
+def _slope_of_acceleration(case: Case, dq: np.ndarray, dv: np.ndarray, du: np.ndarray) -> np.ndarray:
+    s, tau, e = case.instant, case.commands, case.equation
+
+    def at(h: float) -> np.ndarray:
+        moved = s._replace(q=e.move(s.q, whole(case, dq), h), v=s.v + h * whole(case, dv))
+        return e.forward(moved, tau + h * du)[: e.tree.nv]
+
+    return slope(at)
+
+
+def jvp(case: Case) -> None:
+    n = case.equation.tree.nv
+    dq, dv, du = directions(case, n, n, n)
+    options, wrenches = kernel_inputs(case)
+    kernel = case.robot.jvp("forward_dynamics", by=("q", "v", "tau"), **options)
+    got = first(kernel(*case.own(case.instant), case.commands, *wrenches, dq, dv, du), 1)
+    compare(case, got, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
+
+
+def derivatives(case: Case) -> None:
+    n = case.equation.tree.nv
+    dq, dv, du = directions(case, n, n, n)
+    of = case.robot.forward_dynamics_derivatives
+    d = take(of, *case.own(case.instant), case.commands, wrenches=_one(case), **case.options)
+    compare(case, d.q @ dq + d.v @ dv + d.tau @ du, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
+
+
+def linearize(case: Case) -> None:
+    n = case.equation.tree.nv
+    dq, dv, du = directions(case, n, n, n)
+    A, B = take(case.robot.linearize, *case.own(case.instant), case.commands, wrenches=_one(case), **case.options)
+    got = A[n:] @ np.concatenate([dq, dv]) + B[n:] @ du
+    compare(case, got, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
+
+
+def _simulated(case: Case, duration: float, **more: Any) -> Any:
+    options = {"control": case.commands, "dt": DT, **case.options, **case.simulate, **more}
+    if case.wrenches:
+        options["wrenches"] = (_one(case) or {}) | options.get("wrenches", {})
+    return case.robot.simulate(*case.own(case.start), duration, **options)
+
+
+def adaptive(case: Case) -> None:
+    run = _simulated(case, 5 * DT, integrator="dop853", tolerance=1e-10)
+    end = case.equation.run(case.start, case.command, DT, 5)[-1]
+    compare(case, run.q[-1], case.own(end)[0], 1e-8)
+    compare(case, run.v[-1], case.own(end)[1], 1e-8)
+
+
+def events(case: Case) -> None:
+    """The state half a step after the third step."""
+    run = _simulated(case, 5 * DT, events=lambda t, q, v: t - 3.5 * DT)
+    (found,) = [x for x in run.events if "stop" not in x.name]
+    end = case.equation.run(case.start, case.command, DT, 3)[-1]
+    end = case.equation.run(end, case.command, DT / 2, 1)[-1]
+    compare(case, found.t, 3.5 * DT)
+    compare(case, found.v, case.own(end)[1])
+
+
+def several(case: Case) -> None:
+    """Two quantities of one kernel."""
+    options, wrenches = kernel_inputs(case)
+    kernel = case.robot.kernel("forward_dynamics", "mass_matrix", **options)
+    a, M = kernel(*case.own(case.instant), case.commands, *wrenches)
+    compare(case, first(a, 1), case.equation.forward(case.instant, case.commands))
+    compare(case, first(M, 2), case.equation.tree.mass_matrix(case.own(case.instant)[0]))
+
+
+def _batch(case: Case, n: int) -> tuple[list[np.ndarray], dict[str, Any]]:
+    """n equal states with other joint forces, and options."""
+    q, v = (np.tile(x, (n, 1)) for x in case.own(case.instant))
+    tau = case.commands * np.linspace(0, 1, n)[:, None]
+    wrenches = {f: F[0] if F.ndim > 1 else F for f, F in case.wrenches.items()} or None
+    return [q, v, tau], {"wrenches": wrenches, **case.options}
+
+
+def batch(case: Case) -> None:
+    (q, v, tau), options = _batch(case, 5)
+    got = take(case.robot.forward_dynamics, q, v, tau, **options)
+    compare(case, got, np.array([case.equation.forward(case.instant, x) for x in tau]))
+
+
+def threads(case: Case) -> None:
+    """The same bits from several threads."""
+    given, options = _batch(case, 64)
+    alone = take(case.robot.forward_dynamics, *given, **options)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: case.robot.forward_dynamics(*given, **options), range(8)))
+    assert all((x == alone).all() for x in found)
+    compare(case, alone[-1], case.equation.forward(case.instant, case.commands))
+
+
+def task_space(case: Case) -> None:
+    """The acceleration of the hand under the joint forces."""
+    s, e = case.instant, case.equation
+    q, v = case.own(s)
+    task = case.robot.task("hand", "linear")
+    a = e.forward(s, case.commands)[: e.tree.nv]
+    tau = take(task.inverse_dynamics, q, v, task.acceleration(q, v, a), wrenches=_one(case), **case.options).tau
+    again = e.forward(s, tau)[: e.tree.nv]
+    compare(case, e.tree.jacobian(q, "hand")[3:] @ again, e.tree.jacobian(q, "hand")[3:] @ a, 1e-8)
+
+
+def reactions(case: Case) -> None:
+    """The wrench through the first joint moves the whole machine: its momentum changes by it, gravity and other wrenches."""
+    s, e = case.instant, case.equation
+    q, v = case.own(s)
+    a = e.forward(s, case.commands)[: e.tree.nv]
+    got = take(case.robot.reaction_wrenches, q, v, a, wrenches=_one(case))
+    through = got[case.robot.joints.index("rail")]
+    R = e.tree.pose(q, "cart")[:3, :3]
+    moving = [name for name in e.tree.links if name != "base"]
+    mass = e.tree.total_mass(links=moving)
+    push = mass * (e.tree.center_of_mass_acceleration(q, v, a, links=moving) - e.tree.gravity)
+    for name, wrench in e.wrenches:
+        push = push - e.tree.pose(q, name)[:3, :3] @ wrench(s)[3:]
+    compare(case, R @ through[3:], push)
+
+
+def explain(case: Case) -> None:
+    s, e = case.instant, case.equation
+    a = e.forward(s, case.commands)
+    found = take(case.robot.explain, *case.own(s), a[: e.tree.nv], wrenches=_one(case), **case.options)
+    compare(case, found.tau, e.inverse(s, a))
+    assert found.table()
+
+
+def symbolic(case: Case) -> None:
+    q, _ = case.own(case.instant)
+    M = case.robot.symbolic(parameters="numbers", form="program").quantity("M")
+    compare(case, M(q), case.equation.tree.mass_matrix(q))
+
+
+def _library(name: str) -> None:
+    if importlib.util.find_spec(name) is None:
+        raise ImportError(name)
+
+
+def torch(case: Case) -> None:
+    _library("torch")
+    import torch as library
+
+    options, wrenches = kernel_inputs(case)
+    function = ts.adapters.torch_function(case.robot, "forward_dynamics", **options)
+    given = [library.tensor(np.asarray(x)) for x in (*case.own(case.instant), case.commands, *wrenches)]
+    compare(case, first(function(*given), 1), case.equation.forward(case.instant, case.commands))
+
+
+def jax(case: Case) -> None:
+    _library("jax")
+    import jax as library
+
+    library.config.update("jax_enable_x64", True)
+    options, wrenches = kernel_inputs(case)
+    function = ts.adapters.jax_function(case.robot, "forward_dynamics", **options)
+    given = [np.asarray(x) for x in (*case.own(case.instant), case.commands, *wrenches)]
+    compare(case, first(function(*given), 1), case.equation.forward(case.instant, case.commands))
+
+
+def verify(case: Case) -> None:
+    certificate = case.robot.verify(samples=2, peers=False)
+    assert certificate.passed, str(certificate)
+
+
+def _reloaded(case: Case, extension: str) -> ts.Robot:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"machine.{extension}"
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            ts.save(case.robot, path)
+        if said:
+            raise Refused(str(said[0].message))
+        base = "floating" if "floating_base" in case.robot.joints else "fixed"
+        return ts.load(path, base=base, loops=True if extension == "urdf" and case.robot.loops else None)
+
+
+def _same_after(case: Case, extension: str) -> None:
+    """The acceleration of the robot that is read back."""
+    s = case.instant
+    again = _reloaded(case, extension)
+    got = take(again.forward_dynamics, *case.own(s), case.commands, wrenches=_one(case), **case.options)
+    compare(case, got, case.equation.forward(s, case.commands))
+
+
+def urdf(case: Case) -> None:
+    _same_after(case, "urdf")
+
+
+def mjcf(case: Case) -> None:
+    _same_after(case, "mjcf")
+
+
+def replayed(case: Case) -> None:
+    """The page of a motion has the robot's last position."""
+    run = _simulated(case, 3 * DT)
+    assert replay.html(run).startswith("<!doctype html>")
+
+
+def sweep(case: Case) -> None:
+    """A study of two points in other processes."""
+    found = ts.sweep(case.robot, {"q": [case.own(case.instant)[0]] * 2}, "mass_matrix", workers=2).array()
+    compare(case, found[1], case.equation.tree.mass_matrix(case.own(case.instant)[0]))
+
+
+#: the methods that are tried with each feature
+MORE_METHODS = {
+    "M, h, g": Method(tree_quantities, "tree"),
+    "jvp": Method(jvp),
+    "derivatives": Method(derivatives),
+    "linearize": Method(linearize),
+    "simulate, adaptive": Method(adaptive, "simulate"),
+    "simulate, events": Method(events, "simulate"),
+    "kernel of several": Method(several),
+    "batch": Method(batch),
+    "threads": Method(threads),
+    "task space": Method(task_space),
+    "reactions": Method(reactions),
+    "explain": Method(explain),
+    "symbolic": Method(symbolic, "tree"),
+    "torch": Method(torch),
+    "JAX": Method(jax),
+    "verify": Method(verify, "tree"),
+    "URDF": Method(urdf),
+    "MJCF": Method(mjcf),
+    "replay": Method(replayed, "simulate"),
+    "sweep over processes": Method(sweep, "tree"),
+}
