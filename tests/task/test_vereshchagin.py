@@ -104,6 +104,14 @@ def test_operations_grow_linearly_with_the_number_of_bodies():
     assert counts[3] - counts[2] == 4 * (counts[1] - counts[0])
 
 
+def test_without_constraints_the_recursion_is_forward_dynamics():
+    robot = ts.robots.ur5()
+    q, v, tau = (x.tolist() for x in trees.state(robot, 1))
+    found = vereshchagin(robot.model, [], q, v, tau, [])
+    assert_close(found.a, robot.forward_dynamics(q, v, tau), 1e-10)
+    assert (found.nu, found.magnified) == ([], 1)
+
+
 def test_the_recursion_runs_over_fifty_digits():
     robot = chain(3)
     targets, state = [Target("link2", ("vx", "wz"))], [[0.3, 0.5, -0.2], [1.0, -2.0, 0.5], [3.0, 1.0, 2.0], [0.4, -0.1]]

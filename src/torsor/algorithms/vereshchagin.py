@@ -78,7 +78,8 @@ def vereshchagin(
     names = [f"{row} at {t.frame}" for t in targets for row in t.rows]
     g = [b - x for b, x in zip(beta, bias, strict=True)]
     found = solve_by_multipliers(M, alpha, free, g, names, [off] * len(g) if off else ())  # ℒ ν = β − α V̇₀
-    return ConstrainedAcceleration(found.x, found.multipliers, reduce(maximum, [1 / x for x in found.pivots], 1))
+    magnified: Scalar = 1
+    return ConstrainedAcceleration(found.x, found.multipliers, reduce(maximum, [1 / x for x in found.pivots], magnified))
 
 
 def unit_forces(model: Model, targets: Targets, X: Sequence[Transform]) -> list[list[Force | None]]:
