@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.actuators import Drive, Gearbox, Motor
+from torsor.actuators import Drive, Gearbox, Lag, Motor, PositionServo
 from torsor.flexible import Spring
 from torsor.model.friction import Coulomb, LuGre, StaticKinetic, Viscous
 from torsor.scalar import sin
@@ -20,6 +20,9 @@ LUGRE = LuGre(Coulomb(2.0), stiffness=500.0, damping=1.0, fading=True)
 CARRIED = ts.constraints.prescribed(
     ts.constraints.point_on_plane("tip", normal=(0, 1, 0), through=(0, 0, 0)), lambda t: [0.3 * sin(2 * t)]
 )
+
+
+SERVO = [PositionServo(40.0, 3.0), Lag(0.01)]
 
 
 def pull_back(t, q, v):
@@ -57,6 +60,7 @@ CASES = {
     "stops": (CART, ([2.2, 0.3], [1.0, 0.0]), {"control": drive_cart, "limits": 0.6}),
     "springs": (ARM, ([0.1, 0.1], [0, 0]), {"control": pull_back, "springs": Spring(800.0, 2.0, rotor_inertia=0.1)}),
     "moving constraint": (ARM, carried_start(), {"constraints": [CARRIED]}),
+    "actuators": (ARM, ([0.1, 0.1], [0, 0]), {"control": [0.3, 0.2], "actuators": dict.fromkeys(ARM.joints, SERVO)}),
     "drive": (
         ARM,
         ([0.1, 0.1], [0, 0]),
@@ -112,7 +116,7 @@ def test_regular_records_of_an_adaptive_run_are_complete():
     np.testing.assert_allclose(run.t, np.arange(31) * 0.01, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["controller", "stops", "bristles"])
+@pytest.mark.parametrize("name", ["controller", "stops", "bristles", "actuators"])
 def test_blocks_of_steps_give_the_sums_of_one_block(name, monkeypatch):
     """The sum of an interval uses neighbouring rows that may be in another block."""
     whole = audits(name, "last", 0.4)

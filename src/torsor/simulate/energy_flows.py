@@ -35,9 +35,24 @@ NEIGHBOURS = 3
 CLOSE = 1e-6
 #: parts of an adaptive step, which begin and end at its records
 SHARES = 4
-#: nodes and weights of Gauss's rule on [0, 1], exact for polynomials of degree 7
-_ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(4)
-NODES, WEIGHTS = (1 + _ROOTS) / 2, _WEIGHTS / 2
+
+
+class GaussRule(NamedTuple):
+    """Parts of a step, and the nodes and weights of Gauss's rule in each of them, on [0, 1]."""
+
+    shares: int
+    nodes: Array
+    weights: Array
+
+    @classmethod
+    def of(cls, shares: int, count: int) -> GaussRule:
+        """The rule with ``count`` nodes per part, exact for polynomials of degree 2 count − 1."""
+        x, w = np.polynomial.legendre.leggauss(count)
+        return cls(shares, (1 + x) / 2, w / 2)
+
+
+#: for adaptive steps, which are long, and for fixed ones, where Simpson's rule has the same degree
+ADAPTIVE, FIXED = GaussRule.of(SHARES, 4), GaussRule.of(1, 2)
 
 
 def summed_flows(result: Result) -> dict[str, Array]:
@@ -84,34 +99,62 @@ class FlowSum:
         return Waiting([x[context:] for x in rows], flags[context:], last - context, sums[-1]), done
 
 
+class Parts(NamedTuple):
+    """Parts of a step: the number of the first, rows at their nodes, their widths [s], and which of them count in the sums.
+
+    Those that do not count reach from the beginning of a part to a record within it.
+    """
+
+    first: int
+    rows: list[tuple[Any, ...]]
+    widths: list[float]
+    counted: list[bool]
+
+    @property
+    def end(self) -> int:
+        return self.first + len(self.widths)
+
+
 class GaussSum:
-    """Work and losses summed along steps, each in ``shares`` parts.
+    """Work and losses along steps: nodes are evaluated while the forces of a step are known, and summed block by block.
 
     ``rows_at(at, times)`` are rows (t, q, v, τ, ...) of the states ``at(times)``; ``result_of`` makes a result of columns.
-    The sums at the end of a step do not depend on the times that are recorded.  ``idle``: no force does work.
     """
 
     def __init__(
-        self, rows_at: Callable[[Any, Array], list[Any]], result_of: Callable[[Sequence[Array]], Result],
-        shares: int = SHARES, idle: bool = False,
-    ):  # fmt: skip
-        self.rows_at, self.result_of, self.shares, self.idle, self.total = rows_at, result_of, shares, idle, np.zeros(2)
+        self, rule: GaussRule, rows_at: Callable[[Any, Array], list[Any]], result_of: Callable[[Sequence[Array]], Result]
+    ):
+        self.rule, self.rows_at, self.result_of = rule, rows_at, result_of
+        self.parts: list[Parts] = []
 
-    def over(self, at: Any, start: float, end: float, times: Sequence[float]) -> dict[float, Array]:
-        """Sums (work, lost) at ``times`` within an interval; afterwards ``total`` is that at its end."""
-        if self.idle:
-            return {}
-        ends = [*(start + (end - start) * np.arange(self.shares) / self.shares).tolist(), end]
+    @property
+    def count(self) -> int:
+        """The number of parts that are not summed yet."""
+        return self.parts[-1].end if self.parts else 0
+
+    def over(self, at: Any, start: float, end: float, times: Sequence[float]) -> dict[float, tuple[int, int]]:
+        """Evaluate the nodes of an interval; for each of ``times``, the number of parts before it and that of one to add."""
+        shares, n = self.rule.shares, self.count
+        ends = [*(start + (end - start) * np.arange(shares) / shares).tolist(), end]
         others = [t for t in times if t not in ends]
-        from_ = [max(x for x in ends if x < t) for t in others]  # a record within a part is summed from its beginning
-        first, last = np.array([*ends[:-1], *from_]), np.array([*ends[1:], *others])
-        nodes = (first[:, None] + (last - first)[:, None] * NODES).ravel()
-        columns = [np.array(x) for x in zip(*self.rows_at(at, nodes), strict=True)]
-        power = np.stack(powers(self.result_of(columns)), axis=1).reshape(len(first), len(NODES), 2)
-        flows = np.einsum("k,ikx->ix", WEIGHTS, power) * (last - first)[:, None]
-        sums = dict(zip(ends, np.cumsum([self.total, *flows[: self.shares]], axis=0), strict=True))
-        self.total = sums[end]
-        return sums | {t: sums[x] + flow for t, x, flow in zip(others, from_, flows[self.shares :], strict=True)}
+        first = [*ends[:-1], *(max(x for x in ends if x < t) for t in others)]
+        widths = [b - a for a, b in zip(first, [*ends[1:], *others], strict=True)]
+        nodes = (np.array(first)[:, None] + np.array(widths)[:, None] * self.rule.nodes).ravel()
+        self.parts.append(Parts(n, self.rows_at(at, nodes), widths, [True] * shares + [False] * len(others)))
+        within = {t: (n + ends.index(x), n + shares + k) for k, (t, x) in enumerate(zip(others, first[shares:], strict=True))}
+        return within | {t: (n + ends.index(t), -1) for t in times if t in ends}
+
+    def sums(self, total: Array) -> tuple[Array, Array]:
+        """Work and loss of each part and a zero, (m + 1, 2), and the sums before each part and after all, from ``total``."""
+        if not self.parts:
+            return np.zeros((1, 2)), total[None]
+        columns = [np.array(x) for x in zip(*(row for p in self.parts for row in p.rows), strict=True)]
+        power = np.stack(powers(self.result_of(columns)), axis=1).reshape(self.count, -1, 2)
+        widths, counted = (
+            np.concatenate(x)[:, None] for x in ([p.widths for p in self.parts], [p.counted for p in self.parts])
+        )
+        flows = np.einsum("k,ikx->ix", self.rule.weights, power) * widths
+        return np.concatenate([flows, [[0.0, 0.0]]]), np.cumsum(np.concatenate([[total], flows * counted]), axis=0)
 
 
 def interval_flows(result: Result, k: Array) -> tuple[Array, Array]:
@@ -187,11 +230,13 @@ def _hermite(moved: Array, v0: Any, v1: Any, h: Array) -> tuple[Array, Array]:
 def interpolate(robot: Robot, first: State, last: State, times: Array) -> tuple[Array, Array]:
     """(q, v), one row per time, of the cubic between two states (t, q, v); coordinates after the robot's are plain numbers."""
     (t, q0, v0), (end, q1, v1), n, k = first, last, robot.nq, robot.nv
-    h, s = end - t, ((times - t) / (end - t))[:, None]
-    middle, _ = _hermite(np.concatenate([robot.difference(q0[:n], q1[:n]), q1[n:] - q0[n:]]), v0, v1, np.array(h))
-    v = v0 * (1 - s) * (1 - 2 * s) + middle * 4 * s * (1 - s) - v1 * s * (1 - 2 * s)
-    way = h * s * (v0 * (1 - s * (3 - s * 4 / 3) / 2) + middle * s * (2 - s * 4 / 3) - v1 * s * (1 / 2 - s * 2 / 3))
-    return np.hstack([robot.integrate(q0[:n], way[:, :k]), q0[n:] + way[:, k:]]), v
+    h, s = end - t, (times - t) / (end - t)
+    moved = np.concatenate([robot.difference(q0[:n], q1[:n]), q1[n:] - q0[n:]])
+    v = np.array([v0, (6 * moved / h - v0 - v1) / 4, v1])
+    rates = np.array([(1 - s) * (1 - 2 * s), 4 * s * (1 - s), s * (2 * s - 1)])
+    ways = np.array([s - s**2 * (3 / 2 - 2 / 3 * s), s**2 * (2 - 4 / 3 * s), s**2 * (2 / 3 * s - 1 / 2)]) * h
+    way = ways.T @ v
+    return np.hstack([robot.integrate(q0[:n], np.ascontiguousarray(way[:, :k])), q0[n:] + way[:, k:]]), rates.T @ v
 
 
 def _interpolate_forces(result: Result, f: Array, k: Array) -> Array:

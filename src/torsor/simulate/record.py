@@ -128,23 +128,35 @@ class Record:
 
 
 class GaussRecord(Record):
-    """Record some rows, with the sums of work and losses at their times, made while the forces of each step are known."""
+    """Record some rows, with work and losses summed while the forces of each step are known; ``idle`` if none does work."""
 
-    def __init__(self, sums: GaussSum):
+    def __init__(self, sums: GaussSum, idle: bool = False):
         super().__init__()
-        self.sums, self.within = sums, dict[float, Array]()
+        self.sums, self.idle, self.total = sums, idle, np.zeros(2)
+        self.within = dict[float, tuple[int, int]]()
+        self.waiting: list[tuple[tuple[Any, ...], int, int]] = []  #: rows, the parts before them, and one to add
 
     def sum_flows(self, at: Any, start: float, end: float, times: Sequence[float]) -> None:
-        self.within = self.sums.over(at, start, end, times)
+        if self.sums.count >= BLOCK:
+            self._pack()
+        self.within = {} if self.idle else self.sums.over(at, start, end, times)
 
     def add(self, *row: Any, kept: bool = True) -> None:
         if kept:
-            super().add(*row, *self.within.get(row[0], self.sums.total).tolist())
+            self.waiting.append((row, *self.within.get(row[0], (self.sums.count, -1))))
+            self.latest = row[0]
 
     def columns(self) -> list[Array]:
         *columns, work, lost = super().columns()
         self.flows = {"work": work, "lost": lost}
         return columns
+
+    def _pack(self) -> None:
+        flows, sums = self.sums.sums(self.total)
+        rows = [(*row, *(sums[k] + flows[other])) for row, k, other in self.waiting]
+        blocks = [*self.blocks, [np.array(column) for column in zip(*rows, strict=True)]] if rows else self.blocks
+        # no call between these: Ctrl-C finds each row once
+        self.blocks, self.total, self.sums.parts, self.waiting, self.within = blocks, sums[-1], [], [], {}
 
 
 class SummingRecord(Record):

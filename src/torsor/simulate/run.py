@@ -23,7 +23,7 @@ from torsor.simulate.bristles import bristle_rows
 from torsor.simulate.compiled_run import constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
 from torsor.simulate.controllers import Control, HeldForces, Law, actuator_forces, control_of, limit_by_drives, wrench_laws
-from torsor.simulate.energy_flows import GaussSum
+from torsor.simulate.energy_flows import ADAPTIVE, FIXED, GaussSum
 from torsor.simulate.events import events_of
 from torsor.simulate.record import EachStep, GaussRecord, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
@@ -141,9 +141,9 @@ def simulate(
     part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info, tuple(laws))  # noqa: E731
     if integrator in METHODS:
         working = control is not None or laws or drives or actuators or springs is not None or constraints or robot.forces
-        run.record = GaussRecord(GaussSum(run.rows_at, part, idle=not (working or any(losses))))
+        run.record = GaussRecord(GaussSum(ADAPTIVE, run.rows_at, part), idle=not (working or any(losses)))
     elif info["period"] is not None and not info["held"]:  # forces that jump at ticks and vary between them
-        run.record = GaussRecord(GaussSum(run.rows_at, part, shares=1))
+        run.record = GaussRecord(GaussSum(FIXED, run.rows_at, part))
     elif run.modes or every > 1:  # not all rows that are summed are recorded
         run.record = SummingRecord(part)
     try:
