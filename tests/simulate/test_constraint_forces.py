@@ -37,7 +37,8 @@ def test_foot_held_at_a_point_pulls_once_the_lift_exceeds_the_weight(integrator)
     first = run.t[run.t > MASS * G / LIFT][0]
     force = MASS * G - LIFT * first
     assert run.notes == (
-        f"constraint 'left' pulls from t = {first:.4g} s ({force:.3g} N along the normal): a foot on the ground would lift off",
+        f"constraint 'left' pulls at t = {first:.4g} s for the first time ({force:.3g} N along the normal): "
+        "a foot on the ground would lift off",
     )
     assert run.notes[0].partition(": a foot")[0] in repr(run)
 

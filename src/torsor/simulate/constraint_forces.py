@@ -52,7 +52,7 @@ def notes_on_pulling(result: Result) -> list[str]:
         if len(pulls):
             k = pulls[0]
             notes.append(
-                f"constraint {c.name!r} pulls from t = {result.t[k]:.4g} s ({force[k]:.3g} N along the normal): a foot on the "
-                "ground would lift off"
+                f"constraint {c.name!r} pulls at t = {result.t[k]:.4g} s for the first time ({force[k]:.3g} N along the normal): "
+                "a foot on the ground would lift off"
             )
     return notes
