@@ -117,6 +117,17 @@ def test_event_at_the_time_of_strikes_is_listed_once_with_them(integrator, termi
     assert (run.t[-1] == run.events[0].t) == terminal
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_terminal_event_at_the_time_of_strikes_ends_after_the_impact(integrator):
+    """The time 1 s is a grid time; q is at the stops there to rounding, above or below."""
+    for dt, stops in product((1e-2, 2e-2, 5e-3, 0.1), [(1.0, 0.6), (0.7, 0.3), (0.9, 0.1)]):
+        end = Event(lambda t, q, v: t - 1, terminal=True, name="end")
+        robot = series((1, 2), (FAR, FAR), stops)
+        run = robot.simulate([0, 0], stops, 1.5, limits=1.0, events=end, dt=dt, integrator=integrator)
+        assert [e.name for e in run.events] == ["x0: upper stop", "x1: upper stop", "end"]
+        np.testing.assert_allclose(run.v[-1], [-x for x in stops], rtol=1e-12)
+
+
 def test_strikes_beside_a_joint_held_by_friction_keep_their_restitution():
     """A third body rests by dry friction on the ground, under a force: it stays at rest, the others return."""
     build = ts.Builder("rails").link("ground").link("a", mass=1.0).link("b", mass=2.0).link("c", mass=1.0)

@@ -50,9 +50,9 @@ def notes_on_pulling(result: Result) -> list[str]:
         force = result.multipliers[:, rows] @ np.array(side, float)
         pulls = np.flatnonzero(force < -ROUNDING * np.abs(result.multipliers[:, rows]).max())
         if len(pulls):
-            k = pulls[0]
+            t, size = result.t[pulls[0]], force[pulls[0]]
             notes.append(
-                f"constraint {c.name!r} pulls at t = {result.t[k]:.4g} s for the first time ({force[k]:.3g} N along the normal): "
-                "a foot on the ground would lift off"
+                f"constraint {c.name!r} pulls at t = {t:.4g} s for the first time ({size:.3g} N along the normal): a foot on the "
+                "ground would lift off"
             )
     return notes

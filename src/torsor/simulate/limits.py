@@ -18,8 +18,8 @@ Array: TypeAlias = np.ndarray
 
 #: bounces shorter than this [s] are dropped: the joint rests on its stop.  Under an acceleration a this loses m (a SHORTEST)²/8
 SHORTEST = 1e-8
-#: a strike at this share of the speed of another one less than SHORTEST before it is the end of a series that has no end: the
-#: joint comes to rest, at the cost of SLOW² of the energy.  A stop that returns all of the energy has no such series
+#: coupled joints may strike their stops infinitely often in a finite time.  A strike at less than this share of the fastest of
+#: a series, in which one follows the other within SHORTEST, brings the joint to rest and loses SLOW² of the energy; if e < 1
 SLOW = 1e-8
 #: rounding of a position of 1 rad or 1 m in one step; of a state within a step it is larger by the weights of DOP853's
 #: interpolation, which cancel

@@ -85,7 +85,12 @@ def first_crossings(run: Run, guards: list[Guard], interval: StepInterval) -> tu
 
 
 def follow(run: Run, found: list[Crossing]) -> None:
-    """The consequences of all crossings at one time: impacts first, users' events last, with the state after the impacts."""
+    """The consequences of all crossings at one time: impacts first, users' events last, with the state after the impacts.
+
+    A joint that is at its stop to rounding strikes it now, also if its own crossing would be found a rounding error later.
+    """
+    if not any(c.guard.follow is apply_impacts for c in found):
+        apply_impacts_of_pressed_joints(run)
     for kind in (apply_impacts, bring_to_rest, release, list_events):
         if causes := [c.guard.cause for c in found if c.guard.follow is kind]:
             kind(run, causes)
