@@ -52,7 +52,7 @@ def notes_on_pulling(result: Result) -> list[str]:
         if len(pulls):
             t, size = result.t[pulls[0]], force[pulls[0]]
             notes.append(
-                f"constraint {c.name!r} pulls at t = {t:.4g} s for the first time ({size:.3g} N along the normal): a foot on the "
-                "ground would lift off"
+                f"constraint {c.name!r} pulls at t = {t:.4g} s for the first time ({size:.3g} N along the normal): "
+                "a foot on the ground would lift off"
             )
     return notes

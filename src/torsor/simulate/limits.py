@@ -112,13 +112,13 @@ def snap_to_stops(stops: list[Stop], q: Array) -> Array:
 
 
 def stops_reached(stops: list[Stop], q: Array, v: Array, steps: int) -> list[Stop]:
-    """The stops that joints are at, to the rounding of so many steps, and do not leave; joints at rest are included.
+    """The stops that joints are at, to the rounding of so many steps, or beyond, and do not leave; also joints at rest.
 
     Strikes at times that are equal to rounding are one impact.  All others follow each other, and differ: the first strike
     changes the velocity of the second.
     """
     slack = ROUNDING * (steps + WITHIN)
-    return [s for s in stops if s.side * v[s.v] <= 0 and abs(q[s.q] - s.bound) <= slack * (1 + abs(s.bound))]
+    return [s for s in stops if s.side * v[s.v] <= 0 and s.side * (q[s.q] - s.bound) <= slack * (1 + abs(s.bound))]
 
 
 def impact_velocities(system: System, stops: list[Stop], q: Array, v: Array, t: float = 0.0) -> Array:

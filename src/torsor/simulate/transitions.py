@@ -207,15 +207,10 @@ def _ends_a_series(run: Run, stop: limits.Stop) -> bool:
 
 def apply_impacts_of_pressed_joints(run: Run) -> bool:
     """Impacts of joints that are at a stop and move into it, at the start or after another impact; True if there are any."""
-    beyond = [s for s in run.stops if s.gap(run.t, run.q, run.v) < 0]
-    near = limits.stops_reached(run.stops, run.q, run.v, run.steps)
-    if into := [s for s in run.stops if (s in beyond or s in near) and s.rate(run.t, run.q, run.v) < 0]:
-        apply_impacts(run, into)
-    elif beyond:
-        run.q = run.q.copy()
-        for stop in beyond:
-            run.q[stop.q] = stop.bound
-    return bool(beyond or into)
+    pressed = any(run.v[s.v] for s in limits.stops_reached(run.stops, run.q, run.v, run.steps))
+    if pressed:
+        apply_impacts(run, [])
+    return pressed
 
 
 def _occurrence(run: Run, name: str) -> Occurrence:
