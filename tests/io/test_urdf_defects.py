@@ -7,6 +7,7 @@ import pinocchio as pin
 import pytest
 
 import torsor as ts
+from torsor.io.shared import document
 
 INERTIAL = '<inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
@@ -288,3 +289,14 @@ def test_doctype_behind_an_invalid_declaration_is_refused(first):
     for text in (pendulum(first=first + "<!DOCTYPE r>"), pendulum(first="<!DOCTYPE r>" + first)):
         with pytest.raises(ts.FileError, match=r"declares a DOCTYPE|not well-formed"):
             ts.load(text)
+
+
+def test_many_defects_parse_the_text_once_more_only(monkeypatch):
+    """The line of each unreadable shape would take a pass over the whole file: quadratic time."""
+    calls = []
+    plain = document.start_tags
+    monkeypatch.setattr(document, "start_tags", lambda *x: calls.append(1) or plain(*x))
+    first = '<?xml version="0.0"?>' * 300
+    with pytest.warns(ts.ModelWarning, match=r"link 'rod' \(300 times\)"):
+        ts.load(pendulum(look="<visual/>" * 300, first=first))
+    assert len(calls) == 1

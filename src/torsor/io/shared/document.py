@@ -14,8 +14,9 @@ from lxml.etree import _Element as Element
 from torsor.errors import ArgumentError, FileError
 from torsor.io.shared.decimals import notes_on_tiny_numbers, parse_numbers
 from torsor.io.shared.notes import Notes
-from torsor.io.shared.start_tags import start_tags, undeclared_prefixes, without_spans, wrong_declarations
+from torsor.io.shared.start_tags import start_tags, undeclared_prefixes, without_declarations, wrong_declarations
 from torsor.support.files import LARGEST, is_markup, label, read_bytes
+from torsor.support.locks import cached_property
 
 Source = str | os.PathLike[str] | bytes
 
@@ -79,9 +80,11 @@ class Document:
 
     def line(self, element: Element) -> int:
         """The line where an element starts; the text is parsed once more for it, so only for errors."""
-        before = next(n for n, e in enumerate(self.root.iter()) if e is element)
-        lines = self.lines
-        return lines[before] if before < len(lines) else element.sourceline or 0  # if expat refuses text that lxml accepted
+        return self._line_of.get(element) or element.sourceline or 0  # if expat refuses text that lxml accepted
+
+    @cached_property
+    def _line_of(self) -> dict[Element, int]:
+        return dict(zip(self.root.iter(), self.lines, strict=False))
 
     @property
     def lines(self) -> list[int]:
@@ -126,11 +129,11 @@ class Document:
     def only_child(self, element: Element, name: str) -> Element | None:
         """The only child of that name, or None.  Of several the first counts if the document is tolerant, else an error."""
         found = [child for child in element if self.tag(child) == name]
+        first = etree.tostring(found[0], with_tail=False) if len(found) > 1 else b""
         for other in found[1:]:
             if not self.tolerant:
                 raise self.fail(other, f"is the second <{name}> of this <{self.tag(element)}>; only one is allowed")
-            first, second = (etree.tostring(e, with_tail=False) for e in (found[0], other))
-            differs = "" if first == second else ", although it differs"
+            differs = "" if etree.tostring(other, with_tail=False) == first else ", although it differs"
             if other not in self.defective:
                 sentence = f"second <{name}> of one <{self.tag(element)}> ignored{differs}"
                 self.tolerate(other, sentence, self.owner(other), TWICE)
@@ -245,9 +248,8 @@ def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        wrong_places = wrong_declarations(data) if tolerant else []
-        if wrong_places:
-            return _parse(without_spans(data, wrong_places).decode("utf-8"), file, deep, tolerant)
+        if tolerant and wrong_declarations(data):
+            return _parse(without_declarations(data).decode("utf-8"), file, deep, tolerant)
         undeclared = undeclared_prefixes(data) if tolerant else ()
         if 0 < len(undeclared) <= _TOLERATED:
             return _parse(_declare(undeclared, data).decode("utf-8"), file, deep, False)

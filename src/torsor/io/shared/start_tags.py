@@ -63,11 +63,13 @@ def wrong_declarations(data: bytes) -> list[tuple[int, int]]:
     return found
 
 
-def without_spans(data: bytes, spans: list[tuple[int, int]]) -> bytes:
-    """The bytes with blanks in these places: lines and positions stay the same."""
-    for start, end in spans:
-        data = data[:start] + re.sub(rb"[^\r\n]", b" ", data[start:end]) + data[end:]
-    return data
+def without_declarations(data: bytes) -> bytes:
+    """The document with blanks in place of invalid XML declarations: lines and positions stay the same."""
+    parts, at = list[bytes](), 0
+    for start, end in wrong_declarations(data):
+        parts += data[at:start], re.sub(rb"[^\r\n]", b" ", data[start:end])
+        at = end
+    return b"".join((*parts, data[at:]))
 
 
 def with_declaration(data: bytes) -> bytes:
@@ -76,12 +78,13 @@ def with_declaration(data: bytes) -> bytes:
     >>> with_declaration(b'\\n<?xml version="0.0" encoding="ascii"?>\\n<a/>')
     b'<?xml version="1.0" encoding="ascii"?>\\n\\n<a/>'
     """
-    encoding, first = _declared_encoding(data), len(_BOM) if data.startswith(_BOM) else 0
-    for start, end in reversed(wrong_declarations(data)):
-        data = data[:start] + data[end:]
+    wrong, encoding = wrong_declarations(data), _declared_encoding(data)
+    ends = [len(_BOM) if data.startswith(_BOM) else 0, *(end for _, end in wrong)]
+    starts = [*(start for start, _ in wrong), len(data)]
+    rest = b"".join(data[end:start] for end, start in zip(ends, starts, strict=True))
     declared = f' encoding="{encoding}"' if encoding else ""
-    made = b"" if _DECLARATION.match(data, first) else f'<?xml version="1.0"{declared}?>'.encode()
-    return data[:first] + made + data[first:]
+    made = b"" if _DECLARATION.match(rest) else f'<?xml version="1.0"{declared}?>'.encode()
+    return data[: ends[0]] + made + rest
 
 
 def _declared_encoding(data: bytes) -> str | None:
@@ -93,7 +96,7 @@ def _declared_encoding(data: bytes) -> str | None:
 def _walker(data: bytes, encoding: str | None = None) -> tuple[Any, bytes]:
     """(parser, the bytes for it): expat does not accept invalid XML declarations."""
     encoding = encoding or _declared_encoding(data)
-    return expat.ParserCreate(encoding), without_spans(data, wrong_declarations(data))
+    return expat.ParserCreate(encoding), without_declarations(data)
 
 
 def undeclared_prefixes(data: bytes) -> tuple[str, ...]:
