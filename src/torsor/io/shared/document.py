@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -76,7 +77,8 @@ class Document:
     def wrong_declarations(self) -> list[int]:
         """The lines of XML declarations that are not at the start, or not of XML 1.x."""
         data = self._text.encode("utf-8")
-        return [data.count(b"\n", 0, start) + 1 for start, _ in wrong_declarations(data)]
+        starts = [0, *(start for start, _ in wrong_declarations(data))]
+        return [n + 1 for n in accumulate(data.count(b"\n", a, b) for a, b in pairwise(starts))]
 
     def line(self, element: Element) -> int:
         """The line where an element starts; the text is parsed once more for it, so only for errors."""
