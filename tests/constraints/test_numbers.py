@@ -145,3 +145,21 @@ def test_kernels_in_memory_are_shared_and_do_not_grow_with_targets(ur5, held):
     other = ur5.constrained(C.point_at("tool0", (0.2, 0.3, 0.5)))
     assert other.solver.kernels is held.solver.kernels
     assert abs(other.residual(Q) - held.residual(Q)).max() > 0.1
+
+
+def test_threads_share_the_machine_code_of_bound_kernels(ur5):
+    """One state and batches of several targets at once, each with its own numbers."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    targets = np.random.default_rng(3).uniform(0.1, 0.5, size=(8, 3))
+    batch = Q + 0.1 * np.random.default_rng(4).normal(size=(50, 6))
+
+    def errors(x):
+        held = ur5.constrained(C.point_at("tool0", x))
+        return [held.residual(Q) for _ in range(20)][-1], [held.residual(batch) for _ in range(5)][-1]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(errors, targets))
+    for x, (one, many) in zip(targets, found, strict=True):
+        assert_close(one, ur5.pose(Q, "tool0")[:3, 3] - x, 1e-13, floor=1)
+        assert_close(many, ur5.poses(batch, ["tool0"])[:, 0, :3, 3] - x, 1e-13, floor=1)

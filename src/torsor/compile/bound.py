@@ -42,5 +42,6 @@ class BoundKernel(Kernel):
             names = ", ".join(a.name for a in self.inputs)
             raise ArgumentError(f"{self.name} takes {len(self.inputs)} arrays ({names}), {len(given)} given")
         found = self._whole.call_carefully(*given[: self._place], self._value, *given[self._place :], out=out)
+        self._work = self._whole._work  # lives as long as machine code may write there
         self.info.follow(self._whole.info)  # what the call has compiled
         return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.errors import ArgumentError, SingularError
+from torsor.mechanics.constraints.null_space import apply
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -40,15 +41,15 @@ def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tre
     floor = RANK * np.abs(At).max(axis=(-2, -1), initial=0)
     passive, driven = At[..., idle, :], At[..., ~idle, :]
     inverse, Z = _inverse_and_null_space(passive, floor)
-    lam = _apply(inverse, tree[..., idle])
-    left = np.abs(_apply(passive, lam) - tree[..., idle]).max(initial=0)
+    lam = apply(inverse, tree[..., idle])
+    left = np.abs(apply(passive, lam) - tree[..., idle]).max(initial=0)
     if left > 1e-8 * np.abs(tree).max(initial=0):
         raise SingularError(
             f"joints {', '.join(actuated)} cannot produce this motion: {left:.3g} N·m or N are missing at the other joints"
         )
-    wanted = tree[..., ~idle] - _apply(driven, lam)
-    lam = lam + _apply(Z, _apply(_inverse_and_null_space(driven @ Z, floor)[0], wanted))
-    tau = tree - _apply(At, lam)
+    wanted = tree[..., ~idle] - apply(driven, lam)
+    lam = lam + apply(Z, apply(_inverse_and_null_space(driven @ Z, floor)[0], wanted))
+    tau = tree - apply(At, lam)
     tau[..., idle] = 0.0
     return tau
 
@@ -65,7 +66,3 @@ def _inverse_and_null_space(B: np.ndarray, floor: np.ndarray) -> tuple[np.ndarra
     used = np.concatenate([kept, np.zeros((*s.shape[:-1], n - k), bool)], axis=-1)
     V = np.swapaxes(Vt, -1, -2)
     return (V[..., :k] * share[..., None, :]) @ np.swapaxes(U[..., :, :k], -1, -2), V * ~used[..., None, :]
-
-
-def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (A @ x[..., None])[..., 0]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.mechanics.constraints.frames import between_frames
+from torsor.mechanics.constraints.null_space import apply
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
@@ -27,8 +28,8 @@ def wrench_of_multipliers(
     system: ConstrainedRobot, q: ArrayLike, lam: np.ndarray, frame: str, rows: str, time: Any
 ) -> np.ndarray:
     """F = Gλ, ``(..., 6)``, or its force or moment, ``(..., 3)``, if the other part is zero."""
-    F = _apply(wrenches_of_rows(system, q, frame, rows, time), lam)
-    rest = _without(F, rows)
+    F = apply(wrenches_of_rows(system, q, frame, rows, time), lam)
+    rest = np.delete(F, PARTS[rows], axis=-1)  # the part that is not returned
     if np.abs(rest).max(initial=0) > ROUNDING * np.abs(F).max(initial=0):
         pure, other = ("force", "moment") if rows == "linear" else ("moment", "force")
         raise ArgumentError(
@@ -45,8 +46,8 @@ def multipliers_of_wrench(
     G = wrenches_of_rows(system, q, frame, rows, time)
     F = np.zeros((*wrench.shape[:-1], 6))
     F[..., PARTS[rows]] = wrench
-    lam = _apply(np.linalg.pinv(G, rcond=RANK), F)
-    rest = F - _apply(G, lam)
+    lam = apply(np.linalg.pinv(G, rcond=RANK), F)
+    rest = F - apply(G, lam)
     if not nearest and np.abs(rest).max(initial=0) > ROUNDING * np.abs(F).max(initial=0):
         worst = rest.reshape(-1, 6)[np.argmax(np.abs(rest).max(axis=-1))]
         raise ArgumentError(
@@ -67,7 +68,7 @@ def wrenches_of_rows(system: ConstrainedRobot, q: ArrayLike, frame: str, rows: s
     if joint:
         J, A, names = J[..., PARTS[rows], :], A[..., joint, :], [system.rows[k] for k in joint]
         G[..., PARTS[rows], joint] = _solve_for_wrenches(J, A, frame, names)
-    if not G.any():
+    if not G.any() and all(G.shape[:-2]):
         raise ArgumentError(
             f"the constraint forces are not those of a wrench at {frame!r}: no constraint acts on its link; constraints are "
             + ", ".join(c.name for c in system.constraints)
@@ -91,12 +92,3 @@ def _solve_for_wrenches(J: np.ndarray, A: np.ndarray, frame: str, names: list[st
             f"the constraint forces are not those of a wrench at {frame!r}: a residual of {rest:.3g} N·m or N remains for λ = 1"
         )
     return F
-
-
-def _without(F: np.ndarray, rows: str) -> np.ndarray:
-    """The other part of a wrench."""
-    return np.delete(F, PARTS[rows], axis=-1)
-
-
-def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (A @ x[..., None])[..., 0]

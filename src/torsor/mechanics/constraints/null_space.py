@@ -127,13 +127,14 @@ def solve_with_rank(w: Whitened, f: np.ndarray, g: np.ndarray, rank: np.ndarray)
         at = rank == r
         U, s, Vt = w.U[at][..., :, :r], w.s[at][..., :r], w.Vt[at]
         V, K = np.swapaxes(Vt[..., :r, :], -1, -2), np.swapaxes(Vt[..., r:, :], -1, -2)
-        x0 = _apply(V, _apply(np.swapaxes(U, -1, -2), g[at] / w.length[at]) / s)
-        y = _apply(np.swapaxes(K, -1, -2), free[at] - x0)  # F&O 22
-        white = _apply(K, y) + x0  # x = K y + x₀
+        x0 = apply(V, apply(np.swapaxes(U, -1, -2), g[at] / w.length[at]) / s)
+        y = apply(np.swapaxes(K, -1, -2), free[at] - x0)  # F&O 22
+        white = apply(K, y) + x0  # x = K y + x₀
         x[at] = np.linalg.solve(np.swapaxes(w.C[at], -1, -2), white[..., None])[..., 0]
-        lam[at] = _apply(U, _apply(np.swapaxes(V, -1, -2), white - free[at]) / s) / w.length[at]
+        lam[at] = apply(U, apply(np.swapaxes(V, -1, -2), white - free[at]) / s) / w.length[at]
     return x, lam
 
 
-def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+def apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x of a batch, ``(..., m)``."""
     return (A @ x[..., None])[..., 0]

@@ -69,7 +69,7 @@ class Solver:
             with self._lock:
                 if self._independent is None:
                     known = tuple(self.kernels.remember("independent rows", self._rows))
-                    self._independent = self._rows(known) if len(self._numbers) else known
+                    self._independent = known if not len(self._numbers) else self._rows(known)
         return self._independent
 
     def kernel(self, name: str, *words: Any, inputs: Inputs = NO_INPUTS, derivative: tuple[str, ...] = ()) -> Kernel:
