@@ -54,7 +54,11 @@ def values(held):
     return q, held.residual(q, **clock), held.drift(q, v, **clock), *both[0], *both[1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+#: kinds of the fast suite; all at night
+FEW = ("fixed_pose", "point_on_plane", "rolling")
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind in FEW else pytest.mark.night) for kind in KINDS])
 def test_twenty_targets_leave_the_cache_as_one_does(ur5, kind, tmp_path, monkeypatch):
     monkeypatch.setenv("TORSOR_CACHE", str(tmp_path))
     robot = ts.Robot(ur5.description)  # without kernels in memory

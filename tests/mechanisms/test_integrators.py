@@ -12,7 +12,8 @@ from torsor.simulate.adaptive import METHODS
 
 #: error of the energy against the largest kinetic energy after 20 steps of 2 ms; adaptive methods at a tolerance of 1e-8
 ENERGY = {"euler": 0.1, "semi_implicit": 0.1, "rk4": 1e-7, "midpoint": 1e-3, "variational": 1e-3} | dict.fromkeys(METHODS, 1e-5)
-HEAVY = {"stewart_platform": pytest.mark.night}
+#: compiling them takes longest; the delta robot of the fast suite passes a singular position below
+HEAVY = dict.fromkeys(("delta_robot", "stewart_platform"), pytest.mark.night)
 
 
 def energy_error(run):
