@@ -47,15 +47,22 @@ class ArticulatedBodies(NamedTuple):
     D: Mapping[int, Factors]
 
 
-def articulated_bodies(model: Model, X: Sequence[Transform], S: Sequence[Subspace]) -> ArticulatedBodies:
-    """The articulated-body inertias, from the tips to the base: I^A_j = I_j + Σ Xᵀ (I^A − U D⁻¹ Uᵀ) X (F&O 11–12)."""
+def articulated_bodies(
+    model: Model, X: Sequence[Transform], S: Sequence[Subspace], free: Scalars | None = None
+) -> ArticulatedBodies:
+    """The articulated-body inertias, from the tips to the base: I^A_j = I_j + Σ Xᵀ (I^A − U D⁻¹ Uᵀ) X (F&O 11–12).
+
+    Joints are rigid where ``free`` (nv) is 0; it is 1 elsewhere.
+    """
     check_inertia(model)
+    flags = None if free is None else model.rates(free)
     IA = [ArticulatedInertia.of(I) for I in model.inertia]
     drive, spin = rotors.apparent_inertia(model), rotors.reflected_inertia(model)
     U, D, least = {}, {}, least_pivots(model)
     for i, j in model.inward():
         moment = rotors.spin_in_child(spin, i, j, X[i])  # MR 8.110
-        U[i], D[i], Ia = articulate(IA[i], S[i], drive[i], moment, model.joint_names[i], least[i])  # F&O 12
+        own = None if flags is None else flags[i]
+        U[i], D[i], Ia = articulate(IA[i], S[i], drive[i], moment, model.joint_names[i], least[i], own)  # F&O 12
         IA[j] = IA[j] + X[i].T @ Ia  # F&O 12
     return ArticulatedBodies(X, S, U, D)
 
@@ -79,8 +86,15 @@ def innovations(
 
 def accelerations(model: Model, bodies: ArticulatedBodies, u: Mapping[int, Scalars] | Sequence[Scalars]) -> list[Scalar]:
     """The joint accelerations (nv) of u = D⁻¹ε, from the base to the tips (F&O 14)."""
+    return model.gather_forces(accelerations_of_bodies(model, bodies, u)[1])
+
+
+def accelerations_of_bodies(
+    model: Model, bodies: ArticulatedBodies, u: Mapping[int, Scalars] | Sequence[Scalars]
+) -> tuple[dict[int, Motion], dict[int, Vector]]:
+    """The acceleration of each body due to the forces, and those of its joint."""
     X, S, U, D = bodies
-    A, a = {0: Motion.zero()}, {}  # A: acceleration of each body due to the forces
+    A, a = {0: Motion.zero()}, {}
     for i, j in model.outward():
         A[i], a[i] = accelerate(X[i] @ A[j], S[i], U[i], D[i], u[i])  # F&O 14
-    return model.gather_forces(a)
+    return A, a

@@ -10,6 +10,7 @@ from torsor import algorithms as alg
 from torsor.algorithms import steps
 from torsor.algorithms.configuration import bracket
 from torsor.algorithms.friction import friction_force
+from torsor.algorithms.hybrid import free_by_factors
 from torsor.kernels.dynamics_derivatives import forward_dynamics, rnea_derivatives_by_forward_mode, step
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import PART, Quantity, Table
@@ -86,13 +87,19 @@ QUANTITIES = Table(
         "hybrid_acceleration": Quantity(
             HYBRID,
             alg.hybrid_acceleration,
+            alternatives=(partial(alg.hybrid_acceleration, solve=free_by_factors),),
             joint_space=True,
             lossy=True,
             acceleration=True,
             under_loops=PRESCRIBED_FORWARD_DYNAMICS,
         ),
         "hybrid_force": Quantity(
-            HYBRID, alg.hybrid_force, joint_space=True, lossy=True, under_loops=PRESCRIBED_FORWARD_DYNAMICS
+            HYBRID,
+            alg.hybrid_force,
+            alternatives=(partial(alg.hybrid_force, solve=free_by_factors),),
+            joint_space=True,
+            lossy=True,
+            under_loops=PRESCRIBED_FORWARD_DYNAMICS,
         ),
         "mass_matrix": Quantity(("q",), alg.crba, joint_space=True, empty=(0, 0)),
         "mass_matrix_inverse": Quantity(

@@ -7,7 +7,7 @@ from typing import NamedTuple, overload
 
 from torsor.scalar import Scalar, Scalars, is_zero
 from torsor.spatial.inertia import Inertia
-from torsor.spatial.linear import Factors, factor, plus_diagonal, solve
+from torsor.spatial.linear import Factors, factor, factor_free, plus_diagonal, solve
 from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import Force, Forces, Motion, Subspace
 from torsor.spatial.vector import Mat, Sym, Vec
@@ -37,13 +37,14 @@ class ArticulatedInertia(NamedTuple):
             return Forces(self @ column for column in A)
         return Force(self.I @ A.w + self.H @ A.v, self.H.T @ A.w + self.M @ A.v)
 
-    def past_joint(self, S: Subspace, U: Forces, D: Factors, drive: Scalars = ()) -> ArticulatedInertia:
+    def past_joint(self, S: Subspace, U: Forces, D: Factors, drive: Scalars = (), rigid: bool = False) -> ArticulatedInertia:
         """I^a = I^A − U D⁻¹ Uᵀ, the inertia of the body transmitted to its parent through a joint S (F&O 12).
 
-        Without an inertia of the ``drive``, I^a S = 0.  Where a column of S is a coordinate axis, that row of I^a is zero in
-        exact arithmetic, and zero here: it is not computed, and products with it are omitted.
+        Without an inertia of the ``drive``, and unless the joint may be ``rigid``, I^a S = 0.  Where a column of S is a
+        coordinate axis, that row of I^a is zero in exact arithmetic, and zero here: it is not computed, and products with it
+        are omitted.
         """
-        free = S if all(map(is_zero, drive)) else ()
+        free = S if all(map(is_zero, drive)) and not rigid else ()
         gone = {axis for axis in map(_coordinate, free) if axis is not None}
         u, w = [[*f.m, *f.f] for f in U], [[*f.m, *f.f] for f in solve(D, U)]
         full = [[*self.I.rows[i], *self.H[i]] for i in range(3)] + [[0, 0, 0, *self.M.rows[i]] for i in range(3)]
@@ -87,15 +88,18 @@ def articulate(
     moment: Force | None = None,
     name: str = "",
     least: Sequence[float] = (),
+    free: Scalars | None = None,
 ) -> tuple[Forces, Factors, ArticulatedInertia]:
     """U = I^A S, D = SᵀU + drive, and I^a = I^A − U D⁻¹ Uᵀ past the joint; ``moment`` is its rotor's on the parent (F&O 12).
 
-    ``least`` are the rounding errors of the pivots of D where they may vanish.
+    ``least`` are the rounding errors of the pivots of D where they may vanish.  D⁻¹ leaves out the degrees of freedom for which
+    ``free`` is 0; all are free by default, and then I^a S = 0.
     """
     U = IA @ S
-    D = factor(plus_diagonal(S.T @ U, drive), [name] * len(S), least=least)
+    D, names = plus_diagonal(S.T @ U, drive), [name] * len(S)
+    factors = factor(D, names, least=least) if free is None else factor_free(D, free, names, least)
     U = U if moment is None else Forces([U[0] + moment])
-    return U, D, IA.past_joint(S, U, D, drive)  # F&O 12
+    return U, factors, IA.past_joint(S, U, factors, drive, free is not None)  # F&O 12
 
 
 def innovate(p: Force, S: Subspace, U: Forces, D: Factors, tau: Scalars) -> tuple[Vector, list[Scalar], Force]:

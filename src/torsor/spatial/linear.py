@@ -72,6 +72,14 @@ def _zero_if_small(pivot: Any, limit: float) -> Scalar:
     return where(abs(pivot) <= limit, 0, pivot)
 
 
+def factor_free(A: Sequence[Scalars], free: Scalars, names: Sequence[str] = (), least: Sequence[float] = ()) -> Factors:
+    """L and F/D of F A F + 1 − F with F = diag(free), 1 or 0: a solution is zero in the rows that are not free."""
+    n = range(len(A))
+    rows = [[free[i] * A[i][j] * free[j] if i != j else free[i] * A[i][i] + (1 - free[i]) for j in n] for i in n]
+    L, inverse = factor(rows, names, least=least)
+    return L, [f * d for f, d in zip(free, inverse, strict=True)]
+
+
 def factor_with_error_bounds(A: Sequence[Scalars], names: Sequence[str] = (), singular: str = MASSLESS) -> Factors:
     """:func:`factor` of a positive semidefinite matrix: a pivot within its error bound is zero, also while it is recorded.
 
