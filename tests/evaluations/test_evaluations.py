@@ -58,6 +58,8 @@ def inputs(robot: Robot, spec: str, n: int, seed: int = 5) -> list[np.ndarray]:
             made.append(rng.uniform(0.1, 0.5, size=n) - (10 if name == "height" else 0))  # the ground is below the robots
         elif name == "qdot":
             made.append(rng.normal(size=(n, robot.nq)))
+        elif name == "prescribed":  # flags
+            made.append(rng.integers(0, 2, size=(n, robot.nv)).astype(float))
         else:
             made.append(rng.normal(size=(n, 6 if name == "wrench" else robot.nv)))
     return made
@@ -73,7 +75,8 @@ def source(robot: Robot, spec: str, values: list, number=float) -> np.ndarray:
 
 def conditioning(robot: Robot, spec: str, values: list) -> float:
     """Factor for rounding errors: cond(M) where M is inverted, otherwise 1."""
-    if spec not in ("forward_dynamics", "mass_matrix_inverse", "mass_matrix_solve") and "asada" not in spec:
+    solved = ("forward_dynamics", "hybrid_acceleration", "hybrid_force", "mass_matrix_inverse", "mass_matrix_solve")
+    if spec not in solved and "asada" not in spec:
         return 1.0
     return float(np.linalg.cond(robot.mass_matrix(np.asarray(values[0]))))
 

@@ -238,6 +238,7 @@ class Differentiation(CompiledMechanism):
     def _linearize_motion(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, damping: bool = False, friction: bool | None = None
     ) -> Linearized:
+        """A, B of δ̇ = A δ + B δτ."""
         return Linearized(*self._kernel_for("_linearize_motion", damping, friction)(q, v, tau))
 
     @kernel_method_of(Linearized)
@@ -252,6 +253,7 @@ class Differentiation(CompiledMechanism):
         damping: bool = False,
         friction: bool | None = None,
     ) -> Linearized:
+        """A, B of δ⁺ = A δ + B δτ."""
         return Linearized(*self._kernel_for("_linearize_step", damping, friction, integrator=integrator)(q, v, tau, dt))
 
     def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel:
