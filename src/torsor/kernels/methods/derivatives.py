@@ -217,8 +217,8 @@ class Differentiation(CompiledMechanism):
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ, one step of dt [s] of a rollout; without dt, of the motion itself: δ̇ = A δ + B δτ.
 
-        δ = (δq, δv) (2 nv) is the deviation q ⊕ δq, v + δv.  A is ``(..., 2nv, 2nv)``, B ``(..., 2nv, nv)``; options as for
-        :meth:`step`.
+        δ = (δq, δv) (2 nv) is the deviation q ⊕ δq, v + δv.  A is ``(..., 2nv, 2nv)``, B ``(..., 2nv, nv)``.  dt is one
+        positive number for all states; options as for :meth:`step`.
 
         >>> import torsor as ts
         >>> A, B = ts.robots.two_link().linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], dt=1e-3)
