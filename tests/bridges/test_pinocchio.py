@@ -279,7 +279,7 @@ def test_ellipsoids_and_other_objects_are_refused(monkeypatch):
     with pytest.raises(ArgumentError, match=r"must be a pinocchio.Model, not str"):
         from_pinocchio("robot.urdf")
     monkeypatch.setitem(__import__("sys").modules, "pinocchio", None)
-    with pytest.raises(MissingExtra, match=r"torsor\[pinocchio\]"):
+    with pytest.raises(MissingExtra, match=r"\[pinocchio\]"):
         to_pinocchio(ts.robots.ur5())
 
 

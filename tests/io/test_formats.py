@@ -148,5 +148,5 @@ def test_load_without_xacro_or_robot_descriptions_names_the_extra(tmp_path, monk
         ("robot_descriptions", "descriptions", lambda: load("robot_descriptions:panda_description")),
     ):
         monkeypatch.setitem(modules, library, None)
-        with pytest.raises(MissingExtra, match=rf"torsor\[{extra}\]"):
+        with pytest.raises(MissingExtra, match=rf"\.\[{extra}\]"):
             call()

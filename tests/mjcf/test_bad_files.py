@@ -46,5 +46,5 @@ def test_mujoco_warnings_go_to_the_report_and_no_log_file_is_written(tmp_path, m
 
 def test_read_mjcf_without_mujoco_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(MissingExtra, match=r"reading MJCF needs mujoco-core.*torsor\[mujoco\]"):
+    with pytest.raises(MissingExtra, match=r"reading MJCF needs mujoco-core.*\[mujoco\]"):
         read_mjcf(mjcf(f"<worldbody>{BODY}</worldbody>"))

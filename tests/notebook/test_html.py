@@ -141,7 +141,7 @@ def shown_values():
         "newton_euler_table": arm.newton_euler_table(*state),
         "torque_ellipsoid": arm.torque_ellipsoid(state[0]),
         "audit": run.audit(),
-        "animate": run.animate(),
+        "poses": run.poses(),
         "rollout": arm.rollout(np.zeros((1000, 6)), np.zeros(6), dt=1e-3, steps=20),
         "simulate": run,
     }
@@ -206,7 +206,7 @@ def test_notebook_cells_have_html_pictures_latex_or_markdown(tmp_path, monkeypat
         "robot.simulate(robot.neutral(), [0.0] * 6, 0.1)",
         "robot.explain(robot.neutral(), [0.0] * 6, [1.0] * 6)",
         "run = robot.simulate(robot.neutral(), [0.0] * 6, 0.1); run.audit()",
-        "run.animate()",
+        "run.poses()",
         "run.replay('motion.html')",
         "robot.rollout([[0.0] * 6] * 10, [0.0] * 6, dt=1e-3, steps=10)",
         "viewer = robot.view(open=False); viewer",

@@ -92,7 +92,7 @@ def test_result_loaded_without_its_robot_has_energy_and_audit(tmp_path, run):
     np.testing.assert_array_equal(again.energy, run.energy)
     assert again.audit().worst == run.audit().worst  # energies and sums are in the file
     with pytest.raises(ArgumentError, match="robot=robot"):
-        again.animate()
+        again.poses()
 
 
 def test_load_result_refuses_pickled_objects(tmp_path):
@@ -132,16 +132,19 @@ def test_save_that_fails_keeps_the_old_file(tmp_path, run, monkeypatch):
 
 def test_parquet_without_library_names_the_extra(tmp_path, run, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"torsor\[tables\]"):
+    with pytest.raises(MissingExtra, match=r"\[tables\]"):
         run.save(tmp_path / "run.parquet")
 
 
-def test_result_at_interpolates_and_animate_samples_poses(arm, run):
+def test_result_at_interpolates_and_poses_are_evenly_spaced(arm, run):
     q, v = run.at(run.t[[3, 10]])
     np.testing.assert_allclose(q, run.q[[3, 10]], atol=1e-15)
     q, _ = run.at((run.t[3] + run.t[4]) / 2)
     np.testing.assert_allclose(q, (run.q[3] + run.q[4]) / 2, atol=1e-12)
-    film = run.animate(["tip"], fps=50)
+    film = run.poses(["tip"], fps=50)
+    for wrong in ({"fps": 0}, {"fps": np.nan}, {"speed": -1.0}, {"speed": "1"}):
+        with pytest.raises(ArgumentError, match="must be a positive number"):
+            run.poses(**wrong)
     assert film.poses["tip"].shape == (26, 4, 4)
     np.testing.assert_allclose(film.poses["tip"][-1], arm.pose(run.q[-1], "tip"), atol=1e-9)
     with pytest.raises(ArgumentError, match="outside the simulation"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torsor.simulate.events import Event, Occurrence
     from torsor.simulate.files import load_result
     from torsor.simulate.flexible_links import FlexibleResult, simulate_flexible
-    from torsor.simulate.result import Animation, Interrupted, Result, SimulationStopped
+    from torsor.simulate.result import Interrupted, Poses, Result, SimulationStopped
     from torsor.simulate.rollout_failures import Failure
     from torsor.simulate.rollout_files import load_rollout
     from torsor.simulate.rollout_gradient import RolloutGradient
@@ -40,7 +40,7 @@ _HOMES = {
     "rollout_gradient": ("RolloutGradient",),
     "flexible_links": ("FlexibleResult", "simulate_flexible"),
     "controller_functions": ("record_once",),
-    "result": ("Animation", "Interrupted", "Result", "SimulationStopped"),
+    "result": ("Interrupted", "Poses", "Result", "SimulationStopped"),
     "run": ("simulate",),
     "controllers": ("SampledController",),
     "axes": ("per_robot", "per_robot_and_step", "per_step"),
@@ -48,13 +48,13 @@ _HOMES = {
 }
 
 __all__ = [
-    "Animation",
     "Audit",
     "Event",
     "Failure",
     "FlexibleResult",
     "Interrupted",
     "Occurrence",
+    "Poses",
     "Result",
     "Rollout",
     "RolloutGradient",

@@ -32,7 +32,7 @@ def save(result: Result, path: str | PathLike[str]) -> None:
 
 
 def load_result(path: str | PathLike[str], robot: Robot | None = None) -> Result:
-    """Read a result back; with its ``robot``, it can be audited and animated again."""
+    """Read a result back; with its ``robot``, it can be audited and replayed again."""
     return read_groups(path, ("torsor_simulation", VERSION, "simulation"), lambda groups, meta: _result(groups, meta, robot))
 
 

@@ -53,21 +53,21 @@ class Interrupted(KeyboardInterrupt):
         return type(self), (str(self), self.result, self.time, self.step)
 
 
-class Animation(NamedTuple):
-    """For a viewer: times [s] and, by frame, the poses (T, 4, 4) in the world."""
+class Poses(NamedTuple):
+    """Times [s], evenly spaced, and, by frame, the poses (T, 4, 4) in the world, for a viewer of your own."""
 
     t: Array
     poses: dict[str, Array]
 
     def __repr__(self) -> str:
-        return f"<Animation: {count(len(self.t), 'image')} to {self.t[-1]:g} s, poses of {count(len(self.poses), 'frame')}>"
+        return f"<Poses: {count(len(self.t), 'image')} to {self.t[-1]:g} s, poses of {count(len(self.poses), 'frame')}>"
 
     def _repr_html_(self) -> str:
         from torsor.support.html import element, facts
 
         shown = [("images", str(len(self.t))), ("times", f"{self.t[0]:g} to {self.t[-1]:g} s")]
         shown += [("poses", f"({len(self.t)}, 4, 4) of each frame"), ("frames", ", ".join(self.poses))]
-        return element("div", element("p", element("b", "Animation")), facts(shown))
+        return element("div", element("p", element("b", "Poses")), facts(shown))
 
 
 @dataclass(eq=False)
@@ -185,13 +185,19 @@ class Result:
         q = robot.integrate(self.q[k], robot.difference(self.q[k], self.q[after]), s)
         return q, self.v[k] + (self.v[after] - self.v[k]) * s[..., None]
 
-    def animate(self, frames: Sequence[str] | None = None, *, fps: float = 30.0, speed: float = 1.0) -> Animation:
-        """Poses of the frames (by default every link) for a viewer that shows ``fps`` images per second."""
+    def poses(self, frames: Sequence[str] | None = None, *, fps: float = 30.0, speed: float = 1.0) -> Poses:
+        """Poses of the frames (by default every link) for a viewer of your own that shows ``fps`` images per second.
+
+        :meth:`replay` shows the motion in the browser.
+        """
         robot = self.require_robot()
+        for name, value in (("fps", fps), ("speed", speed)):
+            if not (isinstance(value, (int, float)) and 0 < value < np.inf):
+                raise ArgumentError(f"{name} must be a positive number, not {value!r}")
         count = max(1, int((self.t[-1] - self.t[0]) * fps / speed) + 1)
         times = np.minimum(self.t[0] + np.arange(count) * speed / fps, self.t[-1])
         q, _ = self.at(times)
-        return Animation(times, {f: robot.pose(q, f) for f in (robot.links if frames is None else frames)})
+        return Poses(times, {f: robot.pose(q, f) for f in (robot.links if frames is None else frames)})
 
     def plot(self, axes: Any = None) -> Any:
         """Positions, velocities, forces and energies over time; needs matplotlib.  Returns the axes."""
