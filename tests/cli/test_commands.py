@@ -414,7 +414,10 @@ def test_demo_writes_a_replay_page(torsor, monkeypatch):
 
 @pytest.mark.night
 def test_demo_prints_joint_torques(torsor):
-    assert "Joint torques along a 1 s motion" in torsor("demo").out
+    printed = torsor("demo").out
+    assert "Joint torques along a 1 s motion" in printed
+    assert "A fall of 3 s in 3000 Runge–Kutta steps" in printed
+    assert printed.endswith("replay page of the fall, 3 s\n")  # the same fall
 
 
 def test_convert_of_a_bundled_robot_writes_its_meshes_beside_the_file(torsor, tmp_path):

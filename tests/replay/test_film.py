@@ -181,3 +181,11 @@ print('"drawnAs":"mesh"' in text, '"notes":[]' in text)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True True"
+
+
+@pytest.mark.parametrize(("tau", "first"), [(None, "Position"), ([0.0, 1.0], "Joint torque")])
+def test_replay_of_an_unforced_motion_begins_with_curves_that_move(tau, first):
+    run = ts.robots.two_link().simulate([0.3, 0.2], [0.0, 0.0], 0.1, tau)
+    data = run.replay_data("auto", (), 30.0)
+    assert data.plots[0].title == first
+    assert sorted(plot.title for plot in data.plots) == ["Energy", "Joint torque", "Position", "Velocity"]

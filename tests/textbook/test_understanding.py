@@ -403,3 +403,13 @@ def test_plots_without_matplotlib_name_the_extra(monkeypatch):
         e.plot()
     with pytest.raises(ImportError):
         torque_ellipsoid(ts.robots.two_link(), [0, 1]).plot()
+
+
+def test_ellipsoid_names_its_directions_in_its_repr_and_when_it_cannot_be_drawn():
+    """A planar arm has no velocity along z: the length is infinite, the others are not 0."""
+    arm = ts.robots.two_link().mass_ellipsoid(np.radians([0, 90]), "tip")
+    assert repr(arm) == "<Ellipsoid of mass in (vx, vy, vz): inf along vz; 2 along vy; 1 along vx>"
+    with pytest.raises(ArgumentError, match=r"cannot be drawn: singular: .*; choose rows=\('vx', 'vy'\)$"):
+        arm.points()
+    turned = ts.robots.two_link().torque_ellipsoid([0.3, 0.5])
+    assert repr(turned) == "<Ellipsoid of torque in (joint1, joint2): 5.533 along (0.924, 0.383); 0.2223 along (-0.383, 0.924)>"

@@ -10,6 +10,9 @@ import numpy as np
 
 import torsor as ts
 
+#: duration of the fall, printed and shown in the replay page [s]
+FALL = 3.0
+
 
 def main() -> None:
     begun = time.perf_counter()
@@ -47,7 +50,7 @@ def matrices(robot: ts.Robot) -> None:
     print(f"\nForward dynamics of the torques of a random acceleration: off by {np.abs(back - a).max():.1e} rad/s²")
 
 
-def fall(robot: ts.Robot, duration: float = 1.0, dt: float = 1e-3) -> None:
+def fall(robot: ts.Robot, duration: float = FALL, dt: float = 1e-3) -> None:
     """From the zero configuration, without torques (MR Exercise 8.15), by the classical fourth-order Runge–Kutta method."""
     q, v, none = np.zeros(6), np.zeros(6), np.zeros(6)
 

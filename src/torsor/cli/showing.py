@@ -76,6 +76,10 @@ def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = Fal
     with contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
         shown.main()
     robot = torsor.robots.ur5()
-    fall = robot.simulate(robot.neutral(), [0.0] * robot.nv, 3.0)
+    fall = robot.simulate(robot.neutral(), [0.0] * robot.nv, shown.FALL)
     page = show_page(fall, replay, open)
-    emit(json, {"robot": robot.name, "replay": page, "seconds": fall.t[-1]}, f"wrote {page}: replay page of the fall")
+    emit(
+        json,
+        {"robot": robot.name, "replay": page, "seconds": fall.t[-1]},
+        f"wrote {page}: replay page of the fall, {fall.t[-1]:g} s",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
@@ -50,10 +51,10 @@ def count(n: int, thing: str) -> str:
 def vector(values: Sequence[float] | np.ndarray, most: int = 8) -> str:
     """Numbers in four digits, the first of many; those of the size of rounding errors as 0.
 
-    >>> vector([1.0, 2.34567]), vector(range(20), 3)
-    ('(1, 2.346)', '(0, 1, 2, … 20)')
+    >>> vector([1.0, 2.34567]), vector(range(20), 3), vector([float("inf"), 2.0])
+    ('(1, 2.346)', '(0, 1, 2, … 20)', '(inf, 2)')
     """
-    small = 1e-13 * max((abs(float(x)) for x in values), default=0.0)
+    small = 1e-13 * max((abs(float(x)) for x in values if math.isfinite(x)), default=0.0)
     shown = [f"{float(x) if abs(float(x)) > small else 0:.4g}" for x in values[:most]]
     return f"({', '.join(shown)}{f', … {len(values)}' if len(values) > most else ''})"
 

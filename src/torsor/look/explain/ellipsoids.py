@@ -83,6 +83,11 @@ class Ellipsoid:
         """Points of the surface, to draw: (count, 2) around an ellipse, (count, count, 3) over an ellipsoid."""
         if len(self.rows) not in (2, 3) or not np.isfinite(self.lengths).all():
             why = self.report or f"it has {len(self.rows)} axes ({', '.join(self.rows)}); choose two or three rows"
+            free = tuple(
+                row for row, part in zip(self.rows, self.axes[:, ~np.isfinite(self.lengths)], strict=True) if not part.any()
+            )
+            if len(free) > 1:  # every direction lost is along a coordinate
+                why += f"; choose rows={free}"
             raise ArgumentError(f"this {self.what} ellipsoid cannot be drawn: {why}")
         turn = np.linspace(0, 2 * np.pi, count)
         ball = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
@@ -129,7 +134,13 @@ class Ellipsoid:
         return of_ellipsoid(self)
 
     def __repr__(self) -> str:
-        return f"<Ellipsoid of {self.what} in ({', '.join(self.rows)}): semi-axes {vector(self.lengths)}; print() shows them>"
+        axes = "; ".join(f"{x:.4g} along {self._direction(k)}" for k, x in enumerate(self.lengths))
+        return f"<Ellipsoid of {self.what} in ({', '.join(self.rows)}): {axes}>"
+
+    def _direction(self, k: int) -> str:
+        """Axis k: the name of the coordinate that it is along, or its components."""
+        along = np.flatnonzero(np.abs(self.axes[:, k]) > SINGULAR)
+        return self.rows[along[0]] if len(along) == 1 else vector(self.axes[:, k].round(3) + 0.0)
 
     def __str__(self) -> str:
         return self.table()

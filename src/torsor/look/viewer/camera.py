@@ -16,6 +16,8 @@ Array = np.ndarray
 
 #: of the largest extent: a robot thinner than this is seen from the front
 FLAT = 0.25
+#: width / height of the narrowest window; a narrower one, or one that has no size yet, counts as this
+NARROWEST = 0.3
 
 
 class View(NamedTuple):
@@ -60,6 +62,11 @@ def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
     height = min(float((corners(scene, pictures[0]) @ up).min()), 0.0)  # the floor at the start
     floor = np.concatenate((up * height, to_quaternion(np.column_stack((x, y, up)))))
     return View(up, floor, target + 3.5 * radius * towards / np.linalg.norm(towards), target, radius)
+
+
+def position_in_window(view: View, aspect: float) -> Array:
+    """The camera position for a window of this width / height: farther away where it is narrow, as on a phone, by 1/aspect."""
+    return view.target + (view.position - view.target) / min(1.0, max(aspect, NARROWEST))
 
 
 def _up_direction(gravity: Array) -> Array:

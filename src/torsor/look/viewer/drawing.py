@@ -10,7 +10,7 @@ import numpy as np
 from torsor.look.scene import Scene
 from torsor.look.scene.triangles import sphere
 from torsor.look.viewer.bars import round_up_scale
-from torsor.look.viewer.camera import View
+from torsor.look.viewer.camera import View, position_in_window
 from torsor.look.viewer.state import OPEN_LOOP, DisplayedState
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class Drawing:
         camera = s.initial_camera
         camera.position, camera.look_at, camera.up = view.position, view.target, view.up
         camera.near, camera.far, camera.fov = 0.01 * r, 200 * r, 0.8
+        s.on_client_connect(lambda client: _fit_window(client, view))
         s.scene.world_axes.visible = False
         s.scene.configure_environment_map(None)  # a photograph of a square, sent to every page and slow to prepare
         s.scene.configure_default_lights(False)
@@ -148,3 +149,9 @@ class Drawing:
         if len(look.loop_ends):
             self._gaps.points = look.loop_ends.astype(np.float32)
             self._gaps.colors = np.array(GAP if look.closure_error > OPEN_LOOP else CLOSED, np.uint8)
+
+
+def _fit_window(client: viser.ClientHandle, view: View) -> None:
+    """Move the camera of a new page so that the robot fits into a narrow window."""
+    if client.camera.aspect < 1:
+        client.camera.position = position_in_window(view, client.camera.aspect)
