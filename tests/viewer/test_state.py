@@ -289,13 +289,16 @@ def test_session_closes_the_loops_of_a_named_configuration():
 def test_camera_is_farther_away_in_a_narrow_window():
     """A sphere of the robot's radius is inside the horizontal field of view for every width."""
     from torsor.look.scene import Scene
-    from torsor.look.viewer.camera import position_in_window, view
+    from torsor.look.viewer.camera import FIELD, camera_in_window, view
 
     robot = ts.robots.ur5()
     scene = Scene.of(robot)
     seen = view(scene, [scene.poses(robot.neutral())], robot.gravity)
-    np.testing.assert_array_equal(position_in_window(seen, 1.8), seen.position)
-    for aspect in (0.46, 0.75, 1.0):
-        distance = np.linalg.norm(position_in_window(seen, aspect) - seen.target)
-        assert seen.radius / distance < np.sin(np.arctan(np.tan(0.4) * aspect))  # 0.8 rad is the vertical field of view
-    assert np.isfinite(position_in_window(seen, 0.0)).all()
+    assert camera_in_window(seen, 1.8) == (seen.position, seen.target)
+    for aspect in (0.46, 0.75, 0.99):
+        position, point = camera_in_window(seen, aspect)
+        distance = np.linalg.norm(position - point)
+        assert seen.radius / distance < np.sin(np.arctan(np.tan(FIELD / 2) * aspect))
+        assert (seen.target - point) @ seen.up > 0  # the robot is above the middle
+        np.testing.assert_allclose((seen.target - point) @ (position - point), 0, atol=1e-12)
+    assert np.isfinite(camera_in_window(seen, 0.0)).all()

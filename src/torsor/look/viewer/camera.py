@@ -16,6 +16,8 @@ Array = np.ndarray
 
 #: of the largest extent: a robot thinner than this is seen from the front
 FLAT = 0.25
+#: vertical field of view [rad]
+FIELD = 0.8
 #: width / height of the narrowest window; a narrower one, or one that has no size yet, counts as this
 NARROWEST = 0.3
 
@@ -64,9 +66,19 @@ def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
     return View(up, floor, target + 3.5 * radius * towards / np.linalg.norm(towards), target, radius)
 
 
-def position_in_window(view: View, aspect: float) -> Array:
-    """The camera position for a window of this width / height: farther away where it is narrow, as on a phone, by 1/aspect."""
-    return view.target + (view.position - view.target) / min(1.0, max(aspect, NARROWEST))
+def camera_in_window(view: View, aspect: float) -> tuple[Array, Array]:
+    """(position, point looked at) for a window of this width / height.
+
+    Where it is narrow, as on a phone, the camera is farther away, by 1/aspect, and the robot is in the upper half, because the
+    panels are in the lower one.
+    """
+    if aspect >= 1:
+        return view.position, view.target
+    away = (view.position - view.target) / max(aspect, NARROWEST)
+    towards = away / np.linalg.norm(away)
+    vertical = view.up - towards * (view.up @ towards)
+    drop = 0.5 * np.tan(FIELD / 2) * np.linalg.norm(away) * vertical / np.linalg.norm(vertical)
+    return view.target + away - drop, view.target - drop
 
 
 def _up_direction(gravity: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from torsor.look.scene import Scene
 from torsor.look.scene.triangles import sphere
 from torsor.look.viewer.bars import round_up_scale
-from torsor.look.viewer.camera import View, position_in_window
+from torsor.look.viewer.camera import FIELD, View, camera_in_window
 from torsor.look.viewer.state import OPEN_LOOP, DisplayedState
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Drawing:
         self.layers["Floor"].append(floor)
         camera = s.initial_camera
         camera.position, camera.look_at, camera.up = view.position, view.target, view.up
-        camera.near, camera.far, camera.fov = 0.01 * r, 200 * r, 0.8
+        camera.near, camera.far, camera.fov = 0.01 * r, 200 * r, FIELD
         s.on_client_connect(lambda client: _fit_window(client, view))
         s.scene.world_axes.visible = False
         s.scene.configure_environment_map(None)  # a photograph of a square, sent to every page and slow to prepare
@@ -154,4 +154,5 @@ class Drawing:
 def _fit_window(client: viser.ClientHandle, view: View) -> None:
     """Move the camera of a new page so that the robot fits into a narrow window."""
     if client.camera.aspect < 1:
-        client.camera.position = position_in_window(view, client.camera.aspect)
+        # in this order: viser moves the point looked at along with the position
+        client.camera.position, client.camera.look_at = camera_in_window(view, client.camera.aspect)
