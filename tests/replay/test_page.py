@@ -154,7 +154,7 @@ def test_dragging_over_a_plot_scrubs(evil):
 def test_replay_readout_shows_the_recorded_value(evil):
     run = evil_run()
     seek(evil, 1.0)
-    shown = [float(x) for x in evil.page.locator(".plot:nth-child(2) .value").all_text_contents()]
+    shown = [float(x) for x in evil.page.locator(".plot:nth-child(1) .value").all_text_contents()]
     assert shown == pytest.approx(run.q[-1], rel=1e-3)
 
 
