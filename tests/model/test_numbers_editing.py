@@ -101,6 +101,7 @@ WRONG = {
     "inertia not symmetric": (lambda r: r.with_link("tool0", inertia=np.arange(9).reshape(3, 3)), ModelError, "symmetric"),
     "inertia empty": (lambda r: r.with_link("tool0", inertia=[]), ModelError, "3×3 matrix"),
     "limits of an unknown joint": (lambda r: r.with_limits("elbow", lower=0), UnknownName, "elbow_joint"),
+    "limits by a dict": (lambda r: r.with_limits({"elbow_joint": (-1, 1)}, lower=0), UnknownName, "moving joint"),
     "limits of a fixed joint": (lambda r: r.with_limits("ee_fixed_joint", lower=0), UnknownName, "moving joint"),
     "limits of nothing": (lambda r: r.with_limits("elbow_joint"), ArgumentError, "give lower=, upper=, velocity_limit="),
     "limits exchanged": (lambda r: r.with_limits("elbow_joint", lower=1, upper=0), ModelError, "above upper limit"),

@@ -14,7 +14,6 @@ from torsor.model.named_configurations import make_configuration
 from torsor.model.numbers_surgery import moving_joint
 from torsor.model.rotor import make_rotor
 from torsor.model.surgery import link_and_pose
-from torsor.scalar import Scalar
 
 
 def without_lost_sensors(d: Description) -> Description:
@@ -66,15 +65,6 @@ def rotors_as_armature(d: Description) -> Description:
         ),
         rotors=(),
     )
-
-
-def with_armature(d: Description, armature: Mapping[str, Scalar]) -> Description:
-    """The robot with other armatures [kg·m², kg] at the named joints, each of one degree of freedom."""
-    if not armature:
-        return d
-    note = "armature: " + ", ".join(f"{name} {x:g}" for name, x in armature.items())
-    joints = (replace(j, armature=(armature[j.name],)) if j.name in armature else j for j in d.joints)
-    return d.with_note(note, joints=tuple(joints))
 
 
 def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:

@@ -130,7 +130,8 @@ def with_frame(d: Description, name: str, at: str | None, xyz: Any, rpy: Any) ->
 
 def moving_joint(d: Description, name: str) -> Joint:
     """The joint of that name that has a degree of freedom."""
-    joints = {j.name: j for j in d.joints if j.kind.nv}
-    if name not in joints:
-        raise UnknownName("moving joint", name, joints)
-    return joints[name]
+    joints = [j for j in d.joints if j.kind.nv]
+    for j in joints:
+        if j.name == name:
+            return j
+    raise UnknownName("moving joint", name, [j.name for j in joints])

@@ -10,7 +10,6 @@ import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.actuators.parameters import clip
-from torsor.model.attachments import with_armature
 
 if TYPE_CHECKING:
     from torsor.model.actuators import Drive, Motor
@@ -63,7 +62,7 @@ def with_rotor_inertias(robot: Robot, drives: Mapping[str, Drive], springs: Any)
             found[name] = float(drive.apparent_inertia)
             continue
         notes.append(f"the rotor inertia of the drive of {name} is left out: {owner}")
-    return type(robot)(with_armature(robot.description, found)) if found else robot, notes
+    return robot.with_armature(found) if found else robot, notes
 
 
 class Windings:

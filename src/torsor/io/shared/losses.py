@@ -186,7 +186,9 @@ FEATURES = (
         joints(lambda j: j.mimic and j.mimic.higher),
         {"urdf": _AS_TORSOR_ELEMENTS},
     ),
-    Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}, True),
+    Feature(
+        "rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}, True
+    ),
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
     Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT), True),
     Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}, True),
