@@ -172,7 +172,8 @@ def _by_contents(path: str | os.PathLike[str]) -> Format:
     )
 
 
-_PROLOG = re.compile(r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:[\w.-]+:)?([\w.-]+)", re.DOTALL)
+#: without backtracking, which would take exponential time where the root is not among the first characters
+_PROLOG = re.compile(r"\s*+(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)\s*+)*+<(?:[\w.-]+:)?([\w.-]+)", re.DOTALL)
 
 
 def _by_root(source: str | bytes) -> Format:
