@@ -18,7 +18,7 @@ ARM = ts.robots.two_link().description
 ROBOT = Robot(replace(ARM, joints=tuple(replace(j, effort_limit=(100.0,) * j.kind.nv) for j in ARM.joints)))
 LINK = ROBOT.links[-1]
 WORDS = {"frame": LINK, "at": LINK, "frames": None, "expressed_in": "world", "measure": "asada", "rows": ("vx", "vy")}
-WORDS |= {"below": "link2", "moving": True, "links": None, "relative_to": None, "kind": None, "rotation": "rpy"}
+WORDS |= {"below": "link2", "moving": True, "links": None, "relative_to": None, "kind": None, "rotation": "rpy", "method": None}
 #: numbers, whose shape is a batch, and arrays of other sizes than q
 NUMBERS, SIZES = {"dt": 0.1, "s": 0.1, "height": -10.0}, {"wrench": 6}
 METHODS = [name for name, row in quantities.QUANTITIES.items() if hasattr(Robot, name) and not row.outputs]
