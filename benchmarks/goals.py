@@ -48,8 +48,8 @@ WAYS = {"keywords": 2.5, "short": 2.5, "frames": 1.3, "solved": 3.0, "wrenches":
 #: microseconds by which a method bound before its first call may be slower than one bound after it
 BOUND_BEFORE = 0.2
 #: every quantity against Pinocchio: one call, with exceptions; a batch; and a copy of a large result over the time taken.
-#: Of the 1200 instructions of ``robot.integrate(q, v, 1.0)`` (callgrind, UR5) about 650 are NumPy's, which makes and releases
-#: the result, and 240 Python's, which makes the call; Pinocchio has the same ones, so even an empty kernel would not reach CALL
+#: ``robot.integrate(q, v, 1.0)`` of UR5 takes 102 ns, 67 with ``out=``, and Pinocchio's 221 (one process, interleaved): of its
+#: instructions (callgrind) torsor's are 420, Python's 240, and more than both are NumPy's, which makes and releases the result
 CALL, CALLS = 3.0, {"integrate": 1.7, "difference": 1.7}
 BATCH, COPY = 5.0, 1 / 1.5
 #: numbers of a result above which a copy is the measure of a batch
