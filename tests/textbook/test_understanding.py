@@ -399,7 +399,7 @@ def test_plots_without_matplotlib_name_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     e = explain(ts.robots.two_link(), [0, 0], [0, 0], [0, 0])
-    with pytest.raises(MissingExtra, match=r"a picture needs matplotlib, .* pip install '\[plot\]'"):
+    with pytest.raises(MissingExtra, match=r"a picture needs matplotlib, .* pip install '\.\[plot\]'"):
         e.plot()
     with pytest.raises(ImportError):
         torque_ellipsoid(ts.robots.two_link(), [0, 1]).plot()

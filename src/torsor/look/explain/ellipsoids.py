@@ -134,7 +134,9 @@ class Ellipsoid:
         return of_ellipsoid(self)
 
     def __repr__(self) -> str:
-        axes = "; ".join(f"{x:.4g} along {self._direction(k)}" for k, x in enumerate(self.lengths))
+        axes = f"semi-axes {vector(self.lengths)}; print() shows their directions"
+        if len(self.rows) <= 3:
+            axes = "; ".join(f"{x:.4g} along {self._direction(k)}" for k, x in enumerate(self.lengths))
         return f"<Ellipsoid of {self.what} in ({', '.join(self.rows)}): {axes}>"
 
     def _direction(self, k: int) -> str:
