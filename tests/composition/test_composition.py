@@ -36,12 +36,12 @@ def check(features, method):
         assert found == "works", found
 
 
-@pytest.mark.parametrize(("features", "method"), _parameters(1))
+@pytest.mark.parametrize(("features", "method"), list(_parameters(1)))
 def test_feature_with_method_agrees_with_the_equation_by_hand_or_is_refused(features, method):
     check(features, method)
 
 
-@pytest.mark.parametrize(("features", "method"), _parameters(2))
+@pytest.mark.parametrize(("features", "method"), list(_parameters(2)))
 def test_pair_of_features_with_method_agrees_with_the_equation_by_hand_or_is_refused(features, method):
     check(features, method)
 

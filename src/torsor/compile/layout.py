@@ -12,18 +12,21 @@ import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from torsor.compile.program import Argument
 
-# PyObject: refcount 0, type 8
-TYPE = 8
-# PyArrayObject: data 16, nd 24, dimensions 32, strides 40, base 48, descr 56, flags 64
-DATA, ND, DIMENSIONS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
+# PyObject: refcount 0 (its low 32 bits in all versions), type 8
+REFERENCES, TYPE = 0, 8
+# PyArrayObject: data 16, nd 24, dimensions 32, strides 40, base 48, descr 56, flags 64, weak references 72
+DATA, ND, DIMENSIONS, STRIDES, BASE, DESCR, FLAGS, WEAK = 16, 24, 32, 40, 48, 56, 64, 72
 ALIGNED = 0x0100
 READABLE = 0x0001 | ALIGNED  # C-contiguous and aligned
 WRITEABLE = READABLE | 0x0400
+OWNED = WRITEABLE | 0x0004  # and with memory of its own
+WARNS = 0x8000_0000  # when it is written to
 # PyTupleObject: size 16, from Python 3.14 on its hash 24, then its items; PyListObject: size 16, address of its items 24
 SIZE, TUPLE_HASH, TUPLE_ITEMS, LIST_ITEMS = 16, 24, tuple.__basicsize__, 24
 # PyFloatObject and the scalar numpy.float64: the number
@@ -37,6 +40,8 @@ MAX_ARGUMENTS = 64
 FRAMES = 8
 #: takes the place of an optional array, and of a list of names, among the words of a route
 PRESENT = ...
+#: arrays that are kept for each output of a kernel: two, so that q = f(q, ...) finds one that is free
+SPARES = 2
 #: numbers of lists and of other arrays that machine code converts for a call, on the stack
 MAX_CONVERTED = 1024
 
@@ -44,9 +49,12 @@ _WORD, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
 
 class ArgumentInfo(ctypes.Structure):
-    """One input or output of a kernel: axes, numbers, and the address of its shape; without a batch axis."""
+    """One input or output of a kernel: axes, numbers, and the address of its shape; without a batch axis.
 
-    _fields_ = [("rank", _WORD), ("size", _WORD), ("shape", _POINTER)]
+    ``spares`` are the last arrays that were returned for an output (:mod:`torsor.compile.llvm.spare_arrays`).
+    """
+
+    _fields_ = [("rank", _WORD), ("size", _WORD), ("shape", _POINTER), ("spares", _POINTER * SPARES)]
 
 
 class KernelInfo(ctypes.Structure):
@@ -82,6 +90,11 @@ class KernelInfo(ctypes.Structure):
         given = len(inputs) - (value is not None)
         super().__init__(*numbers, careful=id(careful), given=given, place=place, bound=id(value))
         self.kept = shapes, infos, dtype, careful, value
+
+    def __del__(self) -> None:
+        for row in self.kept[1]:
+            for address in filter(None, row.spares):
+                ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(address))
 
     def follow(self, other: KernelInfo) -> None:
         """Run the compiled forms of another kernel."""
@@ -182,7 +195,11 @@ def _arrays_have_expected_layout() -> bool:
         and _uint64_at(_uint64_at(id(probe) + DIMENSIONS) + 8) == 5
         and _uint64_at(_uint64_at(id(probe) + STRIDES)) == 40
         and _uint64_at(id(probe) + DESCR) == id(np.dtype(np.float64))
-        and _int32_at(id(probe) + FLAGS) & WRITEABLE == WRITEABLE
+        and _int32_at(id(probe) + FLAGS) & OWNED == OWNED
+        and _uint64_at(id(view := probe[1:]) + BASE) == id(probe)
+        and _int32_at(id(view) + REFERENCES) == sys.getrefcount(view) - 1
+        and not _uint64_at(id(probe) + WEAK)
+        and bool(_uint64_at(id(probe) + WEAK) if (weak := ref(probe)) else weak)
     )
 
 

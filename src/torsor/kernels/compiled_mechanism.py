@@ -15,9 +15,10 @@ from torsor.compile.layout import PRESENT
 from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_configuration, check_wrenches
 from torsor.kernels.functions import function_kernel
-from torsor.kernels.kernels import Kernels, takes
+from torsor.kernels.kernels import Kernels
 from torsor.kernels.losses import NO_LOSSES, Losses, losses_of
 from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
+from torsor.kernels.quantity import takes
 from torsor.kernels.spec import OPTIONAL, Name, Spec, as_names, as_words, split_name, without_defaults
 from torsor.model import Description
 from torsor.model.editing import Editing

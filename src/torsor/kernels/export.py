@@ -21,10 +21,10 @@ from torsor.compile.text.python import RESERVED as PYTHON_WORDS
 from torsor.compile.text.python import python_function
 from torsor.errors import ArgumentError
 from torsor.kernels.checked_kernel import CheckedKernel, Exportable
-from torsor.kernels.kernels import takes
 from torsor.kernels.losses import NO_LOSSES, Losses, refuse_laws
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import QUANTITIES
+from torsor.kernels.quantity import takes
 from torsor.kernels.spec import Spec
 from torsor.support.files import write_text
 from torsor.support.user_arrays import float_type

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
-from inspect import signature
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_progra
 from torsor.kernels.derivatives import CONFIGURATIONS, MODES, NUMBERS, derivative_program
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.losses import refuse_jumps, refuse_sticking
-from torsor.kernels.quantity import FEW, Quantity, Table
+from torsor.kernels.quantity import FEW, Quantity, Table, takes
 from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
 from torsor.model.part import part_of
@@ -390,13 +389,3 @@ class Kernels:
         outputs = [x for name in names for x in self.table[name].outputs]
         if len(set(outputs)) < len(outputs):
             raise ArgumentError(f"results of {', '.join(spec.labels)} have the same name; make a kernel of each")
-
-
-def takes(function: Callable[..., Any], word: str) -> bool:
-    """Whether a function has a parameter of that name."""
-    return word in _parameters(function)
-
-
-@lru_cache(maxsize=256)
-def _parameters(function: Callable[..., Any]) -> frozenset[str]:
-    return frozenset(signature(function).parameters)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from inspect import signature
 from typing import Any, NamedTuple
 
 from torsor.compile import Argument
@@ -75,3 +77,13 @@ class Table(dict[str, Quantity]):
 
     def __reduce__(self) -> Any:
         return self._variable
+
+
+def takes(function: Callable[..., Any], word: str) -> bool:
+    """Whether a function has a parameter of that name."""
+    return word in _parameters(function)
+
+
+@lru_cache(maxsize=256)
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(signature(function).parameters)

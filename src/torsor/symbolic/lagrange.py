@@ -84,7 +84,7 @@ def lagrange_of(
 
     Joint coordinates are q1, q2, ... unless ``coordinates`` are given.  The robot's numbers become fractions; its parameters
     may be symbols.  Damping and friction laws are left out: give them as ``forces``.  A robot with loops is refused; those of
-    its tree, ``robot.without_loops()``, with Aᵀλ as ``forces`` are the equations with multipliers (MR 8.93).
+    its tree, ``robot.without_loops()``, with Aᵀλ as ``forces`` are the equations with multipliers (MR §8.7).
     For small robots: with six joints in general position there are too many terms to read.
 
     >>> import sympy as sp

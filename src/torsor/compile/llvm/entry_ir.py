@@ -13,13 +13,14 @@ from torsor.compile.layout import FRAMES, MAX_CONVERTED, ArgumentInfo, EntryInfo
 from torsor.compile.llvm import entry_helpers
 from torsor.compile.llvm.emit import PYTHON_API
 from torsor.compile.llvm.entry_helpers import ARGUMENT, TABLE, bit_of, items_of, number_at, size_of
+from torsor.compile.llvm.spare_arrays import new_array, result_function
 from torsor.compile.llvm.writer import Writer
 
 
 def entry_module() -> str:
     """IR with the entry ``@call``."""
     head = f"@table = global [{PYTHON_API + len(TABLE)} x ptr] zeroinitializer\ndeclare i64 @llvm.abs.i64(i64, i1)\n"
-    return f"{head}{entry_helpers.helpers()}\n{_Call().text()}"
+    return f"{head}{entry_helpers.helpers()}\n{result_function()}\n{_Call().text()}"
 
 
 class _Call:
@@ -231,7 +232,6 @@ class _Call:
         """New arrays; one number alone is written to the stack, and becomes a Python float at the end."""
         w = self.w
         descr, lead = self.get(KernelInfo, self.kernel, "descr"), w.choose(self.alone, "i64", 0, 1)
-        array_type, array_new, incref = (self.table_address(name) for name in ("array_type", "array_new", "incref"))
         with w.each(self.returned) as loop:
             argument = self.argument(loop.k)
             rank, shape = self.get(ArgumentInfo, argument, "rank"), self.get(ArgumentInfo, argument, "shape")
@@ -240,17 +240,16 @@ class _Call:
             w.label("number")
             spot, number = w.address("double", self.numbers, loop.k), w.jump("provided")
             w.label("vector")
-            alone = w.branch(self.alone, "shaped", "batch")
+            w.branch(self.alone, "state_alone", "batch")
+            w.label("state_alone")
+            small, one = w.put(f"call ptr @result(ptr {argument}, ptr {descr}, i64 {self.item})"), w.jump("tried")
             w.label("batch")
             w.store("i64", self.length, self.shape, "0")
             with w.each(rank) as axis:
                 w.store("i64", w.element("i64", shape, axis.k), self.shape, w.add(axis.k, 1))
-            batch = w.jump("shaped")
-            w.label("shaped")
-            dimensions = w.merge("ptr", (shape, alone), (self.shape, batch))
-            w.do(f"call void {incref}(ptr {descr})")  # NumPy takes this reference over
-            head = f"ptr {array_type}, ptr {descr}, i32 {w.put(f'trunc i64 {axes} to i32')}, ptr {dimensions}"
-            array = w.put(f"call ptr {array_new}({head}, ptr null, ptr null, i32 0, ptr null)")
+            large, many = new_array(w, descr, axes, self.shape), w.jump("tried")
+            w.label("tried")
+            array = w.merge("ptr", (small, one), (large, many))
             w.branch(w.compare("eq", "ptr", array, "null"), "full", "array_made")
             w.label("array_made")
             data, vector = w.field("ptr", array, layout.DATA), w.jump("provided")
