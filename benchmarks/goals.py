@@ -47,10 +47,8 @@ ACTUATED = 1.5
 WAYS = {"keywords": 2.5, "short": 2.5, "frames": 1.3, "solved": 3.0, "wrenches": 9.0, "converted": 15.0, "rollout": 60.0}
 #: microseconds by which a method bound before its first call may be slower than one bound after it
 BOUND_BEFORE = 0.2
-#: every quantity against Pinocchio: one call, with exceptions; a batch; and a copy of a large result over the time taken.
-#: ``robot.integrate(q, v, 1.0)`` of UR5 takes 102 ns, 67 with ``out=``, and Pinocchio's 221 (one process, interleaved): of its
-#: instructions (callgrind) torsor's are 420, Python's 240, and more than both are NumPy's, which makes and releases the result
-CALL, CALLS = 3.0, {"integrate": 1.7, "difference": 1.7}
+#: every quantity against Pinocchio: one call; a batch; and a copy of a large result over the time taken
+CALL = 3.0
 BATCH, COPY = 5.0, 1 / 1.5
 #: numbers of a result above which a copy is the measure of a batch
 LARGE = 300
@@ -104,7 +102,7 @@ def ratio_goal(record: dict[str, Any]) -> float | None:
     """The goal of a contest, if there is one: with Pinocchio, and of constrained dynamics with everybody."""
     contest = record["section"], record["quantity"]
     if record["section"] == "call":
-        return CALLS.get(record["quantity"], CALL)
+        return CALL
     if record["section"] == "batch of 1024":
         if record["peer"] == "a copy":
             return COPY
