@@ -62,8 +62,8 @@ def tolerated(subject: Examination) -> Iterable[Finding]:
     for element, defect in subject.defects.items():
         owner = next((records[e] for e in (element, *element.iterancestors()) if e in records), None)
         if defect.code in _TOLERATED:
-            means, repair, says, edits = _TOLERATED[defect.code]
-            proposal = ProposedRepair(repair, says, edits(subject, owner, element))
+            means, repair, outcome, edits = _TOLERATED[defect.code]
+            proposal = ProposedRepair(repair, outcome, edits(subject, owner, element))
             found = subject.finding(defect.code, owner, defect.sentence, means, at=element, proposal=proposal)
             yield found if defect.line is None else replace(found, line=defect.line)
     undeclared = [j for j in subject.joints if j.parent == WORLD and WORLD not in subject.link and subject.tags]

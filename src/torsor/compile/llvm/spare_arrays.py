@@ -1,7 +1,7 @@
-"""Arrays for results of one state: one that was returned before and that nobody has any more, else a new one.
+"""Arrays for the results of one state: a free array that was returned before, else a new one.
 
-To make an array and to free it again takes NumPy longer than a small kernel runs.  The last arrays that were returned are kept,
-as Python keeps tuples and floats; one is free if there is no other reference to it, and if it is still as it was made.
+NumPy takes longer to make an array and to free it than a small kernel runs.  The last arrays that were returned are kept, as
+Python keeps tuples and floats; one is free if there is no other reference to it and it is unchanged since it was made.
 """
 
 from __future__ import annotations

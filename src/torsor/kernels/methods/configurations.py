@@ -88,5 +88,5 @@ class Configurations(CompiledMechanism):
 
     @kernel_method_of(guards=VALID)
     def _limit_violation(self, q: ArrayLike) -> Any:
-        """How far q is outside the limits [rad, m], 0 inside."""
+        """Distance of q from the range of its limits [rad, m], 0 inside."""
         return self._kernel_for("_limit_violation")(q)[0]
