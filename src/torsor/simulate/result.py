@@ -105,8 +105,8 @@ class Result:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes, one line each: damping and dry friction of the robot's file that were left out; limits that recorded states are
-        outside of, with joint, largest excess and first time; constraints that pull, with the first time."""
+        """Notes, one line each: damping and dry friction of the robot's file that were left out; limits that recorded states
+        are outside of, with joint, largest excess and first time; constraints that pull, with the first time."""
         return tuple(self.info.get("notes", ()))
 
     def _repr_html_(self) -> str:
