@@ -187,19 +187,20 @@ def _int32_at(at: int) -> int:
 
 
 def _arrays_have_expected_layout() -> bool:
-    probe = np.zeros((3, 5))
+    probe, view = np.zeros((3, 5)), np.zeros(3)[1:]
+    before = _int32_at(id(probe) + REFERENCES), _uint64_at(id(probe) + WEAK)
+    held, weak = [probe], ref(probe)
+    after = _int32_at(id(probe) + REFERENCES), _uint64_at(id(probe) + WEAK)
     return (
         _uint64_at(id(probe) + TYPE) == id(np.ndarray)
         and _uint64_at(id(probe) + DATA) == probe.ctypes.data
         and _int32_at(id(probe) + ND) == 2
         and _uint64_at(_uint64_at(id(probe) + DIMENSIONS) + 8) == 5
         and _uint64_at(_uint64_at(id(probe) + STRIDES)) == 40
+        and (_uint64_at(id(probe) + BASE), _uint64_at(id(view) + BASE)) == (0, id(view.base))
         and _uint64_at(id(probe) + DESCR) == id(np.dtype(np.float64))
         and _int32_at(id(probe) + FLAGS) & OWNED == OWNED
-        and _uint64_at(id(view := probe[1:]) + BASE) == id(probe)
-        and _int32_at(id(view) + REFERENCES) == sys.getrefcount(view) - 1
-        and not _uint64_at(id(probe) + WEAK)
-        and bool(_uint64_at(id(probe) + WEAK) if (weak := ref(probe)) else weak)
+        and (before[0] + len(held), before[1], after[1]) == (after[0], 0, id(weak))
     )
 
 
