@@ -28,6 +28,9 @@ def ur5():
 KINDS = {
     "fixed_pose": lambda x, rpy: C.fixed_pose("tool0", xyz=x, rpy=rpy),
     "joint": lambda x, rpy: C.joint("revolute", "tool0", xyz=x, rpy=rpy, axis=(0, 0, 1)),
+    "oblique joint": lambda x, rpy: C.joint("revolute", "tool0", xyz=x, rpy=rpy, axis=rpy),
+    "screw": lambda x, rpy: C.joint("helical", "tool0", xyz=x, rpy=rpy, axis=rpy[::-1], pitch=0.1 + abs(x[0]) / 10),
+    "universal joint": lambda x, rpy: C.joint("universal", "tool0", xyz=x, rpy=rpy, axis=rpy, second_axis=x),
     "point_at": lambda x, rpy: C.point_at("tool0", x),
     "point_on_plane": lambda x, rpy: C.point_on_plane("tool0", rpy, through=x),
     "point_on_line": lambda x, rpy: C.point_on_line("tool0", rpy, through=x),
@@ -55,7 +58,7 @@ def values(held):
 
 
 #: kinds of the fast suite; all at night
-FEW = ("fixed_pose", "point_on_plane", "rolling")
+FEW = ("fixed_pose", "screw", "point_on_plane", "rolling")
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind in FEW else pytest.mark.night) for kind in KINDS])

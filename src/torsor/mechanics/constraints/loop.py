@@ -24,7 +24,8 @@ class JointConstraint(BetweenFrames):
     """The relative motion of two frames is that of a joint of this type: T(q_J)ᵀ V = 0.
 
     ``predecessor`` and ``successor`` are names of frames, each moved by ``origin`` and ``child_origin``.  The joint has no
-    coordinate in q: its configuration q_J follows from the two frames.
+    coordinate in q: its configuration q_J follows from the two frames.  ``row_names`` are the labels of the rows, by default
+    those of the motions that they prevent.
     """
 
     name: str
@@ -33,7 +34,8 @@ class JointConstraint(BetweenFrames):
     successor: str
     origin: Transform = Transform.identity()
     child_origin: Transform = Transform.identity()
-    NUMBERS = ("origin", "child_origin")
+    row_names: tuple[str, ...] = ()
+    NUMBERS = ("kind", "origin", "child_origin")
 
     @classmethod
     def of(cls, loop: Loop) -> JointConstraint:
@@ -41,7 +43,8 @@ class JointConstraint(BetweenFrames):
         return cls(loop.name, loop.kind, loop.parent, loop.child, loop.origin, loop.child_origin)
 
     def labels(self) -> tuple[str, ...]:
-        return tuple(_label(F, k) for k, F in enumerate(self.kind.complement(self.kind.neutral()), start=1))
+        motions = enumerate(() if self.row_names else self.kind.complement(self.kind.neutral()), start=1)
+        return self.row_names or tuple(_label(F, k) for k, F in motions)
 
     @property
     def integrable_off_zero(self) -> bool:

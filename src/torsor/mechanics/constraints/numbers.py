@@ -6,11 +6,14 @@ structure and fold away, so constraints whose floats are in the same places have
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import fields as fields_of
+from dataclasses import is_dataclass, replace
 from typing import Any, NamedTuple
 
 from torsor.mechanics.constraints.base import Constraint
+from torsor.model.joints import JOINT_TYPES
 
 
 class Slot(NamedTuple):
@@ -36,6 +39,8 @@ def put_numbers(constraints: Sequence[Constraint], numbers: Sequence[Any]) -> tu
 def _of_constraint(c: Constraint, change: Any) -> Constraint:
     """A constraint with the fields of its numbers changed; a constraint that it contains is changed likewise."""
     fields = {name: change(getattr(c, name)) for name in c.NUMBERS}
+    if "kind" in fields:  # the labels of a joint's rows depend on its axes
+        fields["row_names"] = c.labels()
     inner = getattr(c, "constraint", None)
     if isinstance(inner, Constraint):
         fields["constraint"] = _of_constraint(inner, change)
@@ -46,15 +51,23 @@ def _take(x: Any, found: list[float]) -> Any:
     if type(x) is float:
         found.append(x)
         return Slot(len(found) - 1)
-    return _items(x, (_take(item, found) for item in x)) if isinstance(x, tuple) else x
+    return _inside(x, lambda item: _take(item, found))
 
 
 def _put(x: Any, numbers: Sequence[Any]) -> Any:
     if isinstance(x, Slot):
         return numbers[x.place]
-    return _items(x, (_put(item, numbers) for item in x)) if isinstance(x, tuple) else x
+    return _inside(x, lambda item: _put(item, numbers))
 
 
-def _items(x: tuple[Any, ...], items: Iterator[Any]) -> Any:
-    """A tuple of the same class: a vector, a matrix, a transform, or a plain tuple."""
-    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+def _inside(x: Any, change: Callable[[Any], Any]) -> Any:
+    """An object with its parts changed: a vector, matrix, transform or plain tuple, or a joint type of torsor."""
+    if isinstance(x, tuple):
+        items = map(change, x)
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    if is_dataclass(x) and type(x) in JOINT_TYPES.values():
+        made = copy(x)
+        for field in fields_of(x):
+            object.__setattr__(made, field.name, change(getattr(x, field.name)))  # past the checks, which need numbers
+        return made
+    return x

@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 from torsor.errors import ModelError
-from torsor.scalar import Dual, Scalar, Scalars, rate
+from torsor.scalar import Dual, Scalar, Scalars, rate, where
 from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
@@ -153,11 +153,9 @@ def axis_alignment(axis: Vec) -> Mat:
     if any(isinstance(a, int) and abs(a) == 1 for a in axis):
         return IDENTITY
     x, y, z = axis
-    if z < 0:  # the short way is to −ẑ: keep clear of the pole there
-        k = 1 / (1 - z)
-        return Mat(Vec(1 - x * x * k, x * y * k, x), Vec(-x * y * k, y * y * k - 1, y), Vec(x, -y, z))
-    k = 1 / (1 + z)
-    return Mat(Vec(1 - x * x * k, -x * y * k, x), Vec(-x * y * k, 1 - y * y * k, y), Vec(-x, -y, z))
+    s = where(z < 0, -1, 1)  # below, the short way is to −ẑ: keep clear of the pole there
+    k = 1 / (1 + s * z)
+    return Mat(Vec(1 - x * x * k, -s * x * y * k, x), Vec(-x * y * k, s * (1 - y * y * k), y), Vec(-s * x, -y, z))
 
 
 def local_axis(axis: Vec) -> Vec:
