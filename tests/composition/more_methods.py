@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import tempfile
 import warnings
@@ -177,30 +176,29 @@ def symbolic(case: Case) -> None:
     compare(case, M(q), case.equation.tree.mass_matrix(q))
 
 
-def _library(name: str) -> None:
-    if importlib.util.find_spec(name) is None:
-        raise ImportError(name)
+def _arrays(case: Case) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """Options of a function of tensors, and its arguments, whose precision it follows."""
+    options, wrenches = kernel_inputs(case)
+    kind = options.pop("dtype")
+    return options, [np.asarray(x, kind) for x in (*case.own(case.instant), case.commands, *wrenches)]
 
 
 def torch(case: Case) -> None:
-    _library("torch")
     import torch as library
 
-    options, wrenches = kernel_inputs(case)
+    options, given = _arrays(case)
     function = ts.adapters.torch_function(case.robot, "forward_dynamics", **options)
-    given = [library.tensor(np.asarray(x)) for x in (*case.own(case.instant), case.commands, *wrenches)]
-    compare(case, first(function(*given), 1), case.equation.forward(case.instant, case.commands))
+    found = function(*map(library.tensor, given))
+    compare(case, first(found, 1), case.equation.forward(case.instant, case.commands))
 
 
 def jax(case: Case) -> None:
-    _library("jax")
     import jax as library
 
-    library.config.update("jax_enable_x64", True)
-    options, wrenches = kernel_inputs(case)
-    function = ts.adapters.jax_function(case.robot, "forward_dynamics", **options)
-    given = [np.asarray(x) for x in (*case.own(case.instant), case.commands, *wrenches)]
-    compare(case, first(function(*given), 1), case.equation.forward(case.instant, case.commands))
+    library.config.update("jax_enable_x64", True)  # else JAX's arrays are of single precision
+    options, given = _arrays(case)
+    found = ts.adapters.jax_function(case.robot, "forward_dynamics", **options)(*given)
+    compare(case, first(found, 1), case.equation.forward(case.instant, case.commands))
 
 
 def verify(case: Case) -> None:
