@@ -45,7 +45,7 @@ def test_switched_constraints_equal_the_active_ones_alone(gait, method):
     for k, pattern in enumerate(PATTERNS):
         one = held.forward_dynamics(Q[k], v[k], tau[k], method=method, active=pattern.astype(bool).tolist())
         np.testing.assert_allclose(one.a, a[k], rtol=1e-13, atol=1e-12)
-    assert len(held.solver.kernels._kernels) == before + 1, "a gait is compiled once"
+    assert len(held.solver.kernels._kernels) <= before + 1, "a gait is compiled once"  # or shared with an equal system
     assert not held.parts
     for k, pattern in enumerate(PATTERNS):
         on = np.repeat(pattern, 3) > 0

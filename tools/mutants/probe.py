@@ -185,7 +185,10 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
             state = ConstraintState(m, q.tolist(), v)
             yield f"{seed} {x.name} joint", lambda x=x, state=state: [x.coordinates(state), x.velocity(state)]
             if x.kind.nv:
-                yield f"{seed} {x.name} drive", lambda x=x, state=state: x.actuation_wrenches(state, [0.3] * x.kind.nv)
+                yield (
+                    f"{seed} {x.name} drive",
+                    lambda x=x, state=state: x.on_bodies(state, x.drive_wrench(state, [0.3] * x.kind.nv)),
+                )
         A = _attempt(lambda: stack_rows(closing[:1], ConstraintState(m, q.tolist(), v)).A[:3])
         if not isinstance(A, str) and len(A):
             f, g, inverse = v[::-1], [0.1 * i for i in range(len(A))], inverse_mass.by_factors(m, q.tolist())

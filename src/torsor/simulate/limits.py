@@ -21,6 +21,8 @@ SHORTEST = 1e-8
 #: coupled joints may strike their stops infinitely often in a finite time.  A strike at less than this share of the fastest of
 #: a series, in which one follows the other within SHORTEST, brings the joint to rest and loses SLOW² of the energy; if e < 1
 SLOW = 1e-8
+#: strikes on one stop after which a series whose speed hardly falls is ended too: all of its joints come to rest together
+LONGEST = 50
 #: rounding of a position of 1 rad or 1 m in one step; of a state within a step it is larger by the weights of DOP853's
 #: interpolation, which cancel
 ROUNDING, WITHIN = float(np.finfo(float).eps), 1000

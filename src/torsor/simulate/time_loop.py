@@ -66,7 +66,8 @@ class Run:
     occurrences: list[Occurrence] = field(default_factory=list)
     ended: bool = False
     listed: dict[Event, float] = field(default_factory=dict)  #: the time at which each event was listed last
-    strikes: dict[limits.Stop, tuple[float, float]] = field(default_factory=dict)  #: time of the last one, speed of the fastest
+    #: on each stop: time of the last one, speed of the fastest and number of those that follow each other within SHORTEST
+    strikes: dict[limits.Stop, tuple[float, float, int]] = field(default_factory=dict)
     internal_states: list[InternalState] = field(default_factory=list)  #: of friction and motors
 
     def __post_init__(self) -> None:

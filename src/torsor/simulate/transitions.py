@@ -182,12 +182,13 @@ def apply_impacts(run: Run, stops: list[limits.Stop]) -> None:
     It is recorded before and after.  Joints whose bounce would be shorter than SHORTEST come to rest on their stops.
     """
     near = limits.stops_reached(run.stops, run.q, run.v, run.steps)
-    run.q = run.q.copy()
-    for stop in (*stops, *near):
-        run.q[stop.q] = stop.bound  # bit for bit
     struck = [s for s in run.stops if s in stops or (s in near and s.rate(run.t, run.q, run.v) < 0)]
+    ended = [s for s in struck if _count_strike(run, s)]
+    run.q = run.q.copy()
+    for stop in (*stops, *near, *(series := _series(run) if ended else [])):
+        run.q[stop.q] = stop.bound  # bit for bit
     run.keep()
-    short = {s.v for s in struck if _ends_a_series(run, s)}
+    short = {s.v for s in (*ended, *series)}
     run.v = limits.impact_velocities(run.system, run.stops, run.q, run.v, run.t)
     run.decide_mode()
     a = run.acceleration(run.t, run.q, run.v)
@@ -197,12 +198,19 @@ def apply_impacts(run: Run, stops: list[limits.Stop]) -> None:
     run.keep()
 
 
-def _ends_a_series(run: Run, stop: limits.Stop) -> bool:
-    """Whether a strike is much slower than those just before it: joints that drive each other onto their stops without end."""
-    speed, (then, fastest) = abs(float(run.v[stop.v])), run.strikes.get(stop, (-np.inf, 0.0))
-    fastest = max(fastest, speed) if run.t - then < limits.SHORTEST else speed
-    run.strikes[stop] = run.t, fastest
-    return stop.restitution < 1 and speed < limits.SLOW * fastest
+def _count_strike(run: Run, stop: limits.Stop) -> bool:
+    """Count a strike; whether it ends a series, in which joints drive each other onto their stops without end."""
+    speed, (then, fastest, count) = abs(float(run.v[stop.v])), run.strikes.get(stop, (-np.inf, 0.0, 0))
+    if run.t - then >= limits.SHORTEST:
+        fastest, count = 0.0, 0
+    run.strikes[stop] = run.t, max(fastest, speed), count + 1
+    return stop.restitution < 1 and (speed < limits.SLOW * fastest or count >= limits.LONGEST)
+
+
+def _series(run: Run) -> list[limits.Stop]:
+    """The stops of the present series, at which their joints still are: the joints come to rest together."""
+    lately = [s for s, (then, *_) in run.strikes.items() if run.t - then < limits.SHORTEST and s.restitution < 1]
+    return [s for s in lately if s.gap(run.t, run.q, run.v) < limits.OUTSIDE]
 
 
 def apply_impacts_of_pressed_joints(run: Run) -> bool:
