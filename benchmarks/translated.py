@@ -8,10 +8,10 @@ import numpy as np
 import pinocchio as pin
 
 from torsor.io.mjcf import write_mjcf
-from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.model import Description, Joint, Link, Loop, Model
 from torsor.model.description import WORLD
 from torsor.model.joints import Spherical
+from torsor.model.terms.loop import JointConstraint
 from torsor.spatial import Inertia, Transform
 
 #: what holds two frames together as a joint type does in Pinocchio.  A hinge that closes a planar loop says nothing that a ball

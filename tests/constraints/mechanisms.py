@@ -7,8 +7,8 @@ import numpy as np
 import torsor as ts
 from tests.trees import axis, random_tree, transform
 from torsor import algorithms as alg
-from torsor.mechanics.constraints.base import ConstraintRows, ConstraintState, stack_rows
-from torsor.mechanics.constraints.loop import JointConstraint
+from torsor.algorithms.equation import At
+from torsor.algorithms.equation.equation import stack_rows
 from torsor.model.joints import (
     Continuous,
     Cylindrical,
@@ -21,6 +21,8 @@ from torsor.model.joints import (
     Spherical,
     Universal,
 )
+from torsor.model.terms.loop import JointConstraint
+from torsor.model.terms.term import ConstraintRows
 from torsor.robot import Robot
 from torsor.spatial import Mat, Transform, Vec
 
@@ -84,7 +86,7 @@ def closed_mechanism(seed: int, loops, bodies: int = 6, **options):
 
 def rows(robot: Robot, constraints, q, v, t=0.0) -> ConstraintRows:
     """The rows as arrays, by the source over floats."""
-    r = stack_rows(constraints, ConstraintState(robot.model, np.asarray(q).tolist(), np.asarray(v).tolist(), t))
+    r = stack_rows(constraints, At(robot.model, np.asarray(q).tolist(), np.asarray(v).tolist(), t))
     return ConstraintRows(*(np.array(x, float) for x in r))  # type: ignore[arg-type]
 
 

@@ -24,9 +24,10 @@ from torsor import algorithms as alg
 from torsor import constraints as C
 from torsor.algorithms.closed_loops.direct import solve_direct
 from torsor.algorithms.closed_loops.multipliers import solve_by_multipliers
+from torsor.algorithms.equation import At
+from torsor.algorithms.equation.equation import stack_rows
 from torsor.algorithms.inverse_mass import by_factors
-from torsor.mechanics.constraints.base import ConstraintState, stack_rows
-from torsor.mechanics.constraints.frames import relative_motion
+from torsor.model.terms.frames import relative_motion
 from torsor.scalar import cos, sin, sqrt
 from torsor.spatial import Transform
 
@@ -89,7 +90,7 @@ def test_loop_joint_velocity_is_least_squares_and_its_wrench_has_the_joint_force
     """v_J is the least-squares solution of S v_J = V, and the wrench of a joint force τ lies in S with SᵀF = τ."""
     robot, q, v, rng = random_robot(seed)
     c = closing_joint(robot, q, LOOP_JOINTS[kind](rng), *two_frames(robot, rng), rng)
-    state, tau = ConstraintState(robot.model, q.tolist(), v.tolist()), rng.normal(size=c.kind.nv)
+    state, tau = At(robot.model, q.tolist(), v.tolist()), rng.normal(size=c.kind.nv)
     seen = relative_motion(state, *c.frames(robot.model))
     S = np.array([[*s.w, *s.v] for s in c.kind.subspace(c.kind.coordinates(seen.X))], float).T
     V = np.array([*seen.V.w, *seen.V.v], float)
@@ -102,7 +103,7 @@ def test_loop_joint_velocity_is_least_squares_and_its_wrench_has_the_joint_force
 
 def assert_relative_jacobian(robot, c, parent, child, q, A):
     J = {f: np.array(alg.jacobian(robot.model, q.tolist(), f, "space"), float) for f in (parent, child)}
-    state = ConstraintState(robot.model, q.tolist())
+    state = At(robot.model, q.tolist())
     X = relative_motion(state, *c.frames(robot.model)).X
     to_world = getattr(c, "child_origin", Transform.identity()) @ pose(robot, q, child)
     T = np.array([[*F.m, *F.f] for F in (to_world.T @ F for F in c.forces(X))], float)  # the wrenches, in the world frame
@@ -337,7 +338,7 @@ def test_rows_over_symbols_match_mr_example_8_5():
     ]
     drift = (-v[0] * c1 - (v[0] + v[1]) * c12) * v[0] - (v[0] + v[1]) * c12 * v[1]
     for k, c in enumerate(made):
-        r = stack_rows([c], ConstraintState(arm.model, q, v))
+        r = stack_rows([c], At(arm.model, q, v))
         assert k == 2 or sympy.simplify(sympy.expand_trig(r.error[0] - (c1 + c12 - 1))) == 0
         for x, y in zip(r.A[0], (-s1 - s12, -s12), strict=True):
             assert sympy.simplify(sympy.expand_trig(x - y)) == 0
@@ -349,7 +350,7 @@ def test_symbolic_constraint_bias_is_the_second_derivative_by_sympy():
     robot = ts.robots.two_link()
     q, v, t = sympy.symbols("q1:3"), sympy.symbols("v1:3"), sympy.Symbol("t")
     phi = lambda q, t: sin(q[0] * t) * q[1] + q[0] ** 3  # noqa: E731
-    r = stack_rows([C.holonomic(phi, timed=True)], ConstraintState(robot.model, q, v, t))
+    r = stack_rows([C.holonomic(phi, timed=True)], At(robot.model, q, v, t))
     d = lambda f: sum(sympy.diff(f, x) * y for x, y in zip(q, v, strict=True)) + sympy.diff(f, t)  # noqa: E731
     f = phi(q, t)
     assert sympy.expand(d(d(f)) - r.drift[0]) == 0

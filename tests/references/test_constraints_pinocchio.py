@@ -18,8 +18,8 @@ from tests.machine_code import without_machine_code
 from tests.references.pinocchio_states import ROBOTS, Twin
 from tests.trees import axis
 from torsor import constraints as C
-from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.model.joints import Fixed, Prismatic, Revolute, Spherical
+from torsor.model.terms.loop import JointConstraint
 
 SOLO = ("solo_description/robots/solo12.urdf", True)
 G1 = ("g1_description/urdf/g1_29dof_rev_1_0.urdf", True)

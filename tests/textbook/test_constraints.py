@@ -284,7 +284,7 @@ class TestFeatherstoneAndOrin:
         push = np.arange(1.0, loop.kind.nv + 1)
         pushed = c.system.forward_dynamics(c.q, c.v, c.tau, loop_forces={loop.name: push})
         tau_a = c.M @ pushed.a + c.h - c.tau - c.A.T @ pushed.multipliers
-        state = lambda v: ts.constraints.ConstraintState(c.robot.model, c.q.tolist(), v.tolist())  # noqa: E731
+        state = lambda v: ts.constraints.At(c.robot.model, c.q.tolist(), v.tolist())  # noqa: E731
         power = [push @ np.array(loop.velocity(state(e)), float) for e in np.eye(len(c.a))]
         keeps = c.system.acceleration_projector(c.q)  # on motions that the loop allows, S v_J is the relative twist itself
         c.same(keeps.T @ tau_a, keeps.T @ np.array(power))

@@ -1,6 +1,6 @@
 """Joint force by cause: the terms of M a + h − Jᵀf (MR 8.16, ASADA §7.1.3).
 
-τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + rotors + losses − Σ_frame (J_fᵀ f)_i
+τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + rotors − Σ_frame (J_fᵀ f)_i + terms
 
 (for j = k, Γ_ijj v_j² once).  Over symbols these are the terms of the closed form, each with its name.
 """
@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from torsor.algorithms.coriolis import christoffel_symbols
 from torsor.algorithms.crba import crba
-from torsor.algorithms.dynamics import damping_force
+from torsor.algorithms.equation.equation import EquationOfMotion, joint_forces
 from torsor.algorithms.forces import element_wrenches
-from torsor.algorithms.friction import friction_force
 from torsor.algorithms.jacobian import jacobian
 from torsor.algorithms.kinematics import from_world, joints
+from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Inertia, Motion
@@ -31,9 +31,8 @@ class Terms:
     velocity: dict[tuple[int, int], list[Scalar]]  #: (j, k), j ≤ k: centrifugal for j = k, Coriolis for j < k
     gravity: dict[str, list[Scalar]]  #: by link
     rotor: list[Scalar]  #: armature × acceleration, and the force that accelerates geared rotors
-    damping: list[Scalar]  #: D v, as inverse dynamics adds it on request
     external: dict[str, list[Scalar]]  #: by frame: −Jᵀf, of wrenches and force elements
-    friction: list[Scalar]  #: τ_fric(v, load) of the joints' laws, the load the sum of all other terms
+    own: dict[tuple[str, str], list[Scalar]]  #: by kind and name: of the model's terms; friction under the sum of the others
 
     def total(self) -> list[Scalar]:
         """The sum: inverse dynamics."""
@@ -42,9 +41,8 @@ class Terms:
             *self.velocity.values(),
             *self.gravity.values(),
             self.rotor,
-            self.damping,
-            self.friction,
             *self.external.values(),
+            *self.own.values(),
         ]
         return [sum(column) for column in zip(*rows, strict=True)]
 
@@ -56,8 +54,6 @@ def torque_terms(
     a: Scalars,
     links: Mapping[str, Inertia],
     wrenches: Mapping[str, Scalars] | None = None,
-    damping: bool = False,
-    friction: bool = False,
 ) -> Terms:
     """The terms of τ (MR 8.16).  ``links`` are the inertias by link, ``description.bodies``.
 
@@ -77,11 +73,24 @@ def torque_terms(
         velocity=velocity_force_by_pair(model, q, v),
         gravity=gravity_force_by_link(model, q, links),
         rotor=rotor,
-        damping=damping_force(model, v) if damping else [0] * n,
         external={name: _joint_forces_of_wrench(model, q, name, -F) for name, F in _external(model, q, v, wrenches).items()},
-        friction=[0] * n,
+        own={},
     )
-    return replace(terms, friction=friction_force(model, v, load=terms.total())) if friction else terms
+    return replace(terms, own=_of_terms(EquationOfMotion(model), q, v, terms)) if model.terms else terms
+
+
+def _of_terms(e: EquationOfMotion, q: Scalars, v: Scalars, others: Terms) -> dict[tuple[str, str], list[Scalar]]:
+    """The joint force that each term of a model needs, those with friction under the load of all others."""
+    at, own = e.at(q, v), {}
+    for term in e.terms:
+        joints, wrenches = term.force(at)
+        pushed = joint_forces_of_wrenches(e.model, *at.kinematics, wrenches)
+        own[term.kind, term.name] = [-x - y for x, y in zip(joint_forces(e.model, [joints]), pushed, strict=True)]
+    load = replace(others, own=own).total()
+    for term in e.terms:
+        lost = e.friction(at, load, [term])
+        own[term.kind, term.name] = [x + y for x, y in zip(own[term.kind, term.name], lost, strict=True)]
+    return own
 
 
 def _external(model: Model, q: Scalars, v: Scalars, wrenches: Mapping[str, Scalars] | None) -> dict[str, Force]:

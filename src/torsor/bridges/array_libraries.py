@@ -35,17 +35,17 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
-def casadi_function(robot: Robot, name: Exportable, *, damping: bool = False, friction: bool | None = None) -> Any:
+def casadi_function(robot: Robot, name: Exportable) -> Any:
     """A ``casadi.Function`` of the quantity, over SX symbols: ``f(q, v, a)``, with those names as its inputs.
 
     CasADi has matrices only: a vector is a column, and a result of more than two axes becomes a column in C order.
     ``name`` may be a kernel of the robot, such as ``robot.vjp("forward_dynamics")``; several results are several outputs, the
     checks of a task or of constraints among them.
-    ``damping`` and ``friction`` as for :meth:`Robot.kernel`: friction laws are included unless ``friction=False``.
+    The terms of the robot act, as in its methods.
     """
     ca = _library("casadi")
     own = name.name if isinstance(name, (Kernel, CheckedKernel)) else ""
-    kernel = name if isinstance(name, (Kernel, CheckedKernel)) else robot.kernel(name, damping=damping, friction=friction)
+    kernel = name if isinstance(name, (Kernel, CheckedKernel)) else robot.kernel(name)
     program = kernel.program
     names = argument_names(program.inputs, ())
     symbols = [ca.SX.sym(name, a.size) for name, a in zip(names, program.inputs, strict=True)]
@@ -68,8 +68,6 @@ def jax_function(
     robot: Robot,
     name: Name,
     *,
-    damping: bool = False,
-    friction: bool | None = None,
     wrenches: Sequence[str] = (),
     expressed_in: str = "body",
     extra: Sequence[str] = (),
@@ -87,7 +85,7 @@ def jax_function(
     _library("jax")
     from torsor.bridges.jax_functions import JaxFunction
 
-    spec = robot.spec(name, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
+    spec = robot.spec(name, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
     return JaxFunction(_make_array_function(robot, spec))
 
 
@@ -95,8 +93,6 @@ def torch_function(
     robot: Robot,
     name: Name,
     *,
-    damping: bool = False,
-    friction: bool | None = None,
     wrenches: Sequence[str] = (),
     expressed_in: str = "body",
     extra: Sequence[str] = (),
@@ -112,20 +108,18 @@ def torch_function(
     _library("torch")
     from torsor.bridges.torch_functions import TorchFunction
 
-    spec = robot.spec(name, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
+    spec = robot.spec(name, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
     return TorchFunction(_make_array_function(robot, spec))
 
 
-def jax_rollout(
-    robot: Robot, *, dt: float, integrator: str = "semi_implicit", damping: bool = False, friction: bool | None = None
-) -> JaxRollout:
+def jax_rollout(robot: Robot, *, dt: float, integrator: str = "semi_implicit") -> JaxRollout:
     """A rollout in JAX, ``q, v = f(q0, v0, controls)``: ``controls``, ``(..., T, nv)``, are joint forces held over each step.
 
     It is ``jax.lax.scan`` over :func:`jax_function` of the quantity "step", one call of its kernel per step, and serves as a
     pattern for rollouts with a controller in JAX.  ``jit``, ``grad`` and ``vmap`` work; ``integrator`` as for
     :meth:`Robot.step`.
     """
-    step = jax_function(robot, f"step:{integrator}", damping=damping, friction=friction)
+    step = jax_function(robot, f"step:{integrator}")
     from torsor.bridges.jax_functions import JaxRollout
     from torsor.kernels.checks import check_step_length
 
@@ -143,8 +137,6 @@ def torch_rollout(
     expressed_in: str = "body",
     controller: Callable[..., Any] | None = None,
     actuators: Mapping[str, Any] | None = None,
-    damping: bool = False,
-    friction: bool | None = None,
     record: str | int = "all",
 ) -> TorchRollout:
     """A rollout in PyTorch, ``q, v = f(q0, v0, controls, parameters={...})``: ``(..., T, nq)`` and ``(..., T, nv)``.
@@ -159,7 +151,7 @@ def torch_rollout(
     from torsor.bridges.torch_rollouts import TorchRollout
 
     options = {"dt": dt, "steps": steps, "integrator": integrator, "expressed_in": expressed_in, "controller": controller,
-               "actuators": actuators, "damping": damping, "friction": friction, "record": record}  # fmt: skip
+               "actuators": actuators, "record": record}  # fmt: skip
     return TorchRollout(robot, options)
 
 

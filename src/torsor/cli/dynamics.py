@@ -49,12 +49,12 @@ def torque(
     from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
-    loads = option_values.wrenches(robot, wrench)
+    robot, loads = robot.with_damping(True) if damping else robot, option_values.wrenches(robot, wrench)
     names = option_values.state_names(robot)["tau"]
     job = Job(
         ("q", "v", "a"),
         [Column(x, [f"{x}[{n}]" for n in names]) for x in ("tau", "residual")],  # the residual where the table has tau
-        lambda q, v, a: {"tau": robot.inverse_dynamics(q, v, a, loads, damping=damping)},
+        lambda q, v, a: {"tau": robot.inverse_dynamics(q, v, a, loads)},
     )
     run(robot, job, state_from_flags(robot, q=q, v=v, a=a), FileJob(states, out, topic, cutoff), json, _tables)
 
@@ -69,12 +69,12 @@ def accel(
     from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
 
-    loads = option_values.wrenches(robot, wrench)
+    robot, loads = robot.with_damping(True) if damping else robot, option_values.wrenches(robot, wrench)
     names = option_values.state_names(robot)["a"]
     job = Job(
         ("q", "v", "tau"),
         [Column("a", [f"a[{n}]" for n in names])],
-        lambda q, v, tau: {"a": robot.forward_dynamics(q, v, tau, loads, damping=damping)},
+        lambda q, v, tau: {"a": robot.forward_dynamics(q, v, tau, loads)},
     )
     run(robot, job, state_from_flags(robot, q=q, v=v, tau=tau), FileJob(states, out, topic), json, _tables)
 

@@ -71,11 +71,13 @@ def simulate(
     check_file_kind("--plot", plot, FIGURE_SUFFIXES)
     check_file_kind("--out", out, FORMATS)
     check_file_kind("--replay", replay, PAGES)
+    if damping:
+        robot, made_by = robot.with_damping(True), f"{made_by}.with_damping(True)"
     start = start_of(robot, q, v, seed, control)
     law = control_of(robot, control, target)
     limits = 0.0 if stops and not robot.loops else None
     loads = option_values.wrenches(robot, wrench)
-    options: dict[str, Any] = {"integrator": integrator, "dt": dt, "limits": limits, "damping": damping}
+    options: dict[str, Any] = {"integrator": integrator, "dt": dt, "limits": limits}
     options |= {"wrenches": loads} if loads else {}
     try:
         result = robot.simulate(start.q, start.v, seconds, law.law, **options)
@@ -86,7 +88,7 @@ def simulate(
             f"{stop}; {wrote or '--out motion.csv would save it'}: {len(stop.result.t)} records until then"
         ) from None
     files = _write_files(result, plot, out, replay, open, tuple(mesh_root or ()))
-    call = python_call(made_by, start, seconds, law, **options, friction=result.info["friction"])
+    call = python_call(made_by, start, seconds, law, **options)
     emit(json, {"call": call, **_document(result, files)}, call, *_summary(result, f"{start.says}, {law.says}", files))
 
 

@@ -5,8 +5,7 @@ May import support, scalar, spatial, compile, model and algorithms.
 """
 
 from torsor.kernels.kernels import Kernels
-from torsor.kernels.losses import NO_LOSSES, Losses
 from torsor.kernels.quantity import Quantity, Table
 from torsor.kernels.spec import Spec
 
-__all__ = ["NO_LOSSES", "Kernels", "Losses", "Quantity", "Spec", "Table"]
+__all__ = ["Kernels", "Quantity", "Spec", "Table"]

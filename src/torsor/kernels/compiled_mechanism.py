@@ -16,7 +16,6 @@ from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_configuration, check_wrenches
 from torsor.kernels.functions import function_kernel
 from torsor.kernels.kernels import Kernels
-from torsor.kernels.losses import NO_LOSSES, Losses, losses_of
 from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
 from torsor.kernels.quantity import takes
 from torsor.kernels.spec import OPTIONAL, Name, Spec, as_names, as_words, split_name, without_defaults
@@ -60,8 +59,6 @@ class CompiledMechanism(Editing):
         self,
         *names: Name,
         dtype: Any = np.float64,
-        damping: bool = False,
-        friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
@@ -70,8 +67,7 @@ class CompiledMechanism(Editing):
 
         A quantity is a method's name, with its options after colons: ``"mass_matrix"``, ``"pose:tool0"``,
         ``"jacobian:tool0:body"``, ``"center_of_mass:torso"`` (below that link), ``"center_of_mass::moving"``; or a tuple,
-        ``("pose", "tool:0")``, if a frame's name contains a colon.  ``damping`` and ``friction`` as for
-        :meth:`inverse_dynamics`: friction laws are included in inverse, forward and hybrid dynamics, as in the methods.
+        ``("pose", "tool:0")``, if a frame's name contains a colon.
         ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes of ``expressed_in``.
         ``extra`` are optional arrays of the methods, one more input each after the state, such as ``extra=["at"]`` for
         ``"jacobian:tool0"``.
@@ -80,15 +76,12 @@ class CompiledMechanism(Editing):
         >>> robot = ts.robots.two_link()
         >>> M, g = robot.kernel("mass_matrix", "gravity_force")([0.0, 0.5])
         """
-        return self._kernels.kernel(self.spec(*names, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches,
-                                              expressed_in=expressed_in, extra=extra))  # fmt: skip
+        return self._kernels.kernel(self.spec(*names, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra))
 
     def spec(
         self,
         *names: Name,
         dtype: Any = np.float64,
-        damping: bool = False,
-        friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
@@ -97,27 +90,16 @@ class CompiledMechanism(Editing):
         if not names:
             raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(QUANTITIES)}")
         quantities = tuple(split_name(name, QUANTITIES) for name in names)
-        losses = self._losses(quantities, damping, friction)
         frames, more = as_names("wrenches", wrenches), as_names("extra", extra)
         for name in more:
             rows = [QUANTITIES[quantity] for quantity, *_ in quantities]
             if name not in OPTIONAL_INPUTS or not any(takes(row.function, name) for row in rows):
                 raise ArgumentError(f"{name!r} is not an optional input of {', '.join(':'.join(q) for q in quantities)}")
-        return Spec(quantities, frames, expressed_in, losses, self._extra(more), dtype=float_type(dtype).name)
+        return Spec(quantities, frames, expressed_in, self._extra(more), dtype=float_type(dtype).name)
 
-    def program(self, *names: Name, damping: bool = False, friction: bool | None = None) -> Program:
+    def program(self, *names: Name) -> Program:
         """The recorded program of a kernel: operations, counts, code."""
-        return self.kernel(*names, damping=damping, friction=friction).program
-
-    def _losses(self, quantities: Sequence[tuple[Any, ...]], damping: bool, friction: bool | None) -> Losses:
-        """The losses included in these quantities; an error if the requested losses affect none of them."""
-        losses = losses_of(self._model, damping, friction)
-        if any(QUANTITIES[name].lossy for name, *_ in quantities):
-            return losses
-        if asked := [word for word, on in (("damping", damping), ("friction", friction)) if on]:
-            names = ", ".join(name for name, row in QUANTITIES.items() if row.lossy)
-            raise ArgumentError(f"{asked[0]}=True acts on {names}, not on {', '.join(Spec(tuple(quantities)).labels)}")
-        return NO_LOSSES
+        return self.kernel(*names).program
 
     def _extra(self, names: Iterable[str]) -> tuple[str, ...]:
         """The names of optional inputs; a floating base has no other motion than v and a."""
@@ -133,12 +115,11 @@ class CompiledMechanism(Editing):
         wrenches: Wrenches | None = None,
         expressed_in: str = "body",
         extra: Mapping[str, ArrayLike] | None = None,
-        losses: Losses = NO_LOSSES,
         out: Array | None = None,
     ) -> Any:
         """Call the kernel of one quantity."""
         extra, wrenches = extra or {}, check_wrenches(self._model, wrenches)
-        kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=self._extra(extra), losses=losses)
+        kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=self._extra(extra))
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
     def _at_frame(self, key: tuple[Any, ...], values: tuple, out: Array | None, at: ArrayLike | None = None) -> Any:
@@ -165,9 +146,7 @@ class CompiledMechanism(Editing):
             self._limit_kernels[name] = made
         return self._limit_kernels[name]
 
-    def _kernel_for(
-        self, name: str, damping: bool = False, friction: bool | None = None, wrenches: tuple[str, ...] = (), **words: Any
-    ) -> Kernel:
+    def _kernel_for(self, name: str, wrenches: tuple[str, ...] = (), **words: Any) -> Kernel:
         """The kernel that a method runs for the given options, in their order; for ``wrenches`` the option is the frames.
 
         Optional arrays that are given are ``PRESENT``.
@@ -179,10 +158,9 @@ class CompiledMechanism(Editing):
         own = () if name in PAIRS else QUANTITIES[name].words
         given = {word: words.get(word) for word in own if word in words or word in OPTIONAL}
         quantities = PAIRS.get(name) or ((name, *as_words(given)),)
-        losses = self._losses(quantities, damping, friction)
         axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")
         extra = self._extra(name for name in OPTIONAL_INPUTS if words.get(name) is PRESENT)
-        return self._kernels.kernel(Spec(quantities, wrenches, axes, losses, extra, derivative))
+        return self._kernels.kernel(Spec(quantities, wrenches, axes, extra, derivative))
 
 
 def _with_total(function: Callable[..., Any], limits: Limits, q: Scalars) -> dict[str, Any]:

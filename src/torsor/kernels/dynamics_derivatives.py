@@ -1,6 +1,6 @@
 """Derivatives of forward dynamics and of one step in time.
 
-Forward dynamics is differentiated as the solution of its equation, R(q, v, τ, a) = M a + h + τ_lost − Jᵀf − τ = 0: ȧ = −M⁻¹Ṙ,
+Forward dynamics is differentiated as the solution of its equation, R(q, v, τ, a) = M a + h − ℓ − Σf − Jᵀf = 0: ȧ = −M⁻¹Ṙ,
 and λᵀ∂a = −λ′ᵀ∂R with λ′ = M⁻¹λ.  For many directions its matrices ∂a/∂q, ∂a/∂v and ∂a/∂τ are computed once.  A step is a
 program that calls accelerations and sums q ⊕ w, and the matrices of both serve all directions.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.algorithms import steps
 from torsor.algorithms.configuration import integrate, tangent, velocity_from_tangent
+from torsor.algorithms.equation.dynamics import residual
 from torsor.algorithms.field import Field
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.rnea import rnea
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """One step in time: its accelerations are differentiated as solutions of their equations, its sums q ⊕ w by matrices."""
-    inputs, model = kernels.inputs(spec), kernels.lean
+    inputs, model = kernels.inputs(spec), kernels.lean.model
     integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
     dynamics = forward_dynamics(kernels, replace(spec, quantities=(("forward_dynamics",),)), choice)
     addition = sum_on_manifold(model)
@@ -80,26 +81,27 @@ def along_v(model: Model, q: Scalars) -> Callable[[Mapping[int, Scalar]], dict[i
 
 def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """Forward dynamics as the solution of R = 0; ``choice`` 0 is by articulated bodies, 1 by the factors of M."""
-    inputs, model = kernels.inputs(spec), kernels.lean
-    inverse = replace(spec, quantities=(("inverse_dynamics",),), losses=type(spec.losses)())
+    inputs, model, equation = kernels.inputs(spec), kernels.lean.model, kernels.lean
     blocks = replace(spec, quantities=(("forward_dynamics_derivatives",),), extra=("a",))
+    by_recursion = equation.is_joint_by_joint and not spec.extra
 
-    def residual(*values: Scalars) -> dict[str, Any]:
-        *given, a = values
-        named = {x.name: value for x, value in zip(inputs, given, strict=True)}
-        q, v, tau, *wrenches = given
-        needed = kernels.evaluate(inverse, q, v, a, *wrenches)["inverse_dynamics"]
-        lost = spec.losses.force(model, named["v"], named["tau"]) if any(spec.losses) else [0] * model.nv
-        return {"R": [x + y - t for x, y, t in zip(needed, lost, tau, strict=True)]}
+    def solve_residual(*values: Scalars) -> dict[str, Any]:
+        named = {x.name: value if x.shape else value[0] for x, value in zip(inputs, values, strict=False)}
+        wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        given = {name: named[name] for name in spec.extra}
+        q, v, tau = named["q"], named["v"], named["tau"]
+        return {"R": residual(equation, q, v, tau, values[-1], wrenches, spec.expressed_in, **given)}
 
-    R = record(residual, [*inputs, Argument("a", (model.nv,))])
+    R = record(solve_residual, [*inputs, Argument("a", (model.nv,))])
     mass = by_factors if choice else by_articulated_bodies
 
-    def at(x: Scalars) -> WithMatrix:
-        q, v, tau, *wrenches = split(inputs, x)
-        (a,) = kernels.evaluate(spec, q, v, tau, *wrenches, choice=choice).values()
+    def at(x: Scalars) -> WithMatrix | Solution:
+        q, v, tau, *wrenches = values = split(inputs, x)
+        (a,) = kernels.evaluate(spec, *values, choice=choice).values()
         solve = mass(model, q).solve  # M = Mᵀ
         solution = Solution(Linearization.of(R, [*x, *a]), solve, solve, a)
+        if not by_recursion:
+            return solution
 
         def matrix() -> Matrix:
             """∂a/∂q, ∂a/∂v and ∂a/∂τ from the recursion of Singh, Russell & Wensing (2022), ∂a/∂f from R."""
@@ -110,7 +112,8 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
 
         return WithMatrix(solution, matrix, model.nv)
 
-    return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, many=model.nv)
+    many = model.nv if by_recursion else 0
+    return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, many=many)
 
 
 def rnea_derivatives_by_forward_mode(

@@ -21,7 +21,6 @@ from torsor.compile.text.python import RESERVED as PYTHON_WORDS
 from torsor.compile.text.python import python_function
 from torsor.errors import ArgumentError
 from torsor.kernels.checked_kernel import CheckedKernel, Exportable
-from torsor.kernels.losses import NO_LOSSES, Losses, refuse_laws
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import QUANTITIES
 from torsor.kernels.quantity import takes
@@ -41,8 +40,6 @@ VECTORS = 4
 BOUNDS = {"dt": (0.01, 0.1), "height": (-100.0, -90.0)}
 #: quantities that external wrenches act on
 WITH_WRENCHES = ("inverse_dynamics", "forward_dynamics")
-#: kernels of tasks and constraints to whose results the methods add friction laws
-WITHOUT_FRICTION = ("task.inverse_dynamics", "task.forward_dynamics", "constrained.dynamics")
 
 
 def __dir__() -> list[str]:
@@ -60,8 +57,6 @@ def export_c(
     wrenches: Sequence[str] = (),
     expressed_in: str = "body",
     extra: Sequence[str] = (),
-    damping: bool = False,
-    friction: bool | None = None,
 ) -> tuple[Path, Path, Path]:
     """Write ``path.h``, ``path.c`` and ``path_test.c``, and return their paths.
 
@@ -70,8 +65,7 @@ def export_c(
     ``dtype``: ``"float64"`` or ``"float32"``.  ``fma`` writes fused multiply-adds, for processors that have them.
     ``wrenches`` are frames with an external wrench, one more input each, in inverse and forward dynamics, in the frame's own
     axes or in ``expressed_in="world"``.  ``extra`` are optional inputs of the methods, such as the point ``"at"`` of a frame.
-    The robot's friction laws are included there and in hybrid dynamics, unless
-    ``friction=False``; ``damping=True`` includes the damping of the model instead.  The first lines of the file list them.
+    The robot's terms act, as in the methods; the first lines of the file list them.
     The test program calls every function and returns 0 if its results agree with torsor's.
     A kernel of the robot is exported in the place of a name: a derivative, or a kernel of a task or of its constraints.
 
@@ -86,13 +80,13 @@ def export_c(
     single = kind == np.dtype(np.float32)
     base = _base(path, (".c", ".h"))
     prefix = _prefix(robot, name, C_WORDS)
-    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
-    kernels = _kernels(robot, prefix, names, spec, fused, friction)
+    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra)
+    kernels = _kernels(robot, prefix, names, spec, fused)
     functions = [c_function(_outputs(k.program, fused), n, single=single, fma=fma) for n, k in kernels]
     cases = [_case(robot, k, f, kind, fused) for (_, k), f in zip(kernels, functions, strict=True)]
     lead = f'#include <math.h>\n#include "{base.name}.h"\n\n{c_helpers(functions, single)}'.rstrip()
     texts = {
-        ".h": _header(_header_lines(robot, spec.losses), robot, base.name, prefix, functions, cases),
+        ".h": _header(_header_lines(robot), robot, base.name, prefix, functions, cases),
         ".c": "\n\n".join((f"/* see {base.name}.h */", lead, *(f.definition for f in functions))) + "\n",
         "_test.c": c_test(base.name, cases, single),
     }
@@ -111,8 +105,6 @@ def export_python(
     wrenches: Sequence[str] = (),
     expressed_in: str = "body",
     extra: Sequence[str] = (),
-    damping: bool = False,
-    friction: bool | None = None,
 ) -> Path:
     """Write a Python module that imports only NumPy, one function per spec, and return its path.
 
@@ -129,10 +121,10 @@ def export_python(
     _check_robot(robot)
     base = _base(path, (".py",))
     prefix = _prefix(robot, name, PYTHON_WORDS)
-    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra, damping=damping, friction=friction)
-    lead = "\n".join(f"# {line}".rstrip() for line in _header_lines(robot, spec.losses))
+    spec = _spec(robot, names, fused, wrenches, expressed_in=expressed_in, extra=extra)
+    lead = "\n".join(f"# {line}".rstrip() for line in _header_lines(robot))
     parts = [f'{lead}\n\n"""Equations of motion; leading axes of every argument are a batch."""\n\nimport numpy as np']
-    for n, kernel in _kernels(robot, prefix, names, spec, fused, friction):
+    for n, kernel in _kernels(robot, prefix, names, spec, fused):
         p = kernel.program
         labels = ", ".join(f"{comment(o.name)} {_size(o.shape)}".replace("\\", "/") for o in p.outputs)
         parts.append(python_function(_outputs(p, fused), n, f"{labels}: {p.operations} operations."))
@@ -181,8 +173,8 @@ def _spec(robot: Robot, given: tuple[Any, ...], fused: bool, frames: Sequence[st
     if fused and len(names) < len(given):
         raise ArgumentError("fused=True makes one function of quantities given by name; a kernel is a function of its own")
     if not names:
-        if frames or options["damping"] or options["extra"]:
-            raise ArgumentError("wrenches=, damping= and extra= act on quantities given by name; a kernel is exported as it is")
+        if frames or options["extra"]:
+            raise ArgumentError("wrenches= and extra= act on quantities given by name; a kernel is exported as it is")
         return Spec(())
     spec = robot.spec(*names, wrenches=frames, **options)
     forced = [quantity in WITH_WRENCHES for quantity, *_ in spec.quantities]
@@ -191,9 +183,7 @@ def _spec(robot: Robot, given: tuple[Any, ...], fused: bool, frames: Sequence[st
     return spec
 
 
-def _kernels(
-    robot: Robot, prefix: str, given: tuple[Any, ...], spec: Spec, fused: bool, friction: bool | None
-) -> list[tuple[str, Kernel]]:
+def _kernels(robot: Robot, prefix: str, given: tuple[Any, ...], spec: Spec, fused: bool) -> list[tuple[str, Kernel]]:
     """The functions of an export: their names, and the kernels whose programs they print."""
     if fused:
         return [(f"{prefix}_fused", robot.kernels.kernel(spec))]
@@ -203,16 +193,13 @@ def _kernels(
         if isinstance(x, (Kernel, CheckedKernel)):
             kernel = _own_kernel(robot, x)
             label = kernel.name.removeprefix(f"{robot.name}.")
-            if label.startswith(WITHOUT_FRICTION):
-                refuse_laws(robot.model, friction, f"exported code of {label}")
             out.append((identifier(f"{prefix}_{label}", {taken for taken, _ in out}), kernel))
             continue
         quantity, label = next(named)
         n = identifier(f"{prefix}_{label}", {taken for taken, _ in out})
         frames = spec.frames if quantity[0] in WITH_WRENCHES else ()
-        losses = spec.losses if QUANTITIES[quantity[0]].lossy else NO_LOSSES
         extra = tuple(x for x in spec.extra if takes(QUANTITIES[quantity[0]].function, x))
-        out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, losses, extra))))
+        out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, extra))))
     return out
 
 
@@ -236,8 +223,8 @@ def _size(shape: tuple[int, ...]) -> str:
 # -- comments and header ----------------------------------------------------------------------------------------
 
 
-def _header_lines(robot: Robot, losses: Losses) -> list[str]:
-    """The first lines of an exported file: units, coordinates, and the losses that count."""
+def _header_lines(robot: Robot) -> list[str]:
+    """The first lines of an exported file: units, coordinates, and the terms of the robot."""
     lines = [f"{comment(robot.name)}: equations of motion, written by torsor {__version__}.", ""]
     lines += [
         "SI units.  Twists (angular, linear), wrenches (moment, force), quaternions (x, y, z, w), matrices row by row.",
@@ -249,12 +236,9 @@ def _header_lines(robot: Robot, losses: Losses) -> list[str]:
             lines.append(f"  {_range('q', joint.q_slice)} {_range('v', joint.v_slice)} {comment(joint.name)} ({joint.type})")
         else:
             lines.append(f"  {comment(joint.name)} ({joint.type}) mimics {comment(joint.mimic.joint)}")
-    if losses.damping:
-        lines += ["", "Joint damping is included in inverse, forward and hybrid dynamics."]
-    if losses.friction:
-        laws = zip(robot.model.joint_names, robot.model.friction, strict=True)
-        lines += ["", "Friction laws are included in inverse, forward and hybrid dynamics (0 at rest):"]
-        lines += [f"  {comment(name)}: {comment(str(law))}" for name, row in laws for law in row if law is not None]
+    if robot.terms:
+        lines += ["", "Included in inverse, forward and hybrid dynamics (friction is 0 at rest):"]
+        lines += [f"  {comment(name)}: {comment(what)}" for name, what in robot.terms.items()]
     return lines
 
 

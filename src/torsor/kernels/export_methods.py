@@ -27,15 +27,13 @@ class Exports:
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
-        damping: bool = False,
-        friction: bool | None = None,
     ) -> tuple[Path, Path, Path]:
         """Write quantities as C99: ``path.h``, ``path.c`` and a test program; options as for :func:`torsor.export.export_c`."""
         from torsor.kernels.export import export_c
 
         return export_c(
             cast("Robot", self), path, *names, dtype=dtype, name=name, fused=fused, fma=fma, wrenches=wrenches,
-            expressed_in=expressed_in, extra=extra, damping=damping, friction=friction,
+            expressed_in=expressed_in, extra=extra,
         )  # fmt: skip
 
     def export_python(
@@ -47,13 +45,11 @@ class Exports:
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
-        damping: bool = False,
-        friction: bool | None = None,
     ) -> Path:
         """Write quantities as a Python module that needs NumPy alone; options as for :func:`torsor.export.export_python`."""
         from torsor.kernels.export import export_python
 
         return export_python(
             cast("Robot", self), path, *names, name=name, fused=fused, wrenches=wrenches, expressed_in=expressed_in,
-            extra=extra, damping=damping, friction=friction,
+            extra=extra,
         )  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 
 from torsor.algorithms import EXPRESSIONS, KINDS, ROTATIONS
 from torsor.algorithms.dynamics import METHODS as FORWARD_DYNAMICS
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.massless import check_inertia, least_pivots
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shortest
@@ -24,16 +25,16 @@ from torsor.kernels.columns import ColumnKernel, is_by_columns
 from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
 from torsor.kernels.derivatives import CONFIGURATIONS, MODES, NUMBERS, derivative_program
 from torsor.kernels.digest import digest, source_digest
-from torsor.kernels.losses import refuse_jumps, refuse_sticking
 from torsor.kernels.quantity import FEW, Quantity, Table, takes
 from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
 from torsor.model.part import part_of
 from torsor.model.refusals import refuse_loops, refuse_symbols
+from torsor.model.terms.capabilities import refuse
 from torsor.support.locks import cached_property, new_lock
 
 #: the fields of a spec that its program depends on
-PROGRAM = ("quantities", "frames", "expressed_in", "losses", "extra", "derivative")
+PROGRAM = ("quantities", "frames", "expressed_in", "extra", "derivative")
 #: options that are one of a few words
 CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIONS), "method": tuple(FORWARD_DYNAMICS)}
 #: options that select one of the algorithms of a row
@@ -51,7 +52,8 @@ HUGE = 1e100
 class Kernels:
     """The kernels of one subject, from its table of quantities.
 
-    The ``subject`` is the first argument of the table's functions: a model, or an object with an attribute ``model``.
+    The ``subject`` is the first argument of the table's functions: a model, or an object with an attribute ``model``.  Of an
+    equation of motion, functions of the tree have the model.  ``complete`` makes the subject when it is first needed.
     A subject with slots for ``numbers`` has them as the last input: ``subject.with_numbers(x)`` fills the slots.
     ``reduced`` makes the subject from which joint-space results are recorded.  ``shapes`` and ``labels`` are those of the
     inputs.  Kernels are cached in memory by their specs; on disk under digests of subject, spec and torsor's source, unless
@@ -66,8 +68,10 @@ class Kernels:
         shapes: Mapping[str, tuple[int, ...]],
         labels: Mapping[str, tuple[str, ...]] | None = None,
         reduced: Callable[[Any], Any] | None = None,
+        complete: Callable[[Any], Any] | None = None,
     ):
-        self.name, self.subject, self.table = name, subject, table
+        self.name, self.model, self.table = name, subject if isinstance(subject, Model) else subject.model, table
+        self._given, self._complete = subject, complete
         self._shapes, self._labels, self._reduced = shapes, labels or {}, reduced
         self._kernels: dict[Spec, Kernel] = {}
         self._scans: dict[Any, Scan] = {}
@@ -78,17 +82,18 @@ class Kernels:
     def __reduce__(self) -> Any:
         return Kernels, (self.name, self.subject, self.table, self._shapes, self._labels, self._reduced)
 
-    @property
-    def model(self) -> Model:
-        """The tree of the subject."""
-        return self.subject if isinstance(self.subject, Model) else self.subject.model
+    @cached_property
+    def subject(self) -> Any:
+        """The first argument of the table's functions that follow the terms."""
+        return self._given if self._complete is None else self._complete(self._given)
 
     def of(self, table: Table, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Kernels:
         """The kernels of another table of the same subject, made once; ``shapes`` are the shapes of further inputs."""
         key, sizes = (id(table), *(shapes or {}).items()), {**self._shapes, **(shapes or {})}
         with self._lock:
             if key not in self._beside:
-                self._beside[key] = Kernels(self.name, self.subject, table, sizes, self._labels, self._reduced)
+                made = Kernels(self.name, self._given, table, sizes, self._labels, self._reduced, lambda _: self.subject)
+                self._beside[key] = made
                 self._beside[key]._origin = self
             return self._beside[key]
 
@@ -202,13 +207,17 @@ class Kernels:
         state = {a.name: a for quantity in spec.quantities for a in self._arguments(*quantity)}
         state |= {name: self._argument(name) for name in spec.extra}
         wrenches = [Argument(f"wrenches[{frame!r}]", (6,)) for frame in spec.frames]
-        count = getattr(self.subject, "numbers", 0)
+        count = getattr(self._given, "numbers", 0)
         return [*state.values(), *wrenches, *([Argument(NUMBERS, (count,))] if count else [])]
 
     def _arguments(self, name: str, *words: Any) -> list[Argument]:
         """The arguments of one quantity."""
         inputs = self.table[name].inputs
-        return list(inputs(self.subject, *words)) if callable(inputs) else [self._argument(x) for x in inputs]
+        return (
+            list(inputs(self.model if isinstance(self._given, EquationOfMotion) else self.subject, *words))
+            if callable(inputs)
+            else [self._argument(x) for x in inputs]
+        )
 
     def _argument(self, name: str) -> Argument:
         return Argument(name, self._shapes[name], self._labels.get(name, ()))
@@ -219,7 +228,7 @@ class Kernels:
         """Every result by name, from one flat sequence of scalars per input; ``choice`` selects among the alternatives."""
         given = {a.name: (x if a.shape else x[0]) for a, x in zip(self.inputs(spec), values, strict=True)}
         wrenches = {frame: given[f"wrenches[{frame!r}]"] for frame in spec.frames}
-        subject = self.subject_at(given)
+        subject = self.subject_at(given) if NUMBERS in given else None
         results: dict[str, Any] = {}
         for label, (name, *words) in zip(spec.labels, spec.quantities, strict=True):
             row = self.table[name]
@@ -228,7 +237,7 @@ class Kernels:
             options: dict[str, Any] = dict(zip(row.words, words, strict=False))
             options |= {x: given[x] for x in spec.extra if len(spec.quantities) == 1 or takes(function, x)}
             options |= {"wrenches": wrenches} if wrenches else {}
-            result = self._result(spec, row, function, state, options, self.lean if row.joint_space else subject)
+            result = self._result(spec, function, state, options, self.subject_of(row, subject))
             several = len(row.outputs) > 1
             if row.empty and not self.model.nv:
                 result = [Empty(row.empty)] * len(row.outputs) if several else Empty(row.empty)
@@ -244,27 +253,17 @@ class Kernels:
         functions = row.function, *row.alternatives
         return functions[choice] if choice < len(functions) and self._may_choose(spec, row) else row.function
 
-    def _result(
-        self, spec: Spec, row: Quantity, function: Any, state: dict[str, Any], options: dict[str, Any], subject: Any
-    ) -> Any:
-        """One quantity; damping and friction are joint forces like any other."""
+    def subject_of(self, row: Quantity, subject: Any = None) -> Any:
+        """The first argument of a row's function: the equation of motion, or its tree; with few parameters where possible."""
+        if not row.follows_terms and isinstance(self._given, EquationOfMotion):
+            return self.lean_tree if row.joint_space else self.model
+        return self.lean if row.joint_space else self.subject if subject is None else subject
+
+    def _result(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any], subject: Any) -> Any:
+        """One quantity."""
         if "wrenches" in options:
             options = self._with_wrenches(spec, function, state, options)
-        if not (row.lossy and any(spec.losses)):
-            return function(subject, *state.values(), **options)
-        lost = partial(spec.losses.force, subject if isinstance(subject, Model) else self.model)
-        if takes(function, "lost"):
-            return function(subject, *state.values(), **options, lost=lost)
-        v, tau = state["v"], state.get("tau", ())
-        if "tau" in state:
-            state = {**state, "tau": [t - x for t, x in zip(tau, lost(v, tau), strict=True)]}
-        result = function(subject, *state.values(), **options)
-        if row.acceleration:
-            return result
-        load = result  # the joint force without friction; in hybrid dynamics, the given force where there is one
-        if "prescribed" in state:
-            load = [p * f + (1 - p) * t for p, f, t in zip(state["prescribed"], result, tau, strict=True)]
-        return [f + x for f, x in zip(result, lost(v, load), strict=True)]
+        return function(subject, *state.values(), **options)
 
     def _with_wrenches(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         """The options of a function: with wrenches in frame axes, unless the function rotates them itself or takes none."""
@@ -284,18 +283,29 @@ class Kernels:
         """The subject from which joint-space results are recorded."""
         return self.subject if self._reduced is None else self._reduced(self.subject)
 
+    @cached_property
+    def lean_tree(self) -> Model:
+        """The tree from which joint-space results are recorded."""
+        return self.model if self._reduced is None else self._reduced(self.model)
+
     def _key(self, spec: Spec) -> str | None:
         """The digest of all inputs of a program; None if some of them are a user's code."""
         rows = [self.table[name] for name, *_ in spec.quantities]
         functions = [(row.inputs, row.function, row.alternatives, row.words, row.outputs) for row in rows]
         chosen = digest(functions, *(getattr(spec, name) for name in PROGRAM))
-        return digest(source_digest(), self._digest, chosen) if self._digest and chosen else None
+        whole = self._digest if any(row.follows_terms for row in rows) else self._tree_digest
+        return digest(source_digest(), whole, chosen) if whole and chosen else None
 
     @cached_property
     def _digest(self) -> str | None:
         """The digest of the inputs of all programs besides their specs and the rows of the table."""
         same = self._subject_digest
         return digest(same, dict(self._shapes), dict(self._labels)) if same else None
+
+    @cached_property
+    def _tree_digest(self) -> str | None:
+        """The same, for programs of the tree alone: a robot with another friction law has the same."""
+        return digest(self.model.tree, dict(self._labels)) if isinstance(self._given, EquationOfMotion) else self._digest
 
     @cached_property
     def _subject_digest(self) -> str | None:
@@ -372,10 +382,11 @@ class Kernels:
             raise UnknownName("derivative mode", spec.derivative[0], MODES)
         names = [name for name, *_ in spec.quantities]
         differentiated = spec.derivative or any(name.endswith("_derivatives") for name in names)
-        if differentiated and (spec.losses.friction or "friction_force" in names):
-            refuse_jumps(self.model)
+        follows = any(self.table[name].follows_terms for name in names)
+        if differentiated and follows:
+            refuse(self.model, "derivatives")
         if "step" in names:
-            refuse_sticking(self.model, spec.losses, "one step")
+            refuse(self.model, "step")
         check_axes(spec.expressed_in)
         for frame in spec.frames:
             self.model.frame(frame)

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from torsor import algorithms as alg
-from torsor.algorithms import steps
 from torsor.algorithms.configuration import bracket
+from torsor.algorithms.equation import EquationOfMotion, dynamics
 from torsor.algorithms.friction import friction_force
 from torsor.algorithms.hybrid import free_by_factors
 from torsor.kernels.dynamics_derivatives import forward_dynamics, rnea_derivatives_by_forward_mode, step
@@ -40,65 +40,69 @@ def _of_part(function: Callable[..., Any], *inputs: str) -> Quantity:
     return Quantity(inputs, partial(_on_part, function), PART)
 
 
+def _friction_force(e: EquationOfMotion, v: Any, load: Any = None) -> Any:
+    return friction_force(e.model, v, load=load)
+
+
 QUANTITIES = Table(
     "torsor.kernels.quantities:QUANTITIES",
     {
         "inverse_dynamics": Quantity(
-            ("q", "v", "a"), alg.rnea, joint_space=True, lossy=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS
+            ("q", "v", "a"),
+            dynamics.inverse_dynamics,
+            joint_space=True,
+            follows_terms=True,
+            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
         ),
         "forward_dynamics": Quantity(
             ("q", "v", "tau"),
-            alg.forward_dynamics,
+            dynamics.forward_dynamics,
             ("method",),
-            alternatives=(alg.forward_dynamics_by_factors,),
+            alternatives=(partial(dynamics.forward_dynamics, solve=alg.forward_dynamics_by_factors),),
             joint_space=True,
-            lossy=True,
-            acceleration=True,
+            follows_terms=True,
             under_loops="robot.constrained().kernel()",
             implicit=forward_dynamics,
         ),
         "inverse_dynamics_derivatives": Quantity(
             ("q", "v", "a"),
-            alg.inverse_dynamics_derivatives,
+            dynamics.inverse_dynamics_derivatives,
             outputs=("dtau/dq", "dtau/dv", "dtau/da"),
-            alternatives=(partial(alg.inverse_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
+            alternatives=(partial(dynamics.inverse_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
             joint_space=True,
-            lossy=True,
+            follows_terms=True,
             under_loops=CONSTRAINED_INVERSE_DYNAMICS,
             empty=(0, 0),
         ),
         "forward_dynamics_derivatives": Quantity(
             ("q", "v", "tau"),
-            alg.forward_dynamics_derivatives,
+            dynamics.forward_dynamics_derivatives,
             outputs=("da/dq", "da/dv", "da/dtau"),
-            alternatives=(partial(alg.forward_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
+            alternatives=(partial(dynamics.forward_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
             joint_space=True,
-            lossy=True,
+            follows_terms=True,
             under_loops=CONSTRAINED_FORWARD_DYNAMICS,
             empty=(0, 0),
         ),
-        "inverse_dynamics_regressor": Quantity(
-            ("q", "v", "a"), alg.inverse_dynamics_regressor, under_loops=CONSTRAINED_INVERSE_DYNAMICS, empty=(0, 0)
-        ),
+        "inverse_dynamics_regressor": Quantity(("q", "v", "a"), alg.inverse_dynamics_regressor, empty=(0, 0)),
         "kinetic_energy_regressor": Quantity(("q", "v"), alg.kinetic_energy_regressor),
         "potential_energy_regressor": Quantity(("q",), alg.potential_energy_regressor),
         "center_of_mass_regressor": Quantity(("q",), alg.center_of_mass_regressor),
         "body_regressor": Quantity(("q", "v", "a"), alg.body_regressor, ("frame",)),
         "hybrid_acceleration": Quantity(
             HYBRID,
-            alg.hybrid_acceleration,
-            alternatives=(partial(alg.hybrid_acceleration, solve=free_by_factors),),
+            dynamics.hybrid_acceleration,
+            alternatives=(partial(dynamics.hybrid_acceleration, solve=free_by_factors),),
             joint_space=True,
-            lossy=True,
-            acceleration=True,
+            follows_terms=True,
             under_loops=PRESCRIBED_FORWARD_DYNAMICS,
         ),
         "hybrid_force": Quantity(
             HYBRID,
-            alg.hybrid_force,
-            alternatives=(partial(alg.hybrid_force, solve=free_by_factors),),
+            dynamics.hybrid_force,
+            alternatives=(partial(dynamics.hybrid_force, solve=free_by_factors),),
             joint_space=True,
-            lossy=True,
+            follows_terms=True,
             under_loops=PRESCRIBED_FORWARD_DYNAMICS,
         ),
         "mass_matrix": Quantity(("q",), alg.crba, joint_space=True, empty=(0, 0)),
@@ -106,33 +110,30 @@ QUANTITIES = Table(
             ("q",),
             alg.mass_matrix_inverse,
             joint_space=True,
-            under_loops=CONSTRAINED_FORWARD_DYNAMICS,
             inverse_of="mass_matrix",
             empty=(0, 0),
         ),
-        "mass_matrix_product": Quantity(("q", "x"), alg.mass_matrix_product, joint_space=True),
+        "mass_matrix_product": Quantity(("q", "y"), alg.mass_matrix_product, joint_space=True),
         "mass_matrix_solve": Quantity(
-            ("q", "x"),
+            ("q", "y"),
             alg.mass_matrix_solve,
             alternatives=(alg.mass_matrix_solve_by_factors,),
             joint_space=True,
-            acceleration=True,
-            under_loops=CONSTRAINED_FORWARD_DYNAMICS,
         ),
         "mass_factor_product": Quantity(
-            ("q", "x"), alg.mass_factor_product, alternatives=(alg.mass_factor_product_by_factors,), joint_space=True
+            ("q", "y"), alg.mass_factor_product, alternatives=(alg.mass_factor_product_by_factors,), joint_space=True
         ),
         "mass_factor_diagonal": Quantity(
             ("q",), alg.mass_factor_diagonal, alternatives=(alg.mass_factor_diagonal_by_factors,), joint_space=True
         ),
         "jacobian_transpose_product": Quantity(("q", "wrench"), alg.jacobian_transpose_product, ("frame", "expressed_in")),
-        "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
-        "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
-        "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True),
+        "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True),
+        "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True),
         "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "damping_force": Quantity(("v",), alg.damping_force),
-        "friction_force": Quantity(("v",), friction_force),
+        "friction_force": Quantity(("v",), _friction_force, follows_terms=True),
         "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True, empty=(0, 0)),
         "mass_matrix_rate": Quantity(
             ("q", "v"),
@@ -178,12 +179,12 @@ QUANTITIES = Table(
         "analytic_jacobian": Quantity(("q",), alg.analytic_jacobian, ("frame", "rotation", "relative_to")),
         "step": Quantity(
             ("q", "v", "tau", "dt"),
-            steps.step,
+            dynamics.step,
             ("integrator",),
             ("q", "v"),
-            (partial(steps.step, solve=alg.forward_dynamics_by_factors),),
+            (partial(dynamics.step, solve=alg.forward_dynamics_by_factors),),
             joint_space=True,
-            lossy=True,
+            follows_terms=True,
             under_loops="robot.simulate",
             configurations=("q",),
             implicit=step,
@@ -207,17 +208,23 @@ QUANTITIES = Table(
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(("v", "a", "tau", "prescribed", "load", "x"), v)
+    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(("v", "a", "tau", "prescribed", "load", "y"), v)
     wrenches = dict.fromkeys(("base_velocity", "base_acceleration", "wrench"), (6,))
-    return {"at": (3,)} | coordinates | wrenches | dict.fromkeys(("dt", "s", "height"), ())
+    states = {"x": (sum(term.states(model).size for term in model.terms),)}
+    return {"at": (3,)} | states | coordinates | wrenches | dict.fromkeys(("dt", "s", "height", "t"), ())
 
 
 def labels(model: Model) -> dict[str, tuple[str, ...]]:
     """Names of the entries of each state variable, by which labelled tables are read."""
     of_q, of_v = configuration_names(model), coordinate_names(model)
-    return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v", "v0", "a", "tau", "load", "x"), of_v)
+    return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v", "v0", "a", "tau", "load", "y"), of_v)
 
 
 def kernels_of(model: Model) -> Kernels:
     """The kernels of a model, from the table of a Robot."""
-    return Kernels(model.name, model, QUANTITIES, sizes(model), labels(model), with_fewest_parameters)
+    return Kernels(model.name, EquationOfMotion(model), QUANTITIES, sizes(model), labels(model), _reduced)
+
+
+def _reduced(subject: Any) -> Any:
+    """A model with fewest inertial parameters, or the equation of motion of one."""
+    return with_fewest_parameters(subject) if isinstance(subject, Model) else subject.lean

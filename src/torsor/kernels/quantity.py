@@ -23,10 +23,9 @@ class Quantity(NamedTuple):
     kernel uses the one with the fewest operations up to ``few`` degrees of freedom, and ``function`` above.  A spec with the
     word "route" or "method" selects the algorithm itself.
     ``joint_space`` results do not depend on the link to which mass on the axis of a revolute joint is assigned, so kernels are
-    recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).  In ``lossy`` results damping or
-    friction laws count (:mod:`torsor.kernels.losses`): "tau" is reduced by the lost force before an acceleration is computed
-    from it, and the lost force is added to a result that is a joint force, not an ``acceleration``; a function that has a
-    keyword ``lost`` does both itself.
+    recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).
+    Functions of results that ``follows_terms`` have the :class:`~torsor.algorithms.equation.EquationOfMotion` as subject, the
+    others its tree.
     ``under_loops`` is set for results that are valid only for the spanning tree with its loops cut (joint forces, M⁻¹,
     reactions): it names the call for closed loops.  A robot with loops has no kernel for these results.
     ``inverse_of`` is the quantity, of the same inputs, whose inverse is the result: a kernel needs only that one.
@@ -46,8 +45,7 @@ class Quantity(NamedTuple):
     alternatives: tuple[Callable[..., Any], ...] = ()
     few: int = FEW
     joint_space: bool = False
-    lossy: bool = False
-    acceleration: bool = False
+    follows_terms: bool = False
     under_loops: str = ""
     inverse_of: str = ""
     configurations: tuple[str, ...] = ()

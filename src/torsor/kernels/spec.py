@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.kernels.losses import NO_LOSSES, Losses
 from torsor.kernels.quantity import PART, Quantity
 
 #: a quantity and its options as users write them: "jacobian:tool0:body", or a tuple if a name contains a colon or an option is
@@ -24,9 +23,8 @@ class Spec:
     """Quantities, inputs and precision of a kernel; hashable.
 
     ``quantities`` are rows of a table, each with its options.  ``frames`` have external wrenches, one more input each, given in
-    the axes of ``expressed_in`` ("body": the frame's own, or "world").  ``losses`` count only in the quantities
-    that the table marks as lossy.  ``extra`` are optional inputs.  With ``derivative``, a mode and then inputs, the results are
-    derivatives by these inputs (:mod:`torsor.kernels.derivatives`).
+    the axes of ``expressed_in`` ("body": the frame's own, or "world").  ``extra`` are optional inputs.  With ``derivative``, a
+    mode and then inputs, the results are derivatives by these inputs (:mod:`torsor.kernels.derivatives`).
 
     >>> Spec((("jacobian", "tool0", "body"),)).label
     'jacobian:tool0:body'
@@ -35,7 +33,6 @@ class Spec:
     quantities: tuple[tuple[Any, ...], ...]
     frames: tuple[str, ...] = ()
     expressed_in: str = "body"
-    losses: Losses = NO_LOSSES
     extra: tuple[str, ...] = ()
     derivative: tuple[Any, ...] = ()
     dtype: str = "float64"

@@ -11,6 +11,9 @@ from torsor.model.magnitudes import check_inertia, check_size
 from torsor.model.model import Coupling, Frame, LinkRow, LoopRow, Model
 from torsor.model.polynomials import compose, trim
 from torsor.model.rotor import Rotor, RotorRow
+from torsor.model.terms.joint_losses import JointFriction
+from torsor.model.terms.loop import JointConstraint
+from torsor.model.terms.term import Term
 from torsor.scalar import Scalar, tidy
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO
@@ -23,6 +26,8 @@ def assemble(d: Description) -> Model:
     A rotor is welded to its mount too, as if it did not spin; the effect of its spin is in its row.
     A joint about a skew axis gets a body frame turned so that the axis is ẑ: same motion, fewer operations.
     """
+    for term in d.terms:
+        d = term.coordinates(d)
     children: dict[str, list[Joint]] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
@@ -83,7 +88,15 @@ def assemble(d: Description) -> Model:
         links=links,
         effort_limit=tuple(() if j is None else tuple(j.effort_limit) for j in moved_by),
         forces=_forces(d, frames),
+        terms=_terms(d, names),
     )
+
+
+def _terms(d: Description, moving: tuple[str, ...]) -> tuple[Term, ...]:
+    """The terms of loops and friction laws, then those that were attached."""
+    loops = [JointConstraint.of(loop) for loop in d.loops]
+    rubbing = [JointFriction(j.name) for j in d.joints if j.name in moving and any(law is not None for law in j.laws)]
+    return (*loops, *rubbing, *d.terms)
 
 
 def _forces(d: Description, frames: dict[str, Frame]) -> tuple[ForceRow, ...]:

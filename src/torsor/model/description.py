@@ -23,6 +23,7 @@ from torsor.spatial import Inertia, Transform, Vec
 if TYPE_CHECKING:
     from torsor.model.forces import Element
     from torsor.model.sensor import Sensor
+    from torsor.model.terms.term import Term
 
 INF = math.inf
 EARTH = Vec(0, 0, -9.81)
@@ -148,6 +149,7 @@ class Description:
     rotors: tuple[Rotor, ...] = field(default=(), kw_only=True)
     configurations: tuple[Configuration, ...] = field(default=(), kw_only=True)
     forces: tuple[tuple[str, Element], ...] = field(default=(), kw_only=True)  # force elements by link or frame
+    terms: tuple[Term, ...] = field(default=(), kw_only=True)  # attached to the robot, beside those of its joints and links
     sensors: tuple[tuple[str, Sensor], ...] = field(default=(), compare=False, kw_only=True)  # by name; no part of the dynamics
     base: str = "fixed"
     gravity: Vec = EARTH

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,15 +16,54 @@ from torsor.model.joints import JointType
 from torsor.model.mechanism import Mechanism
 from torsor.model.renaming import rename
 from torsor.model.spanning import spanning_tree
+from torsor.model.terms import attaching
+from torsor.model.terms.joint_losses import Damping
 from torsor.scalar import Scalar, Scalars
+
+if TYPE_CHECKING:
+    from torsor.model.terms.constraint import Constraint
+    from torsor.model.terms.term import Term
 
 
 class Editing(Mechanism):
     """A mechanism that returns modified copies: other names, another structure, other numbers."""
 
     def _with_description(self, description: Description) -> Self:
-        """The robot of another description, without the sensors that have lost their place."""
-        return type(self)(attachments.without_lost_sensors(description))
+        """The robot of another description, without the sensors and terms that have lost their place."""
+        return type(self)(attachments.without_lost_sensors(attaching.without_lost_terms(description)))
+
+    # -- terms -----------------------------------------------------------------------------------------------
+
+    def with_terms(self, *terms: Term) -> Self:
+        """The robot with more terms of its equation of motion; other methods ``with_...`` are short forms of it.
+
+        A term of one's own is a frozen dataclass derived from :class:`torsor.terms.Term`.  Names are unique; the order changes
+        nothing but rounding.
+        """
+        return self._with_description(attaching.with_terms(self._description, terms))
+
+    def without_terms(self, *names: str) -> Self:
+        """The robot without some of its terms, given by name or kind: ``robot.without_terms("friction", "damping")``.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link().with_friction({"joint2": ts.actuators.friction.Coulomb(0.5)})
+        >>> list(robot.terms), list(robot.without_terms("friction").terms)
+        (['joint2 friction'], [])
+        """
+        return self._with_description(attaching.without_terms(self._description, names))
+
+    def with_constraints(self, *constraints: Constraint) -> Self:
+        """The robot with constraints A(q) v = b(t), which all its dynamics obey (MR §8.7; :mod:`torsor.constraints`).
+
+        >>> import torsor as ts
+        >>> plane = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0))
+        >>> held = ts.robots.two_link().with_constraints(plane)
+        >>> held.forward_dynamics([-1.0472, 2.0944], [0.0, 0.0], [0.0, 0.0]).shape
+        (2,)
+        """
+        return self.with_terms(*constraints)
+
+    # -- the tree --------------------------------------------------------------------------------------------
 
     def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:
         """The robot with joints welded at a q [rad, m], ``{"elbow": 0.3}``, or at their neutral one, ``["elbow"]``."""
@@ -184,17 +224,28 @@ class Editing(Mechanism):
         """
         return self._with_description(numbers_surgery.with_joint_constants(self._description, "armature", armature))
 
-    def with_damping(self, damping: Mapping[str, Any]) -> Self:
-        """The robot with other viscous damping coefficients d, ``{"elbow": 0.2}`` [N·m·s/rad, N·s/m]: τ = d q̇.
+    def with_damping(self, damping: bool | Mapping[str, Any]) -> Self:
+        """The robot with viscous damping at its joints, −d q̇ [N·m, N]: True for that of its file, or ``{"elbow": 0.2}``.
 
-        A number per joint, or one per degree of freedom; None for none.  They act as those of a file do: in calls with
-        ``damping=True``, or through ``with_friction("urdf")``.
+        The numbers d [N·m·s/rad, N·s/m] are one per joint, or one per degree of freedom; None for none.  Other joints keep
+        theirs.  False leaves damping out.
 
         >>> import torsor as ts
-        >>> ts.robots.two_link().with_damping({"joint2": 0.2}).damping_force([1.0, 2.0]).tolist()
+        >>> robot = ts.robots.two_link().with_damping({"joint2": 0.2})
+        >>> (robot.inverse_dynamics([0, 0], [1, 2], [0, 0]) - robot.bias_force([0, 0], [1, 2])).round(9).tolist()
         [0.0, 0.4]
         """
-        return self._with_description(numbers_surgery.with_joint_constants(self._description, "damping", damping))
+        d, active = self._description, [t for t in self._description.terms if isinstance(t, Damping)]
+        if isinstance(damping, Mapping):
+            d = numbers_surgery.with_joint_constants(d, "damping", damping)
+            names = () if not active else active[0].joints
+            joints = None if names is None else tuple(dict.fromkeys((*names, *damping)))
+        elif isinstance(damping, (bool, np.bool_)):
+            joints = None
+        else:
+            raise ArgumentError(f"with_damping takes True, False or {{joint: d}}, not {damping!r}")
+        rest = tuple(t for t in d.terms if not isinstance(t, Damping))
+        return self._with_description(replace(d, terms=rest if damping is False else (*rest, Damping(joints))))
 
     def with_frame(
         self, name: str, at: str | None, *, xyz: Scalars | np.ndarray = (0, 0, 0), rpy: Scalars | np.ndarray = (0, 0, 0)
@@ -241,10 +292,11 @@ class Editing(Mechanism):
     def with_friction(self, laws: Mapping[str, Any] | str | None) -> Self:
         """The same robot with friction laws at its joints, ``{"elbow": Stribeck(...)}`` (MR §8.9.4).
 
-        They are included in inverse, forward and hybrid dynamics, ``simulate``, ``rollout``, ``explain`` and exports, unless
-        the call has ``friction=False``; never in M, h, g or the energies. ``"urdf"`` makes them from each joint's ``friction``
-        (dry) and ``damping`` (viscous) in the file.  Other joints keep theirs.  None removes a joint's law, and in place of
-        the dict all laws; a joint of several degrees of freedom has one law for each.  See :mod:`torsor.model.friction`.
+        They are terms of the robot: they act in inverse, forward and hybrid dynamics, ``simulate``, ``rollout``, ``explain``
+        and exports, never in M, h, g or the energies; :meth:`without_terms` leaves them out.  ``"urdf"`` makes them from each
+        joint's ``friction`` (dry) and ``damping`` (viscous) in the file.  Other joints keep theirs.  None removes a law,
+        and in place of the dict all laws; a joint of several degrees of freedom has one law for each.  See
+        :mod:`torsor.model.friction`.
         """
         if laws is None:
             laws = dict.fromkeys(self._model.joints_with_friction)

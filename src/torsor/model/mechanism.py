@@ -74,6 +74,11 @@ class Mechanism(ConfigurationSpace, Topology):
         return tuple(loop.name for loop in self._model.loops)
 
     @property
+    def terms(self) -> dict[str, str]:
+        """What changes the motion beside the bodies: each term's name, and what it is (:mod:`torsor.terms`)."""
+        return {term.name: term.describe(self._model) for term in self._model.terms}
+
+    @property
     def rotors(self) -> tuple[str, ...]:
         """Names of the geared rotors, in the order of ``motor_torques`` (MR §8.9.3)."""
         return tuple(r.name for r in self._model.rotors)

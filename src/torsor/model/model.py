@@ -85,6 +85,7 @@ class Model:
     links: dict[str, LinkRow] = field(default_factory=dict)  # parents before their children
     effort_limit: tuple[tuple[float, ...], ...] = ()  # per joint, one per degree of freedom; no entries: no limit
     forces: tuple[ForceRow, ...] = ()  # gravity compensation, buoyancy and drag of links
+    terms: tuple[Any, ...] = ()  # what else changes the motion: friction, springs, loops, ... (torsor.model.terms)
 
     # -- the tree --------------------------------------------------------------------------------------------
 
@@ -149,6 +150,16 @@ class Model:
         changed = replace(self, **changes)
         vars(changed)[_DESCRIBED] = self.described
         return changed
+
+    @cached_property
+    def has_rows(self) -> bool:
+        """Whether a term constrains the motion: a loop, or another constraint."""
+        return any(term.labels() for term in self.terms)
+
+    @cached_property
+    def tree(self) -> Model:
+        """The bodies, joints and force elements alone, without terms."""
+        return self.with_same_mass_matrix(terms=(), loops=(), friction=())
 
     @property
     def described(self) -> Model:

@@ -141,8 +141,6 @@ class Robot(Computed, Exports):
         max_steps: int | None = None,
         events: Any = None,
         limits: Any = None,
-        damping: bool = False,
-        friction: bool | None = None,
         actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
         actuator_memory: ArrayLike | None = None,
         drives: Mapping[str, Drive] | None = None,
@@ -161,9 +159,9 @@ class Robot(Computed, Exports):
 
         return simulate(
             self, q, v, duration, control, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
-            tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, damping=damping, friction=friction,
-            actuators=actuators, actuator_memory=actuator_memory, drives=drives, command=command, springs=springs,
-            motors=motors, constraints=constraints, active=active, stabilization=stabilization, record=record, sensors=sensors,
+            tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, actuators=actuators,
+            actuator_memory=actuator_memory, drives=drives, command=command, springs=springs, motors=motors,
+            constraints=constraints, active=active, stabilization=stabilization, record=record, sensors=sensors,
             progress=progress)  # fmt: skip
 
     def rollout(
@@ -183,8 +181,6 @@ class Robot(Computed, Exports):
         actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
         actuator_memory: ArrayLike | None = None,
         vary: Mapping[str, Mapping[str, Any]] | None = None,
-        damping: bool = False,
-        friction: bool | None = None,
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
         differentiable: bool = False,
@@ -202,7 +198,7 @@ class Robot(Computed, Exports):
         return rollout(
             self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
             controller=controller, parameters=parameters, memory=memory, actuators=actuators,
-            actuator_memory=actuator_memory, vary=vary, damping=damping, friction=friction, record=record,
+            actuator_memory=actuator_memory, vary=vary, record=record,
             sensors=sensors, differentiable=differentiable, dtype=dtype, on_failure=on_failure,
         )  # fmt: skip
 
@@ -247,18 +243,15 @@ class Robot(Computed, Exports):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-        damping: bool = False,
-        friction: bool | None = None,
     ) -> Explanation:
         """τ_i = Σ M_ij a_j + ΣΣ Γ_ijk v_j v_k + g_i [N·m, N], term by term: each joint force split by cause (MR 8.16).
 
         Inertia by joint, velocity products by pair, gravity by link, then rotors, damping, friction and wrenches; ``print`` it.
-        ``expressed_in``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`.
+        ``expressed_in`` as for :meth:`inverse_dynamics`.
         """
         from torsor.look import explain as understanding
 
-        options: Any = {"expressed_in": expressed_in, "damping": damping, "friction": friction}
-        return understanding.explain(self, q, v, a, wrenches, **options)
+        return understanding.explain(self, q, v, a, wrenches, expressed_in=expressed_in)
 
     def stacked_equations(
         self,
@@ -337,8 +330,7 @@ class Robot(Computed, Exports):
             refuse_out(out)
             later: Array = self._through_loops_later((q, v, tau), wrenches or {}, expressed_in)
             return later
-        # the caller has subtracted losses
-        a = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in, friction=False).a
+        a = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in).a
         if out is None:
             return a
         np.copyto(out, a)

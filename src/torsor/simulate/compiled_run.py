@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.compile.scan import NotFinite
-from torsor.kernels.losses import losses_of
 from torsor.kernels.quantities import labels
 from torsor.simulate.rollout import rollout
 from torsor.simulate.stages import Advance
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
 CHUNK = 8192
 
 
-def constant_force_step(robot: Robot, integrator: str, **losses: Any) -> Advance:
+def constant_force_step(robot: Robot, integrator: str) -> Advance:
     """A whole step under constant joint forces, in one kernel; its input is the forces instead of an acceleration."""
-    step = robot.kernels("step", integrator, losses=losses_of(robot.model, **losses)).__call__
+    step = robot.kernels("step", integrator).__call__
     return lambda q, v, t, dt, tau: step(q, v, tau, dt)
 
 

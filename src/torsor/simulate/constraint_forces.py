@@ -25,8 +25,8 @@ def multipliers(result: Result) -> Array:
         return np.zeros((len(result.t), 0))
     timed = held.solver.equations.depends_on_time
     stops = [Stop(*s) for s in result.info.get("stops", ())]
-    tau = result.tau - robot.damping_force(result.v) if result.info.get("damping") else result.tau.copy()
-    options: Any = {"time": result.t if timed else None, "friction": False}
+    tau = result.tau.copy()
+    options: Any = {"time": result.t if timed else None}
     free = held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, **options)
     resting = [(k, at) for k in range(len(tau)) if stops and (at := joints_at_stops(stops, result.q[k], result.v[k]))]
     for k, at in resting:  # the stops' forces act as well: w = a_r + W_rr x, as in the modes of the run

@@ -176,9 +176,9 @@ def powers(result: Result) -> tuple[Array, Array]:
     work, lost = _dot(result.tau, _at_motors(result)), np.zeros(len(v))
     if result.wrenches or _constraints_depend_on_time(result):
         work = work + _dot(_external(result), v)
-    if result.info.get("damping"):
+    if any(term.kind == "damping" for term in robot.model.terms):
         lost = lost + _dot(robot.damping_force(v), v)
-    if result.info.get("friction"):
+    if robot.model.joints_with_friction:
         dry = robot.friction_force(v, load=result.tau) - bristles.steady_friction(robot.model, v, result.tau)  # no bristles
         lost = lost + _dot(dry, v)
         if "z" in result.states:
@@ -264,8 +264,7 @@ def _external(result: Result) -> Array:
     for frame, F in result.wrenches.items():
         total = total + np.einsum("trn,tr->tn", robot.jacobian(result.q, frame, "body"), F)
     if (held := result.held) is not None and _constraints_depend_on_time(result):
-        tau = result.tau - (robot.damping_force(result.v) if result.info.get("damping") else 0)
-        _, force = held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, time=result.t, friction=False)
+        _, force = held.forward_dynamics(result.q, result.v, result.tau, result.wrenches or None, time=result.t)
         total = total + np.einsum("tkn,tk->tn", held.jacobian(result.q, time=result.t), force)
     return total
 

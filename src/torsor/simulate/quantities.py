@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from torsor.algorithms import forward_dynamics_by_factors
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import Midpoint, scale, step_named
 from torsor.compile import Argument
@@ -127,7 +128,7 @@ def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...]
 
 _ROLLOUT = Quantity(
     _rollout_inputs, next_state, ("plan",), ("q", "v"), (partial(next_state, solve=forward_dynamics_by_factors),),
-    joint_space=True,
+    joint_space=True, follows_terms=True,
 )  # fmt: skip
 
 
@@ -137,14 +138,15 @@ def _adjoint_inputs(subject: Any, plan: Plan) -> list[Argument]:
     return adjoint_inputs(_model(subject), plan)
 
 
-def _adjoint_step(model: Model, *values: Any, plan: Plan, by_articulated: bool = True) -> Any:
+def _adjoint_step(e: EquationOfMotion, *values: Any, plan: Plan, by_articulated: bool = True) -> Any:
     from torsor.simulate.rollout_gradient import adjoint_step
 
-    return adjoint_step(model, *values, plan=plan, by_articulated=by_articulated)
+    return adjoint_step(e, *values, plan=plan, by_articulated=by_articulated)
 
 
 _ADJOINT = Quantity(
     _adjoint_inputs, _adjoint_step, ("plan",), ("adjoint",), (partial(_adjoint_step, by_articulated=False),), joint_space=True,
+    follows_terms=True,
 )  # fmt: skip
 
 QUANTITIES = Table(
@@ -155,7 +157,7 @@ QUANTITIES = Table(
         "adjoint of rollout": _ADJOINT,
         "adjoint of rollout, with rows": _ADJOINT._replace(outputs=("adjoint", "rows")),
         "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",)),
-        "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",)),
+        "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",), follows_terms=True),
         "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),
         "stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v", "t")),
         "first guess": Quantity(partial(_midpoint_inputs, guess=()), _first_guess, ("integrator", "inertias"), ("w", "q")),

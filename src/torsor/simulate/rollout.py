@@ -18,8 +18,8 @@ from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
 from torsor.kernels.checks import check_axes, check_step_length, check_wrenches
-from torsor.kernels.losses import Losses, losses_of, refuse_sticking
 from torsor.kernels.quantities import labels
+from torsor.model.terms.capabilities import refuse
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.rollout_failures import Failures, failures_of, is_mask
@@ -71,8 +71,6 @@ def rollout(
     actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
     actuator_memory: ArrayLike | None = None,
     vary: Mapping[str, Mapping[str, Any]] | None = None,
-    damping: bool = False,
-    friction: bool | None = None,
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
     differentiable: bool = False,
@@ -95,8 +93,8 @@ def rollout(
     the world's, spread as parameters are.  ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without
     compiling again (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps
     between records.
-    Friction laws of the robot count, unless ``friction=False``; laws by which a joint can stick are refused, as a rollout
-    cannot hold a joint at rest; ``law.smooth(width)`` cannot stick.  ``damping=True`` counts the model's damping instead.
+    The terms of the robot act; friction laws by which a joint can stick are refused, as a rollout cannot hold a joint at rest;
+    ``law.smooth(width)`` cannot stick.
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``rollout.sensors["imu"]``, (..., T, 3): readings at the
     recorded states, under the joint forces of the step that follows; so are the joint forces ``rollout.tau``.
     ``dtype="float32"`` computes in single precision, with twice as many robots in a vector register.
@@ -109,14 +107,7 @@ def rollout(
     >>> fall.q.shape, float(fall.t[-1])
     ((100, 50, 2), 0.05)
     """
-    usual = (
-        on_failure == "raise"
-        and not differentiable
-        and damping is False
-        and friction is None
-        and isinstance(record, str)
-        and record == "all"
-    )
+    usual = on_failure == "raise" and not differentiable and isinstance(record, str) and record == "all"
     plain = controller is memory is actuator_memory is None
     kind = FLOAT64 if dtype is np.float64 else float_type(dtype)  # checking takes as long as a step of one robot
     if usual and plain and kind == FLOAT64 and not (parameters or vary or wrenches or sensors or actuators):
@@ -140,12 +131,11 @@ def rollout(
     if law is not None and "t" in law.takes:
         feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
     paths, more = _actuators(robot, actuators, float(dt), axes, feeds, actuator_memory)
-    losses = _losses(robot, damping, friction, vary or {})
     step_named(integrator)
     fed = tuple((f.argument, f.stepped) for f in feeds)
     check_axes(expressed_in)
     size = m.shape[-1] + more.shape[-1]
-    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, losses, paths, size)
+    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, paths, size)
     state = [q, v, *([_side_by_side(m, more)] if size else [])]
     plan, check = _record_controller(robot, plan)
     scan, step, every = _scan_of_plan(robot, plan, check, kind.name), StepProgram(robot, plan, feeds), _every(record, T)
@@ -178,7 +168,7 @@ def rollout(
         starts = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
         batches = {name: x.shape[:-1] for name, x in starts.items()}
         sound = None if failures is None else failures.steps < 0
-        adjoint = Adjoint(robot.kernels.lean, plan, feeds, batches, scan, backward, ranges, every, sound)
+        adjoint = Adjoint(robot.kernels.lean_tree, plan, feeds, batches, scan, backward, ranges, every, sound)
     return Rollout(t, qs, vs, read, given, adjoint)
 
 
@@ -221,22 +211,16 @@ def _check(robot: Robot, dt: Any) -> None:
             f"robot {robot.name!r} has loops ({', '.join(robot.loops)}), which a rollout would leave open; "
             "robot.simulate supports loops, robot.without_loops() removes them"
         )
+    refuse(robot.model, "step")
     check_step_length(dt)
 
 
 def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[VariedConstant, tuple[Argument, Spread]]:
     from torsor.simulate.parameters import variations
 
+    if "damping" in vary and not any(term.kind == "damping" for term in robot.model.terms):
+        raise ArgumentError("vary['damping'] needs a robot with damping; use robot.with_damping(True)")
     return variations(robot, vary)
-
-
-def _losses(robot: Robot, damping: Any, friction: Any, vary: Mapping[str, Any]) -> Losses:
-    """The losses that count, including varied ones; a law that can hold its joint at rest is refused."""
-    if "friction" in vary and friction is False:
-        raise ArgumentError("vary['friction'] scales friction laws, which friction=False leaves out; omit one of them")
-    losses = losses_of(robot.model, "damping" in vary or damping, True if "friction" in vary else friction)
-    refuse_sticking(robot.model, losses, "a rollout")
-    return losses
 
 
 def _initial_memory(memory: Any) -> np.ndarray:

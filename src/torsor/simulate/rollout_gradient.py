@@ -14,7 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors, rnea
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
+from torsor.algorithms.kinematics import joints
+from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.compile import Argument, Scan, record
 from torsor.compile.arrays import as_rows
 from torsor.compile.derivative import Linearization
@@ -28,6 +31,7 @@ from torsor.scalar import Scalar, Scalars
 from torsor.simulate.parameters import vary_model
 from torsor.simulate.rollout_failures import robots
 from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, next_state, wrench_argument
+from torsor.spatial import Force
 
 #: inputs of a step by which no gradient is taken
 CONSTANT = ("dt", "t", COEFFICIENTS)
@@ -67,24 +71,25 @@ def adjoint_inputs(model: Model, plan: Plan) -> list[Argument]:
     return [*plan.inputs(model), *weights, Argument("adjoint", (sum(s.size for s in (*state, *fixed)),))]
 
 
-def adjoint_step(model: Model, *values: Any, plan: Plan, by_articulated: bool = True) -> Any:
+def adjoint_step(e: EquationOfMotion, *values: Any, plan: Plan, by_articulated: bool = True) -> Any:
     """The adjoint before a step from that after it; then the gradient by the inputs that are new at each step, end to end."""
+    model = e.model
     state, fixed, stepped = layout(model, plan)
     count = len(plan.inputs(model))
     x = flat([value if isinstance(value, (list, tuple)) else [value] for value in values[:count]])
     *weights, after = values[count:]
     size = sum(s.size for s in state)
     w = [a + b for a, b in zip(flat(weights), after[:size], strict=True)]
-    pulled = step_derivative(model, plan, by_articulated and model.local, x).pull(w)
+    pulled = step_derivative(e, plan, by_articulated and model.local, x).pull(w)
     before = flat([s.pull(x, pulled) for s in state])
     sums = [a + b for a, b in zip(after[size:], flat([s.pull(x, pulled) for s in fixed]), strict=True)]
     rows = flat([s.pull(x, pulled) for s in stepped])
     return ([*before, *sums], rows) if stepped else [*before, *sums]
 
 
-def step_derivative(model: Model, plan: Plan, by_articulated: bool, x: Scalars) -> OnManifold:
+def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Scalars) -> OnManifold:
     """The derivative of a rollout's step at its inputs x, end to end; its accelerations solve M a + h − Jᵀf − τ = 0."""
-    known = {a.name: a for a, _ in plan.fed}
+    model, known = e.model, {a.name: a for a, _ in plan.fed}
     varied = [(key, known[key.label]) for key in plan.vary]
     state = [Argument("q", (model.nq,)), Argument("v", (model.nv,)), Argument("tau", (model.nv,))]
     inputs = [*state, *(wrench_argument(frame) for frame in plan.frames), *(a for _, a in varied)]
@@ -116,9 +121,14 @@ def step_derivative(model: Model, plan: Plan, by_articulated: bool, x: Scalars) 
         constants = flat([named[key.label] if a.shape else [named[key.label]] for key, a in varied])
 
         def solve(_: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
-            return calls(accelerations, [*q, *v, *tau, *flat(list((wrenches or {}).values())), *constants], model.nv)
+            own = {body: F for body, F in wrenches.items() if isinstance(F, Force)}  # those of terms
+            if own:
+                pushed = joint_forces_of_wrenches(model, *joints(model, q), own)
+                tau = [y + z for y, z in zip(tau, pushed, strict=True)]
+            given = flat([wrenches[frame] for frame in plan.frames])
+            return calls(accelerations, [*q, *v, *tau, *given, *constants], model.nv)
 
-        return dict(zip(STEP, next_state(model, *named.values(), plan=plan, solve=solve), strict=False))
+        return dict(zip(STEP, next_state(e, *named.values(), plan=plan, solve=solve), strict=False))
 
     p, calls = record_with_calls(function, arguments)
     return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))

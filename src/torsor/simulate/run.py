@@ -13,13 +13,12 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
-from torsor.kernels.losses import Losses, losses_of, notes_on_omitted_losses, refuse_laws
 from torsor.kernels.one_state import one_state
 from torsor.model.limit_notes import notes_on_limits
-from torsor.simulate import adaptive, stiction, time_loop
+from torsor.model.terms.joint_losses import notes_on_omitted_losses
+from torsor.simulate import adaptive, time_loop
 from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS
-from torsor.simulate.bristles import bristle_rows
 from torsor.simulate.compiled_run import constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
 from torsor.simulate.controllers import Control, HeldForces, Law, actuator_forces, control_of, limit_by_drives, wrench_laws
@@ -29,7 +28,7 @@ from torsor.simulate.record import EachStep, GaussRecord, GridTimes, Record, Reg
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
-from torsor.simulate.system import ClosedLinkage, ElasticTree, InternalState, RigidTree, StickingTree, System
+from torsor.simulate.system import ClosedLinkage, ElasticTree, InternalState, RigidTree, System
 from torsor.simulate.windings import COMMANDS, SECOND_ORDER, Windings, with_rotor_inertias
 from torsor.support.progress import Progress
 
@@ -61,8 +60,6 @@ def simulate(
     max_steps: int | None = None,
     events: Any = None,
     limits: Any = None,
-    damping: bool = False,
-    friction: bool | None = None,
     actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
     actuator_memory: ArrayLike | None = None,
     drives: Mapping[str, Drive] | None = None,
@@ -86,9 +83,9 @@ def simulate(
     "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
     sample if that is more).  ``events``: functions of (t, q, v), or :class:`Event`.
     ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
-    Friction laws that the robot has count (true dry friction, with stiction), unless ``friction=False``; the instants at which
-    joints come to rest, break away or leave their stops are located, so that integrators keep their order.  ``damping=True``
-    counts the model's viscous damping instead, and ``result.notes`` lists the damping that was left out.
+    The terms of the robot act, dry friction with stiction: the instants at which joints come to rest, break away or leave
+    their stops are located, so that integrators keep their order.  ``result.notes`` lists damping of the robot's file that
+    was left out.
     ``actuators={joint: [PositionServo(100, 5), Limit(-50, 50)]}`` turn the control's entries at these joints from commands into
     joint forces, as in :func:`rollout`: their memory, initially ``actuator_memory`` or zero, advances in steps of dt.
     ``drives={joint: Drive}`` clip forces to the motor's limits, or with ``command="voltage"`` read the control's entries as
@@ -112,8 +109,8 @@ def simulate(
     robot, omitted = with_rotor_inertias(robot, drives or {}, springs)
     start = [np.array(x) for x in one_state(robot, q=q, v=v)]
     every = _check_arguments(duration, dt, tolerance, integrator, record, max_steps)
-    laws, losses = wrench_laws(robot, wrenches, expressed_in), losses_of(robot.model, damping, friction)
-    system = _system(robot, tuple(laws), constraints, stabilization, springs, losses, active)
+    laws = wrench_laws(robot, wrenches, expressed_in)
+    system = _system(robot, tuple(laws), constraints, stabilization, springs, active)
     steady = control_of(system, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
     if actuators is not None and actuators != {}:
@@ -127,11 +124,11 @@ def simulate(
         system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
         hard_stops.snap_to_stops(stops, at), speed, internal_states=internal_states,
     )  # fmt: skip
-    how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance, **losses._asdict()}
+    how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance}
     info = {**names_of(robot), **how, "held": isinstance(steady, HeldForces) and not (steady.law or drives)}
     if integrator == "rk4" and any(isinstance(m, Windings) and m.affects_motion for m in internal_states):
         omitted.append(SECOND_ORDER)
-    if notes := omitted + notes_on_omitted_losses(robot.description, losses, springs is not None):
+    if notes := omitted + notes_on_omitted_losses(robot.description):
         info["notes"] = notes
     if held := system.result_fields().get("held"):
         info |= {"rows": list(held.rows), "stops": stops}
@@ -141,7 +138,7 @@ def simulate(
     part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info, tuple(laws))  # noqa: E731
     if integrator in METHODS:
         working = control is not None or laws or drives or actuators or springs is not None or constraints or robot.forces
-        run.record = GaussRecord(GaussSum(ADAPTIVE, run.rows_at, part), idle=not (working or any(losses)))
+        run.record = GaussRecord(GaussSum(ADAPTIVE, run.rows_at, part), idle=not (working or robot.model.terms))
     elif info["period"] is not None and not info["held"]:  # forces that jump at ticks and vary between them
         run.record = GaussRecord(GaussSum(FIXED, run.rows_at, part))
     elif run.modes or every > 1:  # not all rows that are summed are recorded
@@ -200,7 +197,6 @@ def _system(
     constraints: Sequence[Constraint],
     stabilization: Any,
     springs: Any,
-    losses: Losses,
     active: Any = None,
 ) -> System:
     """The equations of motion that these arguments choose."""
@@ -209,26 +205,19 @@ def _system(
             "active must be flags for the whole run, not a function: switching a constraint on is an impact; simulate "
             "one phase after the other, with robot.constrained(...).impact(q, v, active=...) between them"
         )
-    if active is not None and not (robot.loops or constraints):
+    if active is not None and not (robot.model.has_rows or constraints):
         raise ArgumentError("active= switches constraints, and this simulation has none; give constraints=[...]")
     if springs is not None:
         from torsor.mechanics.flexible import ElasticJoints, elastic_joints
 
-        if losses.damping or constraints:
-            raise ArgumentError("springs= cannot be combined with damping= or constraints=; give the damping in each Spring")
-        if losses.friction:
-            refuse_laws(robot.model, None, "springs=")
-        bare = robot.with_friction(None) if robot.model.joints_with_friction else robot
-        return ElasticTree(springs if isinstance(springs, ElasticJoints) else elastic_joints(bare, springs), frames)
-    if robot.loops or constraints:
-        if losses.friction:
-            refuse_laws(robot.model, None, "a simulation with loops or constraints")
+        if robot.model.terms or constraints:
+            raise ArgumentError("springs= cannot be combined with other terms or constraints=; give the damping in each Spring")
+        return ElasticTree(springs if isinstance(springs, ElasticJoints) else elastic_joints(robot, springs), frames)
+    if robot.model.has_rows or constraints:
         if not (stabilization in ("projection", None) or np.shape(stabilization) == (2,)):
             raise ArgumentError(f'stabilization is "projection", (decay, stiffness) or None, not {stabilization!r}')
-        return ClosedLinkage(robot, constraints, frames, losses.damping, stabilization, active)
-    if losses.friction and (stiction.sticking_rows(robot.model) or bristle_rows(robot.model)):
-        return StickingTree(robot, frames)
-    return RigidTree(robot, frames, losses)
+        return ClosedLinkage(robot, constraints, frames, stabilization, active)
+    return RigidTree(robot, frames)
 
 
 def _forces(
@@ -256,14 +245,13 @@ def _forces(
 def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
     """Steps of dt: one kernel for all steps if the forces are given in advance, one per step if held, else one per stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
-    losses = {word: info[word] for word in ("damping", "friction")}
     watch = bool(run.events or run.stops or system.dry_rows or run.internal_states or isinstance(run.record, GaussRecord))
     if known is not _UNKNOWN and system.one_kernel and not watch:
-        run_compiled(run, known, duration, dt, every, integrator=integrator, **losses)
+        run_compiled(run, known, duration, dt, every, integrator=integrator)
         return
     grid = time_loop.grid(duration, dt, steady.period if isinstance(steady, HeldForces) else None, every)
     if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):
-        time_loop.run_without_events(run, grid, constant_force_step(system.robot, integrator, **losses), by_force=True)
+        time_loop.run_without_events(run, grid, constant_force_step(system.robot, integrator), by_force=True)
         return
     step = advance(stages(system.kernels, system.inertias, integrator), integrator, run.acceleration, system.projection)
     if watch:

@@ -6,26 +6,23 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from torsor.algorithms import forward_dynamics
-from torsor.kernels import NO_LOSSES
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
-from torsor.simulate.step_program import Plan, next_state
+from torsor.simulate.step_program import Plan, next_state, recorded_forces
 
 
 def sensor_values(
-    model: Model, q: Sequence[Any], v: Sequence[Any], *fed: Any, plan: Plan, asked: tuple[tuple[str, ...], ...]
+    e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *fed: Any, plan: Plan, asked: tuple[tuple[str, ...], ...]
 ) -> list[Any]:
-    """The quantities ``asked``, laid end to end, at the beginning of a step: with its joint forces, losses and wrenches.
+    """The quantities ``asked``, laid end to end, at the beginning of a step: with its joint forces, terms and wrenches.
 
-    ``asked`` are rows of the table with their options, or ("tau",), the joint forces before losses.  The first acceleration of
-    a step has them all.
+    ``asked`` are rows of the table with their options, or ("tau",), the joint forces.  The first acceleration of a step has
+    them all.
     """
-    start = plan._replace(integrator="euler")
     found: dict[tuple[str, ...], list[Any]] = {}
-
-    def joint_forces(moving: Model, q: Any, v: Any, tau: Any, wrenches: Any) -> list[Any]:
-        found["tau",] = tau
-        return [0] * model.nv
+    if ("tau",) in asked:
+        found["tau",] = recorded_forces(e.model, q, v, *fed, plan=plan)
 
     def quantities(moving: Model, q: Any, v: Any, tau: Any, wrenches: Any) -> list[Any]:
         a = forward_dynamics(moving, q, v, tau, wrenches)
@@ -36,7 +33,5 @@ def sensor_values(
             found[name, *words] = row.function(moving, *state, *words, **loaded)
         return a
 
-    if ("tau",) in asked:
-        next_state(model, q, v, *fed, plan=start._replace(losses=NO_LOSSES), solve=joint_forces)
-    next_state(model, q, v, *fed, plan=start, solve=quantities)
+    next_state(e, q, v, *fed, plan=plan._replace(integrator="euler"), solve=quantities)
     return [x for name in asked for x in found[name]]

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from torsor.algorithms import forward_dynamics
+from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.dynamics import forward_dynamics
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import take_step
-from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument, Program, Scan, interpret, record
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, TorsorError
-from torsor.kernels import NO_LOSSES, Losses
 from torsor.kernels.checks import check_configuration
 from torsor.model import Model
 
@@ -70,7 +69,6 @@ class Plan(NamedTuple):
     vary: tuple[VariedConstant, ...] = ()
     frames: tuple[str, ...] = ()
     expressed_in: str = "body"
-    losses: Losses = NO_LOSSES
     actuators: tuple[SignalPath, ...] = ()
     memory: int = 0  #: size of the memory
 
@@ -169,12 +167,12 @@ def _command(
 
 
 def next_state(
-    model: Model,
+    e: EquationOfMotion,
     q: Sequence[Any],
     v: Sequence[Any],
     *rest: Any,
     plan: Plan,
-    solve: Callable[..., list[Any]] = forward_dynamics,
+    solve: Callable[..., list[Any]] | None = None,
 ) -> tuple[list[Any], ...]:
     """The state a step later, over any scalar: q, v and the memory, if there is one.
 
@@ -182,22 +180,18 @@ def next_state(
     step.
     """
     memory, fed = plan.split(rest)
-    given = plan.by_name(fed)
-    moving = _with_inputs(plan, model, given)
-    given_wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
+    given, model = plan.by_name(fed), e.model
+    moving = replace(e, model=_with_inputs(plan, model, given))
+    wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
     clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
 
     def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
         now = fed if clock is None else (*fed[:clock], t, *fed[clock + 1 :])
         tau, _ = forces(plan, model, q, v, memory, *now)
-        if any(plan.losses):
-            tau = [x - lost for x, lost in zip(tau, plan.losses.force(moving, v, tau), strict=True)]
-        turned = {} if plan.expressed_in == "body" else given_wrenches
-        wrenches = {**given_wrenches, **{frame: in_frame_axes(moving, q, frame, F) for frame, F in turned.items()}}
-        return solve(moving, q, v, tau, wrenches or None)
+        return forward_dynamics(moving, q, v, tau, wrenches, plan.expressed_in, t, solve=solve)
 
     start = None if clock is None else fed[clock]
-    state = take_step(plan.integrator, Field(moving, acceleration), q, v, start, given["dt"])
+    state = take_step(plan.integrator, Field(moving.model, acceleration), q, v, start, given["dt"])
     return (*state, forces(plan, model, q, v, memory, *fed)[1]) if plan.memory else state
 
 
@@ -264,7 +258,7 @@ class StepProgram:
         values: Any = (np.ravel(x).tolist() if np.ndim(x) else float(x) for x in (*state, *fed))
         try:
             with np.errstate(all="ignore"):
-                next_state(self.robot.model, *values, plan=self.plan)
+                next_state(self.robot.kernels.subject, *values, plan=self.plan)
         except SingularError:
             raise
         except (ArithmeticError, ValueError):  # the floats overflow too

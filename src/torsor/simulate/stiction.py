@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.errors import ArgumentError, SingularError
-from torsor.kernels.losses import LOADS
 from torsor.model import Model
+from torsor.model.terms.joint_losses import LOADS
 from torsor.simulate import complementarity
 
 #: (lower, upper) bounds of a force, (n,) each

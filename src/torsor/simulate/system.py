@@ -1,15 +1,16 @@
-"""Equations of motion to simulate: one class each for the rigid tree, sticking joints, closed loops and elastic joints."""
+"""Equations of motion to simulate: one class each for the rigid tree, closed loops and elastic joints."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from torsor.errors import ArgumentError, ClosureError
-from torsor.kernels import NO_LOSSES, Kernels, Losses, Spec
+from torsor.kernels import Kernels, Spec
 from torsor.mechanics.constraints.motion import Stabilization
 from torsor.simulate import stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
@@ -43,20 +44,29 @@ class InternalState(Protocol):
 
 
 class System:
-    """M(q) a + h(q, v) = τ + Jᵀf + ...: a robot's equations of motion on its manifold; this base class has no constraints.
+    """M(q) a + h(q, v) + φ = τ + Jᵀf + ...: a robot's equations of motion on its manifold; this base class has no constraints.
 
+    φ is the friction of joints that can stick: dry friction holds joints at rest and has one direction in each mode (MR
+    §8.9.4), LuGre friction has internal states.  All other terms are in the kernels of ``smooth``, the robot without these.
     A subclass implements ``acceleration`` and ``inverse_mass``.  The rest is for systems whose coordinates are not those of the
     robot's tree (``inertias``, ``robot_coordinates``, ``start``) or not independent (``project``, ``closure_error``).
     """
 
     inertias: tuple[float, ...] = ()  #: of the coordinates after those of the model
-    dry_rows: tuple[int, ...] = ()  #: rows of v with dry friction
-    internal_states: tuple[InternalState, ...] = ()  #: e.g. bristle deflections
     one_kernel = False  #: whether a = f(q, v, τ) is a kernel of the robot, so that whole steps can be compiled
     advice = ", or an adaptive integrator"  #: for an implicit step that was not solved
 
     def __init__(self, robot: Robot):
         self.robot, self.model = robot, robot.model
+        sticks = [term.name for term in robot.model.terms if term.kind == "friction" and "step" in term.cannot(robot.model)]
+        self.smooth = robot.without_terms(*sticks) if sticks else robot
+        rest = zip(robot.model.friction, self.smooth.model.friction, strict=True)
+        self.rubbing = replace(robot.model, friction=tuple(() if b else a for a, b in rest))
+        self.sticks = bool(sticks)
+        self.dry_rows = stiction.sticking_rows(self.rubbing)  #: rows of v with dry friction
+        bristles = bristle_rows(self.rubbing)
+        self.internal_states: tuple[InternalState, ...] = ()  #: e.g. bristle deflections
+        self.internal_states = self._bristles = (Bristles(robot),) if bristles else ()
 
     @property
     def kernels(self) -> Kernels:
@@ -97,11 +107,18 @@ class System:
 
     def dry_friction(self, v: Array, tau: Array) -> stiction.DryFriction:
         """The levels of dry friction at a velocity, under joint forces τ."""
-        none = np.zeros(len(v))
-        return stiction.DryFriction((none, none), (none, none), none)
+        return stiction.dry_friction(self.rubbing, v, load=tau)
+
+    def _friction(self, t: float, q: Array, v: Array, tau: Array, side: Array) -> Array:
+        """φ = φ_kinetic + drag + bristles (nv,), of joints that slide in the direction ``side``, ±1 where friction is dry."""
+        dry = self.dry_friction(v, tau)
+        phi = dry.drag + np.where(side > 0, dry.slide[1], np.where(side < 0, dry.slide[0], 0.0))
+        return sum((b.forces(t, q, v) for b in self._bristles), phi)
 
     def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
         """(a, λ), (nv,) each, in a mode: λ are the forces that hold joints at rest."""
+        if self.sticks:
+            tau = tau - self._friction(t, q, v, tau, mode.side)
         if mode.held:
             return self.held_acceleration(list(mode.held), t, q, v, tau, *F)
         return self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
@@ -109,7 +126,11 @@ class System:
     def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
         """a(t, q, v, τ) under wrenches that are functions of (t, q, v), of a system that has one mode only."""
 
+        none = np.zeros(self.model.nv)
+
         def accelerate(t: float, q: Array, v: Array, tau: Array) -> Array:
+            if self.sticks:
+                tau = tau - self._friction(t, q, v, tau, none)
             return self.acceleration(t, q, v, tau, *(w(t, q, v) for w in wrenches))
 
         return accelerate
@@ -151,16 +172,16 @@ class System:
 
 
 class RigidTree(System):
-    """M a + h = τ + Jᵀf − losses, one kernel; hybrid dynamics if joints are held (F&O 11–14)."""
+    """M a + h = τ + Jᵀf + Σf, one kernel; hybrid dynamics if joints are held (F&O 11–14)."""
 
-    def __init__(self, robot: Robot, frames: tuple[str, ...], losses: Losses = NO_LOSSES):
+    def __init__(self, robot: Robot, frames: tuple[str, ...]):
         super().__init__(robot)
-        self.one_kernel = not frames
+        self.one_kernel = not frames and not self.sticks
         self._still = np.zeros(robot.nv)
 
         @cache
         def entry(*names: str) -> Callable[..., Any]:
-            return robot.kernels.kernel(Spec(tuple((name,) for name in names), frames, losses=losses)).__call__
+            return self.smooth.kernels.kernel(Spec(tuple((name,) for name in names), frames)).__call__
 
         self._entry = entry
 
@@ -176,7 +197,7 @@ class RigidTree(System):
         return a, force - tau
 
     def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
-        if wrenches:
+        if wrenches or self.sticks:
             return super().under_wrenches(wrenches)
         entry = self._entry("forward_dynamics")
         return lambda t, q, v, tau: entry(q, v, tau)
@@ -187,35 +208,6 @@ class RigidTree(System):
             return np.linalg.inv(self.robot.mass_matrix(q))
         except np.linalg.LinAlgError:
             return self.robot.mass_matrix_inverse(q)
-
-
-class StickingTree(RigidTree):
-    """M a + h + φ = τ + Jᵀf, φ the friction of the joints' laws (MR §8.9.4).
-
-    Dry friction holds joints at rest and has one direction in each mode; LuGre friction has internal states.
-    """
-
-    def __init__(self, robot: Robot, frames: tuple[str, ...]):
-        super().__init__(robot, frames)
-        self.one_kernel = False
-        self.dry_rows = stiction.sticking_rows(robot.model)
-        self.internal_states = self._bristles = (Bristles(robot),) if bristle_rows(robot.model) else ()
-
-    def dry_friction(self, v: Array, tau: Array) -> stiction.DryFriction:
-        return stiction.dry_friction(self.model, v, load=tau)
-
-    def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
-        return super().motion(mode, t, q, v, tau - self._friction(t, q, v, tau, mode.side), *F)
-
-    def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
-        accelerate, none = super().under_wrenches(wrenches), np.zeros(self.robot.nv)
-        return lambda t, q, v, tau: accelerate(t, q, v, tau - self._friction(t, q, v, tau, none))
-
-    def _friction(self, t: float, q: Array, v: Array, tau: Array, side: Array) -> Array:
-        """φ = φ_kinetic + drag + bristles (nv,), of joints that slide in the direction ``side``, ±1 where friction is dry."""
-        dry = self.dry_friction(v, tau)
-        phi = dry.drag + np.where(side > 0, dry.slide[1], np.where(side < 0, dry.slide[0], 0.0))
-        return sum((b.forces(t, q, v) for b in self._bristles), phi)
 
 
 class ClosedLinkage(System):
@@ -231,14 +223,13 @@ class ClosedLinkage(System):
         robot: Robot,
         constraints: Sequence[Constraint],
         frames: tuple[str, ...],
-        damping: bool,
         stabilization: Any,
         active: Any = None,
     ):
         super().__init__(robot)
-        self._all, self._active = robot.constrained(*constraints), active  # one kernel of the dynamics for every pattern
+        self._all, self._active = self.smooth.constrained(*constraints), active  # one kernel of the dynamics for every pattern
         self.held = self._all if active is None else self._all.with_active(active)
-        self.frames, self.damping = frames, damping
+        self.frames = frames
         self._projects = stabilization == "projection"
         self._gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
         self._timed = self.held.solver.equations.depends_on_time
@@ -251,10 +242,8 @@ class ClosedLinkage(System):
         return {"held": self.held}
 
     def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        if self.damping:
-            tau = tau - self.robot.damping_force(v)
         wrenches = dict(zip(self.frames, F, strict=True)) or None
-        options: Any = {"stabilization": self._gains, "friction": False, "active": self._active}
+        options: Any = {"stabilization": self._gains, "active": self._active}
         return self._all.forward_dynamics(q, v, tau, wrenches, time=t if self._all.solver.clock else None, **options).a
 
     def inverse_mass(self, q: Array, t: float = 0.0) -> Array:

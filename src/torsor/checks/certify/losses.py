@@ -18,14 +18,14 @@ def damping(s: Samples) -> Comparison:
         for d, x in enumerate(s.model.damping[i]):
             D[s.model.v_start[i] + d] += gain * gain * float(x)
     lost = D * s.v
-    damped = s.tree.inverse_dynamics(s.q, s.v, s.a, damping=True)
+    damped = s.tree.with_damping(True).inverse_dynamics(s.q, s.v, s.a)
     return compare(damped, s.tau + lost, s.tau_sigma + 4 * EPS * (np.abs(s.tau) + np.abs(lost)), s.names)
 
 
 def friction(s: Samples) -> Comparison:
     """τ(friction) = τ + τ_fric(v, τ), and τ_fricᵀv ≥ 0: power that friction adds to the motion is an error."""
     lost = s.rubbing.friction_force(s.v, load=s.tau)
-    rubbed = s.rubbing.inverse_dynamics(s.q, s.v, s.a, friction=True)
+    rubbed = s.rubbing.inverse_dynamics(s.q, s.v, s.a)
     sigma = s.tau_sigma + 4 * EPS * (np.abs(s.tau) + np.abs(lost))
     return _with_gain(compare(rubbed, s.tau + lost, sigma, s.names), -(lost * s.v).sum(axis=1))
 

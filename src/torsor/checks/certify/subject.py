@@ -37,8 +37,8 @@ class Samples:
         if samples < 1:
             raise ArgumentError(f"samples must be 1 or more, not {samples}")
         self.rubbing = robot.without_loops() if robot.loops else robot
-        laws = robot.model.joints_with_friction
-        self.robot = robot.with_friction(None).with_forces(None) if laws or robot.forces else robot
+        own = [name for name in robot.terms if name not in robot.loops]
+        self.robot = robot.without_terms(*own).with_forces(None) if own or robot.forces else robot
         self.tree = self.robot.without_loops() if robot.loops else self.robot
         self.thorough, self.seed = thorough, seed
         self.model = self.tree.model

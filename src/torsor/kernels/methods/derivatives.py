@@ -53,8 +53,6 @@ class Differentiation(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-        damping: bool = False,
-        friction: bool | None = None,
         out: tuple[Array, Array, Array] | None = None,
     ) -> InverseDynamicsDerivatives:
         """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of :meth:`inverse_dynamics`, ``(..., nv, nv)`` each (Singh, Russell & Wensing 2022).
@@ -69,7 +67,7 @@ class Differentiation(CompiledMechanism):
         [[5.0, 2.0], [2.0, 1.0]]
         """
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_for("inverse_dynamics_derivatives", damping, friction, tuple(on), expressed_in=expressed_in)
+        kernel = self._kernel_for("inverse_dynamics_derivatives", tuple(on), expressed_in=expressed_in)
         return InverseDynamicsDerivatives(*kernel(q, v, a, *on.values(), out=out))
 
     @kernel_method_of(ForwardDynamicsDerivatives)
@@ -81,8 +79,6 @@ class Differentiation(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-        damping: bool = False,
-        friction: bool | None = None,
         out: tuple[Array, Array, Array] | None = None,
     ) -> ForwardDynamicsDerivatives:
         """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v and ∂a/∂τ = M⁻¹ of :meth:`forward_dynamics`, ``(..., nv, nv)`` each.
@@ -97,7 +93,7 @@ class Differentiation(CompiledMechanism):
         [[1.0, 0.0], [0.0, 1.0]]
         """
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_for("forward_dynamics_derivatives", damping, friction, tuple(on), expressed_in=expressed_in)
+        kernel = self._kernel_for("forward_dynamics_derivatives", tuple(on), expressed_in=expressed_in)
         return ForwardDynamicsDerivatives(*kernel(q, v, tau, *on.values(), out=out))
 
     def derivative(
@@ -106,8 +102,6 @@ class Differentiation(CompiledMechanism):
         by: str | Sequence[str],
         *,
         dtype: Any = np.float64,
-        damping: bool = False,
-        friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
@@ -122,7 +116,7 @@ class Differentiation(CompiledMechanism):
         >>> slope([0.0, 0.0]).round(2).tolist()
         [[-0.0, -0.0], [-0.0, -0.0]]
         """
-        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in,
+        spec = self.spec(name, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in,
                          extra=extra)  # fmt: skip
         return self._derivative("jacobian", spec, by)
 
@@ -132,8 +126,6 @@ class Differentiation(CompiledMechanism):
         by: str | Sequence[str] | None = None,
         *,
         dtype: Any = np.float64,
-        damping: bool = False,
-        friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
@@ -149,7 +141,7 @@ class Differentiation(CompiledMechanism):
         >>> bool(abs(da - robot.mass_matrix_inverse([0.0, 0.5])[:, 0]).max() < 1e-14)
         True
         """
-        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in,
+        spec = self.spec(name, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in,
                          extra=extra)  # fmt: skip
         return self._derivative("jvp", spec, by)
 
@@ -159,8 +151,6 @@ class Differentiation(CompiledMechanism):
         by: str | Sequence[str] | None = None,
         *,
         dtype: Any = np.float64,
-        damping: bool = False,
-        friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
@@ -176,7 +166,7 @@ class Differentiation(CompiledMechanism):
         >>> bool(abs(gtau - robot.mass_matrix_inverse([0.0, 0.5])[0]).max() < 1e-14)
         True
         """
-        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in,
+        spec = self.spec(name, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in,
                          extra=extra)  # fmt: skip
         return self._derivative("vjp", spec, by)
 
@@ -186,8 +176,6 @@ class Differentiation(CompiledMechanism):
         by: str | Sequence[str] | None = None,
         *,
         dtype: Any = np.float64,
-        damping: bool = False,
-        friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
     ) -> Kernel:
@@ -201,7 +189,7 @@ class Differentiation(CompiledMechanism):
         >>> H([0.0, 0.5], [0, 0], [0, 0], [1, 0]).shape
         (4, 4)
         """
-        spec = self.spec(name, dtype=dtype, damping=damping, friction=friction, wrenches=wrenches, expressed_in=expressed_in)
+        spec = self.spec(name, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in)
         return self._derivative("second", spec, by)
 
     def linearize(
@@ -212,8 +200,6 @@ class Differentiation(CompiledMechanism):
         *,
         dt: float | None = None,
         integrator: str = "semi_implicit",
-        damping: bool = False,
-        friction: bool | None = None,
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ, one step of dt [s] of a rollout; without dt, of the motion itself: δ̇ = A δ + B δτ.
 
@@ -230,16 +216,14 @@ class Differentiation(CompiledMechanism):
         if not self.nv:
             raise ArgumentError(f"robot {self.name!r} has no moving joint, so there is no motion to linearize")
         if dt is None:
-            return self._linearize_motion(q, v, tau, damping=damping, friction=friction)
+            return self._linearize_motion(q, v, tau)
         check_step_length(dt)
-        return self._linearize_step(q, v, tau, dt, integrator, damping=damping, friction=friction)
+        return self._linearize_step(q, v, tau, dt, integrator)
 
     @kernel_method_of(Linearized)
-    def _linearize_motion(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, damping: bool = False, friction: bool | None = None
-    ) -> Linearized:
+    def _linearize_motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linearized:
         """A, B of δ̇ = A δ + B δτ."""
-        return Linearized(*self._kernel_for("_linearize_motion", damping, friction)(q, v, tau))
+        return Linearized(*self._kernel_for("_linearize_motion")(q, v, tau))
 
     @kernel_method_of(Linearized)
     def _linearize_step(
@@ -249,12 +233,9 @@ class Differentiation(CompiledMechanism):
         tau: ArrayLike,
         dt: ArrayLike,
         integrator: str,
-        *,
-        damping: bool = False,
-        friction: bool | None = None,
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ."""
-        return Linearized(*self._kernel_for("_linearize_step", damping, friction, integrator=integrator)(q, v, tau, dt))
+        return Linearized(*self._kernel_for("_linearize_step", integrator=integrator)(q, v, tau, dt))
 
     def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel:
         """The kernel of a derivative of a spec, by the inputs named, or by all of them."""

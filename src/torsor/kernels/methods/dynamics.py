@@ -13,7 +13,6 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
-from torsor.kernels.losses import losses_of
 from torsor.model import Description
 
 _ZERO_OR_ONE = frozenset({0.0, 1.0})
@@ -56,8 +55,6 @@ class Dynamics(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-        damping: bool = False,
-        friction: bool | None = None,
         base_velocity: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         out: Array | None = None,
@@ -65,14 +62,12 @@ class Dynamics(CompiledMechanism):
         """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion [N·m, N] (RNEA; MR 8.50–8.54, F&O 3–8).
 
         ``wrenches={"frame": F}`` act on the robot at that frame's origin, F = (moment, force) [N·m, N], in its axes, or with
-        ``expressed_in="world"`` in world axes: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  Friction laws that the robot
-        has (:meth:`with_friction`) are included: τ_fric(v) is added, 0 at rest (MR §8.9.4).  ``friction=False`` omits them,
-        True requires them.  ``damping=True`` adds the model's viscous D v instead; both together are an error.
+        ``expressed_in="world"`` in world axes: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  All terms of the robot act
+        (``robot.terms``): friction laws add τ_fric(v, ℓ), 0 at rest, ℓ the joint force without it (MR §8.9.4).
         ``base_velocity`` and ``base_acceleration`` are the twist of a moving fixed base, and its rate, in its axes.
         """
         extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
-        losses = losses_of(self._model, damping, friction)
-        return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, losses, out)
+        return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, out)
 
     @kernel_method
     def forward_dynamics(
@@ -83,28 +78,23 @@ class Dynamics(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-        damping: bool = False,
-        friction: bool | None = None,
         method: str | None = None,
         out: Array | None = None,
     ) -> Array:
         """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces [rad/s², m/s²] (ABA; F&O 11–14, MR 8.81).
 
-        ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction laws are included unless
-        ``friction=False``.  Friction at v = 0 is 0 here, without stiction; :mod:`torsor.simulate.stiction` finds the joints
+        ``wrenches`` as for :meth:`inverse_dynamics`; all terms of the robot act (``robot.terms``).  Friction at v = 0 is 0
+        here, without stiction; :mod:`torsor.simulate.stiction` finds the joints
         that stick, as in simulation.  ``method="aba"`` is the articulated-body algorithm, ``"factors"`` solves with the sparse
         factors of M; by default the one of fewer operations.  They differ in the last digits.  Loop constraints are satisfied
         (F&O 15–22); ``robot.constrained()`` also returns the loops' forces.
         """
-        losses = losses_of(self._model, damping, friction)
-        if self._model.loops:
+        if self._model.has_rows:
             if method is not None:
                 raise ArgumentError("method= selects an algorithm for trees; robot.constrained() has those for closed loops")
-            if any(losses):
-                tau = np.subtract(tau, self.friction_force(v, load=tau) if losses.friction else self.damping_force(v))
             return self._through_loops(q, v, tau, wrenches, expressed_in, out)
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_for("forward_dynamics", damping, friction, tuple(on), expressed_in=expressed_in, method=method)
+        kernel = self._kernel_for("forward_dynamics", tuple(on), expressed_in=expressed_in, method=method)
         return kernel(q, v, tau, *on.values(), out=out)
 
     def hybrid_dynamics(
@@ -117,22 +107,19 @@ class Dynamics(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-        damping: bool = False,
-        friction: bool | None = None,
     ) -> HybridDynamics:
         """Hybrid dynamics: (a, τ) of all joints, given a for the joints in ``prescribed`` and τ for the rest.
 
         M(q) a + h(q, v) = τ + Jᵀf, where each row has one unknown (Featherstone 2008, §9.2).  ``prescribed`` names joints, or
         is an array of 0 and 1, ``(..., nv)``, which may differ from state to state.  ``a`` of the other joints and ``tau`` of
-        the prescribed ones are ignored.  ``wrenches``, ``damping`` and ``friction`` as for :meth:`inverse_dynamics`: friction
-        laws are included unless ``friction=False``.
+        the prescribed ones are ignored.  ``wrenches`` as for :meth:`inverse_dynamics`; all terms of the robot act.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
         >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], prescribed=["joint1"])  # joint2 falls
         """
         mask = self._prescribed_rows(prescribed)
-        return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in, damping=damping, friction=friction)
+        return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in)
 
     @kernel_method_of(HybridDynamics)
     def _hybrid(
@@ -145,12 +132,10 @@ class Dynamics(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-        damping: bool = False,
-        friction: bool | None = None,
     ) -> HybridDynamics:
         """Hybrid dynamics, with ``prescribed`` as numbers."""
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_for("_hybrid", damping, friction, tuple(on), expressed_in=expressed_in)
+        kernel = self._kernel_for("_hybrid", tuple(on), expressed_in=expressed_in)
         return HybridDynamics(*kernel(q, v, a, tau, prescribed, *on.values()))
 
     def _prescribed_rows(self, prescribed: Any) -> Array:
@@ -256,7 +241,7 @@ class Dynamics(CompiledMechanism):
 
     @kernel_method
     def damping_force(self, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """τ = D v [N·m, N]: the damping of the model's joints; part of another result only with ``damping=True``."""
+        """τ = D v [N·m, N]: the damping of the model's joints; it acts on a robot made by :meth:`with_damping`."""
         return self._run("damping_force", (v,), out=out)
 
     @kernel_method
@@ -264,7 +249,7 @@ class Dynamics(CompiledMechanism):
         """τ_fric(v, load) [N·m, N], of τ = M a + h + τ_fric: the friction laws of the joints, 0 at rest (MR §8.9.4).
 
         ``load`` is the joint force without friction [N·m, N], for laws that grow with it.  It is part of inverse, forward and
-        hybrid dynamics unless ``friction=False``, and never of M, h, g or the energies.
+        hybrid dynamics, and never of M, h, g or the energies.
         """
         return self._run("friction_force", (v,), extra=None if load is None else {"load": load}, out=out)
 
@@ -312,8 +297,6 @@ class Dynamics(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-        damping: bool = False,
-        friction: bool | None = None,
         out: tuple[Array, Array] | None = None,
     ) -> State:
         """(q⁺, v⁺), the state after a step of dt [s] with constant joint forces and wrenches: one step of a rollout (MR §8.5).
@@ -326,9 +309,8 @@ class Dynamics(CompiledMechanism):
         """
         if integrator not in STEPS:
             raise UnknownName("fixed-step integrator", integrator, STEPS)
-        losses = losses_of(self._model, damping, friction)
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernels("step", integrator, frames=tuple(on), expressed_in=expressed_in, losses=losses)
+        kernel = self._kernels("step", integrator, frames=tuple(on), expressed_in=expressed_in)
         return State(*kernel(q, v, tau, dt, *on.values(), out=out))
 
     def _through_loops(

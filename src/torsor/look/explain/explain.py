@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName, printable
-from torsor.kernels.losses import losses_of
 from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.model.names import coordinate_names
 from torsor.model.refusals import refuse_loops
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 #: terms of a joint force, in the order of the equation
-KINDS = ("inertia", "centrifugal", "Coriolis", "gravity", "rotor", "damping", "external", "friction")
+KINDS = ("inertia", "centrifugal", "Coriolis", "gravity", "rotor", "external")
 
 #: largest number of parts that print shows in full
 MANY = 100
@@ -53,9 +52,9 @@ class Explanation:
         return np.sum([p.tau for p in self.parts], axis=0) if self.parts else np.zeros(len(self.coordinates))
 
     def by_kind(self) -> dict[str, np.ndarray]:
-        """The torque by kind: inertia, centrifugal, Coriolis, gravity, rotor, damping, external, friction."""
-        zero = np.zeros(len(self.coordinates))
-        return {kind: sum((p.tau for p in self.parts if p.kind == kind), start=zero) for kind in KINDS}
+        """The torque by kind: inertia, centrifugal, Coriolis, gravity, rotor, external, then the kinds of the robot's terms."""
+        zero, kinds = np.zeros(len(self.coordinates)), dict.fromkeys((*KINDS, *(p.kind for p in self.parts)))
+        return {kind: sum((p.tau for p in self.parts if p.kind == kind), start=zero) for kind in kinds}
 
     def of(self, kind: str, cause: str = "") -> np.ndarray:
         """One part, ``(nv,)``: ``of("gravity", "link2")``; all of a kind without a cause."""
@@ -137,8 +136,6 @@ def explain(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     expressed_in: str = "body",
-    damping: bool = False,
-    friction: bool | None = None,
 ) -> Explanation:
     """τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + … at one state, part by part (MR 8.16).
 
@@ -147,8 +144,7 @@ def explain(
     * ``Coriolis`` by pair j < k: 2 Γ_ijk v_j v_k (ASADA 7.1.19);
     * ``gravity`` by link, separately for links that are welded together;
     * ``rotor``: armature × acceleration of its own joint, and the terms of geared rotors;
-    * ``damping``: D v, with ``damping=True``;
-    * ``friction``: τ_fric of the joints' friction laws (MR §8.9.4), unless ``friction=False``;
+    * the kind of each term of the robot: ``friction`` τ_fric of the joints' laws (MR §8.9.4), ``damping`` D v, ...;
     * ``external`` by frame: −Jᵀf of ``wrenches``, which act on the robot.
 
     The parts sum to ``robot.inverse_dynamics`` with the same arguments.  [N·m; N for prismatic joints.]
@@ -164,19 +160,16 @@ def explain(
     -----------------------------------
     τ                     31.43   10.81
     """
-    losses = losses_of(robot.model, damping, friction)
     refuse_loops(robot.model, "explain")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
-    t = torque_terms(
-        robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches, qs, expressed_in), *losses
-    )
+    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches, qs, expressed_in))
     names = coordinate_names(robot.model)
     parts = [("inertia", names[j], tau) for j, tau in enumerate(t.inertia)]
     parts += [("centrifugal", f"{names[j]}²", tau) for (j, k), tau in t.velocity.items() if j == k]
     parts += [("Coriolis", f"{names[j]}·{names[k]}", tau) for (j, k), tau in t.velocity.items() if j < k]
     parts += [("gravity", link, tau) for link, tau in t.gravity.items() if robot.model.frame(link).body > 0]
-    parts += [("rotor", "", t.rotor), ("damping", "", t.damping), ("friction", "", t.friction)]
-    parts += [("external", frame, tau) for frame, tau in t.external.items()]
+    parts += [("rotor", "", t.rotor), *(("external", frame, tau) for frame, tau in t.external.items())]
+    parts += [(kind, name, tau) for (kind, name), tau in t.own.items()]
     made = tuple(TorqueTerm(kind, cause, np.array(tau, float)) for kind, cause, tau in parts)
     return Explanation(robot.name, names, made)
 

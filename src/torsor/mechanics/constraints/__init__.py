@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState
+from torsor.algorithms.equation.at import At
 from torsor.mechanics.constraints.makers import (
     coupling,
     distance,
@@ -24,6 +24,8 @@ from torsor.mechanics.constraints.makers import (
     prescribed,
     rolling,
 )
+from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.term import ConstraintRows
 from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from torsor.mechanics.constraints.motion import ConstrainedMotion, Impact, Stabilization
 
 __all__ = [
+    "At",
     "ConstrainedRobot",
     "ConstrainedMotion",
     "Constraint",
@@ -39,7 +42,6 @@ __all__ = [
     "Mobility",
     "ConstraintRows",
     "Stabilization",
-    "ConstraintState",
     "coupling",
     "distance",
     "prescribed",

@@ -59,7 +59,7 @@ def select_rows(system: ConstrainedRobot, known: tuple[int, ...] | None = None) 
 def _rows_in_metric(system: ConstrainedRobot, more: int = 7) -> np.ndarray:
     """The rows at configurations that close the loops, in coordinates where M is the identity."""
     configurations, time = samples(system, more)
-    kernel, lean, clock = system.solver.kernel("position"), system.solver.equations.lean, system.clock(time)
+    kernel, lean, clock = system.solver.kernel("position"), system.solver.equations.lean.model, system.clock(time)
     A = np.array([kernel(q, *clock)[1] for q in configurations])
     M = np.array([crba(lean, q.tolist()) for q in configurations])  # over floats: too few to compile for
     return in_metric(M, A, system.robot.model)[1]

@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.dask_blocks import FLOAT64
 from torsor.errors import ArgumentError, ClosureError, UnknownName, printable
 from torsor.kernels.kernel_method import kernel_method_of
-from torsor.kernels.losses import losses_of, refuse_laws, subtract_friction
 from torsor.kernels.quantities import labels
 from torsor.mechanics.constraints import closing, drives, frame_wrenches, switching
-from torsor.mechanics.constraints.base import Constraint
 from torsor.mechanics.constraints.differentiation import Differentiation
 from torsor.mechanics.constraints.inputs import read_inputs
 from torsor.mechanics.constraints.local_rank import ranks, solve_by_local_rank
-from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.mobility import Mobility, mobility_at
 from torsor.mechanics.constraints.motion import ConstrainedMotion, Impact, Stabilization
 from torsor.mechanics.constraints.null_space import in_mass_metric
 from torsor.mechanics.constraints.solving import Inputs, Solver
 from torsor.mechanics.constraints.switching import Active, solve_active
+from torsor.model.terms.constraint import Constraint
 from torsor.support.locks import cached_property
 from torsor.support.text import count
 
@@ -50,23 +49,24 @@ class ConstrainedRobot(Differentiation):
     """
 
     def __init__(self, robot: Robot, constraints: Sequence[Constraint] = ()):
-        loops = [JointConstraint.of(loop) for loop in robot.description.loops]
-        self.robot = robot
-        self.constraints: tuple[Constraint, ...] = (*loops, *constraints)
-        for c in self.constraints:
+        self.robot, self._more = robot, tuple(constraints)
+        for c in constraints:
             if not isinstance(c, Constraint):
                 raise ArgumentError(f"a constraint must be one of torsor.constraints, not {type(c).__name__}")
             c.check(robot.model)
+        model = robot.model.with_same_mass_matrix(terms=(*robot.model.terms, *constraints))
+        equation = EquationOfMotion(model)
+        self.constraints = equation.constraints
         names = [c.name for c in self.constraints]
         if twice := {n for n in names if names.count(n) > 1}:
             raise ArgumentError(f"two constraints are named {min(twice)!r}; give each a different name=")
         ways = partial(closing.select_rows, self), partial(solve_by_local_rank, self)
-        self.solver = Solver(robot.model, self.constraints, len(loops), robot.kernels.share, *ways)
+        self.solver = Solver(equation, len(robot.model.loops), robot.kernels.share, *ways)
         self._labels = labels(robot.model)
         self.parts: dict[tuple[bool, ...], ConstrainedRobot] = {}  #: under some of its constraints, made when needed
 
     def __reduce__(self) -> Any:
-        return type(self), (self.robot, self.constraints[len(self.robot.description.loops) :])
+        return type(self), (self.robot, self._more)
 
     def __repr__(self) -> str:
         names = ", ".join(c.name for c in self.constraints) or "none"
@@ -76,7 +76,7 @@ class ConstrainedRobot(Differentiation):
 
     @cached_property
     def tree(self) -> Robot:
-        """The robot with its loops cut: the spanning tree, whose M and h are those of M a + h = τ + Aᵀλ."""
+        """The robot without constraints: the spanning tree, whose M and h are those of M a + h = τ + Aᵀλ."""
         return self.robot.without_loops() if self.robot.loops else self.robot
 
     @property
@@ -134,7 +134,6 @@ class ConstrainedRobot(Differentiation):
         time: ArrayLike | None = None,
         loop_forces: Mapping[str, ArrayLike] | None = None,
         stabilization: Stabilization | tuple[float, float] | None = None,
-        friction: bool | None = None,
         active: Active | None = None,
     ) -> ConstrainedMotion:
         """(a, λ) with M a + h = τ + Aᵀλ and A a = −(Ȧv − ḃ) (F&O 15–19; MR 8.96–8.98).
@@ -143,11 +142,10 @@ class ConstrainedRobot(Differentiation):
         eq. 21 in a kernel over the rows that are independent, and eq. 22 for states with another rank.
         ``loop_forces={"loop": τ_a}`` drive loop joints (eq. 19).  ``stabilization`` adds Baumgarte's terms.  Where rows are
         redundant, many λ give the same motion: "null_space" returns the smallest, the others set redundant rows to zero.
-        Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
+        The terms of the robot act, as in :meth:`Robot.forward_dynamics`.
         ``active`` switches constraints on and off: a flag each, ``(..., len(constraints))``, or ``{name: flag}``.  Inactive
         ones do not act, and their λ is 0; one kernel serves all patterns, so that a gait is compiled once.
         """
-        tau = subtract_friction(self.robot, v, tau, friction)
         inputs, extra = read_inputs(self, wrenches, expressed_in, loop_forces, stabilization)
         values = (q, v, tau, *self.clock(time), *extra)
         return ConstrainedMotion(*solve_active(self, "dynamics", method, inputs, values, active, loop_forces or ()))
@@ -163,18 +161,15 @@ class ConstrainedRobot(Differentiation):
         multipliers: ArrayLike | None = None,
         actuated: Sequence[str] | None = None,
         time: ArrayLike | None = None,
-        friction: bool | None = None,
         active: Active | None = None,
     ) -> np.ndarray:
         """τ = M a + h − Aᵀλ (MR 8.93) for an acceleration that satisfies the constraints and given multipliers λ.
 
         By default λ = 0; with ``actuated`` joints, λ is computed so that all other joints need no force, with the τ of
-        smallest norm if it is not unique.  Raises if ``a`` breaks the constraints, if no such forces exist, or if the robot
-        has friction laws, which cannot count here yet (``friction=False`` leaves them out).  ``active`` as in
-        :meth:`forward_dynamics`: inactive constraints may be broken and have no force.
+        smallest norm if it is not unique.  Raises if ``a`` breaks the constraints, or if no such forces exist.  ``active`` as
+        in :meth:`forward_dynamics`: inactive constraints may be broken and have no force.
         """
-        refuse_laws(self.robot.model, friction, "inverse dynamics under constraints")
-        tree = self.tree.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in, friction=False)
+        tree = self.tree.inverse_dynamics(q, v, a, wrenches, expressed_in=expressed_in)
         _, A, _, drift = self.solver.kernel("rows")(q, v, *self.clock(time))
         if active is not None:
             on = switching.row_flags(self, switching.read_flags(self, active))
@@ -278,7 +273,6 @@ class ConstrainedRobot(Differentiation):
         method: str = "auto",
         time: ArrayLike | None = None,
         loop_forces: Mapping[str, ArrayLike] | None = None,
-        friction: bool | None = None,
         active: Active | None = None,
     ) -> dict[str, np.ndarray]:
         """The wrench through every joint and constraint in forward dynamics, by name: ``(..., 6)``, moment first [N·m, N].
@@ -289,7 +283,7 @@ class ConstrainedRobot(Differentiation):
         smallest norm.
         """
         options: Any = {"method": method, "time": time, "loop_forces": loop_forces, "expressed_in": expressed_in}
-        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, friction=friction, active=active, **options)
+        a, multipliers = self.forward_dynamics(q, v, tau, wrenches, active=active, **options)
         inputs, extra = read_inputs(self, wrenches, expressed_in, loop_forces, None)
         kernel = self.solver.kernel("reactions", inputs=inputs)
         tree, loops = kernel(q, v, a, multipliers, *self.clock(time), *extra)
@@ -348,7 +342,7 @@ class ConstrainedRobot(Differentiation):
     # -- how -----------------------------------------------------------------------------------------------------
 
     def kernel(self, method: str = "auto", *, switched: bool = False) -> Kernel:
-        """(q, v, τ) → a, λ, doubt over the independent rows, without friction laws; reject the result where doubt > 1.
+        """(q, v, τ) → a, λ, doubt over the independent rows; reject the result where doubt > 1.
 
         ``switched=True``: (q, v, τ, active) over all rows, with a flag 1 or 0 for each constraint; (q, v, τ, t, active) where
         constraints depend on time.
@@ -372,13 +366,11 @@ class ConstrainedRobot(Differentiation):
         self,
         name: str,
         method: str = "auto",
-        friction: bool | None = None,
         wrenches: tuple[str, ...] = (),
         expressed_in: str = "body",
     ) -> Kernel | None:
         """The kernel of forward dynamics, valid where doubt < 1; None if it does not apply."""
-        counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
-        if counts or self.solver.equations.depends_on_time or method == "null_space":
+        if self.solver.equations.depends_on_time or method == "null_space":
             return None
         return self.solver.kernel_of_independent_rows("dynamics", method, Inputs(wrenches, expressed_in))
 

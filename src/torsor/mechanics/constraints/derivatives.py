@@ -27,7 +27,7 @@ def solution_derivative(
     (name, rows), inputs = spec.quantities[0], kernels.inputs(spec)
     n, k = kernels.model.nv, len(kernels.subject.names)
     route = "direct" if name.endswith("direct") else ("articulated", "factors")[choice]
-    unknowns = [Argument("x", (n,)), Argument("multipliers", (k,))]
+    unknowns = [Argument("motion", (n,)), Argument("multipliers", (k,))]
     equation = replace(spec, quantities=((residual, rows),))
     order = [a.name for a in kernels.inputs(equation)]
 
@@ -51,7 +51,7 @@ def solution_derivative(
                 multipliers[j] = y * sign
             return [*dx, *multipliers]
 
-        results = [*found["x"], *found["multipliers"]]
+        results = [*found["motion"], *found["multipliers"]]
         solution = Solution(Linearization.of(R, [*x, *results]), solve, lambda w: solve(w, -1), results)
         return Checked(solution, [found["doubt"]])
 

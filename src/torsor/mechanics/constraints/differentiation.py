@@ -11,7 +11,6 @@ from torsor.compile import Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.derivatives import spec_of_derivative
-from torsor.kernels.losses import losses_of
 from torsor.kernels.spec import Spec, as_names
 from torsor.mechanics.constraints.solving import Solver
 
@@ -27,7 +26,6 @@ class Options(NamedTuple):
     """Options of forward dynamics that its derivative has too."""
 
     method: str = "auto"
-    friction: bool | None = None
     wrenches: Sequence[str] = ()
     expressed_in: str = "body"
     loop_forces: Sequence[str] = ()
@@ -48,7 +46,6 @@ class Differentiation:
         by: str | Sequence[str],
         *,
         method: str = "auto",
-        friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         loop_forces: Sequence[str] = (),
@@ -62,7 +59,7 @@ class Differentiation:
         column.  By ``"q"`` it is along v (nv columns).  The kernel takes the inputs of the quantity: q, v, τ, the time t where
         constraints read it, and those that options add in this order: ``switched=True`` a flag for each constraint,
         ``stabilization=True`` the gains decay and stiffness, ``loop_forces=("loop",)`` and ``wrenches=("frame",)`` one each, in
-        the axes of ``expressed_in``.  ``method`` and ``friction`` as for :meth:`ConstrainedRobot.forward_dynamics`.
+        the axes of ``expressed_in``.  ``method`` as for :meth:`ConstrainedRobot.forward_dynamics`.
         ``"residual"``, ``"jacobian"``, ``"drift"`` and ``"inverse_effective_mass"`` have no options.
 
         The derivatives are those over the independent rows, also where q or v break the constraints; the λ of redundant rows
@@ -75,7 +72,7 @@ class Differentiation:
         >>> a_tau.shape, multipliers_tau.shape
         ((2, 2), (1, 2))
         """
-        options = Options(method, friction, wrenches, expressed_in, loop_forces, stabilization, switched)
+        options = Options(method, wrenches, expressed_in, loop_forces, stabilization, switched)
         return self._derivative("jacobian", name, by, options)
 
     def jvp(
@@ -84,7 +81,6 @@ class Differentiation:
         by: str | Sequence[str] | None = None,
         *,
         method: str = "auto",
-        friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         loop_forces: Sequence[str] = (),
@@ -97,7 +93,7 @@ class Differentiation:
         derivative; that of q is a velocity (nv).  Of ``"forward_dynamics"`` it returns (ȧ, λ̇).  Options and errors as for
         :meth:`derivative`.
         """
-        options = Options(method, friction, wrenches, expressed_in, loop_forces, stabilization, switched)
+        options = Options(method, wrenches, expressed_in, loop_forces, stabilization, switched)
         return self._derivative("jvp", name, by, options)
 
     def vjp(
@@ -106,7 +102,6 @@ class Differentiation:
         by: str | Sequence[str] | None = None,
         *,
         method: str = "auto",
-        friction: bool | None = None,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         loop_forces: Sequence[str] = (),
@@ -124,7 +119,7 @@ class Differentiation:
         >>> gradient = ts.robots.two_link().constrained(plane).vjp("forward_dynamics")
         >>> gq, gv, gtau = gradient([-1.0, 2.0], [0, 0], [0, 0], [1, 0], [0])
         """
-        options = Options(method, friction, wrenches, expressed_in, loop_forces, stabilization, switched)
+        options = Options(method, wrenches, expressed_in, loop_forces, stabilization, switched)
         return self._derivative("vjp", name, by, options)
 
     def _derivative(self, mode: str, name: str, by: Any, options: Options) -> Kernel | CheckedKernel:
@@ -154,8 +149,7 @@ class Differentiation:
         extra = (*self.solver.clock, *flags, *gains, *(f"loop_forces[{name!r}]" for name in driven))
         rows = tuple(range(len(self.rows))) if options.switched else self.solver.independent_rows
         quantity = f"dynamics.{'direct' if options.method == 'direct' else 'multipliers'}", rows
-        losses = losses_of(self.robot.model, friction=options.friction)
-        return Spec((quantity,), as_names("wrenches", options.wrenches), options.expressed_in, losses, extra)
+        return Spec((quantity,), as_names("wrenches", options.wrenches), options.expressed_in, extra)
 
 
 def refuse_derivative(given: dict[str, Any], bad: np.ndarray | None) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.mechanics.constraints.frames import between_frames
 from torsor.mechanics.constraints.null_space import apply
+from torsor.model.terms.frames import between_frames
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot

@@ -9,8 +9,8 @@ import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_wrenches
-from torsor.mechanics.constraints.loop import JointConstraint
 from torsor.mechanics.constraints.solving import Inputs
+from torsor.model.terms.loop import JointConstraint
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot

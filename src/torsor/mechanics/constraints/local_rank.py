@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.equation.constrained import REDUNDANT
 from torsor.errors import SingularError
 from torsor.mechanics.constraints import closing
-from torsor.mechanics.constraints.equations import REDUNDANT
 from torsor.mechanics.constraints.null_space import Whitened, in_mass_metric, solve_with_rank
 from torsor.mechanics.constraints.rank import independent_rows
 from torsor.model.names import coordinate_names

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torsor.errors import ArgumentError
-from torsor.mechanics.constraints.base import Constraint
-from torsor.mechanics.constraints.coordinates import Coupled, Holonomic, Pfaffian, Prescribed
-from torsor.mechanics.constraints.loop import JointConstraint
-from torsor.mechanics.constraints.points import Distance, PointAlong
-from torsor.mechanics.constraints.rolling import Rolling
 from torsor.model.joint_arguments import joint_type
 from torsor.model.joint_surgery import make_mimic
 from torsor.model.joints import Fixed, JointType
 from torsor.model.joints.base import axes_about
+from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.coordinates import Coupled, Holonomic, Pfaffian, Prescribed
+from torsor.model.terms.loop import JointConstraint
+from torsor.model.terms.points import Distance, PointAlong
+from torsor.model.terms.rolling import Rolling
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import AXES
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from torsor.algorithms.equation import At, EquationOfMotion
 from torsor.algorithms.reactions import reaction_wrenches
-from torsor.errors import ArgumentError
-from torsor.mechanics.constraints.base import Constraint, ConstraintState
-from torsor.mechanics.constraints.frames import between_frames
-from torsor.model.model import Model
+from torsor.model.terms.frames import between_frames
 from torsor.scalar import Scalars
 from torsor.spatial import Force
 from torsor.spatial.motion import six_numbers
 
 
 def reactions(
-    model: Model,
-    constraints: Sequence[Constraint],
-    state: ConstraintState,
+    e: EquationOfMotion,
+    at: At,
     a: Scalars,
     multipliers: Scalars,
     wrenches: Mapping[str, Scalars],
@@ -27,20 +24,18 @@ def reactions(
     """The wrench of each joint on its child link, and of each constraint on its successor's frame, drive and bearing together.
 
     That of a constraint is T λ and, where its joint is ``driven``, the wrench of the drive.  They act on the bodies;
-    Newton–Euler gives the rest (F&O 5–7).
+    Newton–Euler gives the rest (F&O 5–7).  A constraint in joint coordinates is a force within joints, as that of a drive: it
+    is in their wrenches, and has none of its own (0).
     """
-    on: list[Force] = [Force.zero() for _ in model.parent]
+    on: list[Force] = [Force.zero() for _ in e.model.parent]
     loops, start = [], 0
-    for c in constraints:
+    for c in e.constraints:
         between = between_frames(c)
-        if between is None:
-            raise ArgumentError(
-                f"constraint {c.name!r} is given in joint coordinates, so the bodies on which it acts are unknown; "
-                "reactions need constraints between frames"
-            )
-        F = between.wrench(state, multipliers[start : start + c.size]) + driven.get(c.name, Force.zero())
+        F = driven.get(c.name, Force.zero())
+        if between is not None:
+            F = between.wrench(at, multipliers[start : start + c.size]) + F
+            for body, push in between.on_bodies(at, F).items():
+                on[body] = on[body] + push
         start += c.size
-        for body, push in between.on_bodies(state, F).items():
-            on[body] = on[body] + push
         loops.append(six_numbers(F))
-    return reaction_wrenches(model, state.q, state.v, a, wrenches, on), loops
+    return reaction_wrenches(e.model, at.q, at.v, a, {**wrenches, **e.forces(at).wrenches}, on), loops

@@ -9,18 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.compile import Argument, Kernel
 from torsor.compile.bound import BoundKernel
 from torsor.errors import SingularError, UnknownName
 from torsor.kernels import Kernels
 from torsor.kernels.derivatives import NUMBERS
 from torsor.kernels.spec import Spec
-from torsor.mechanics.constraints.base import Constraint
-from torsor.mechanics.constraints.equations import ConstrainedModel
+from torsor.mechanics.constraints.equations import kernels_of
 from torsor.mechanics.constraints.local_rank import violated_rows
 from torsor.mechanics.constraints.null_space import in_mass_metric, in_metric, solve_with_rank
 from torsor.mechanics.constraints.rank import independent_rows
-from torsor.model import Model
 from torsor.support.locks import new_lock
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
@@ -41,22 +40,21 @@ NO_INPUTS = Inputs()
 class Solver:
     """The kernels of a model under constraints, each made when first needed, and the choice between them.
 
-    The numbers of constraints after the first ``loops`` are inputs of the kernels, which all systems with constraints of the
+    The numbers of constraints after the first ``own`` are inputs of the kernels, which all systems with constraints of the
     same structure ``share``.
     """
 
     def __init__(
         self,
-        model: Model,
-        constraints: Sequence[Constraint],
-        loops: int,
+        equations: EquationOfMotion,
+        own: int,
         share: Callable[[Kernels], Kernels],
         rows: Callable[..., tuple[int, ...]],
         by_local_rank: Callable[..., tuple[np.ndarray, np.ndarray, int]],
     ):
-        self.equations = ConstrainedModel(model, tuple(constraints))
-        slotted, numbers = self.equations.with_slots(loops)
-        self.kernels, self._numbers = share(slotted.kernels()), np.array(numbers)
+        self.equations = equations
+        slotted, numbers = equations.with_slots(own)
+        self.kernels, self._numbers = share(kernels_of(slotted)), np.array(numbers)
         self._rows, self._by_local_rank = rows, by_local_rank
         self._independent: tuple[int, ...] | None = None
         self._bound: dict[Spec, Kernel] = {}
@@ -83,7 +81,7 @@ class Solver:
         if kernel is None:
             kernel = self.kernels.kernel(spec)
             if len(self._numbers):
-                kernel = BoundKernel(kernel, NUMBERS, self._numbers, partial(self.equations.kernels().program, spec))
+                kernel = BoundKernel(kernel, NUMBERS, self._numbers, partial(kernels_of(self.equations).program, spec))
             self._bound[spec] = kernel
         return kernel
 

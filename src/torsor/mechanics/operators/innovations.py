@@ -37,10 +37,10 @@ def _operator(function: Callable[..., Any], *inputs: str) -> Quantity:
 QUANTITIES = Table(
     "torsor.mechanics.operators.innovations:QUANTITIES",
     {
-        "half_times": _operator(factorization.half_times, "q", "x"),
-        "half_transpose_times": _operator(factorization.half_transpose_times, "q", "x"),
-        "half_solve": _operator(factorization.half_solve, "q", "x"),
-        "half_transpose_solve": _operator(factorization.half_transpose_solve, "q", "x"),
+        "half_times": _operator(factorization.half_times, "q", "y"),
+        "half_transpose_times": _operator(factorization.half_transpose_times, "q", "y"),
+        "half_solve": _operator(factorization.half_solve, "q", "y"),
+        "half_transpose_solve": _operator(factorization.half_transpose_solve, "q", "y"),
         "log_determinant": _operator(factorization.log_determinant, "q"),
     },
     title="innovations",

@@ -102,7 +102,7 @@ def task_derivative(function: Callable[..., Any], kernels: Kernels, spec: Spec, 
     """The derivative of one of these functions; ``choice`` 0 solves by articulated bodies, 1 by the factors of M."""
     name, targets, *words = spec.quantities[0]
     chosen, damping = (*words, None, None)[:2]
-    model, inputs, row = kernels.lean, kernels.inputs(spec), kernels.table[name]
+    model, inputs, row = kernels.lean_tree, kernels.inputs(spec), kernels.table[name]
     route, off = chosen or ("articulated", "factors")[choice], (damping or 0) ** 2
 
     def run(calls: Calls, *values: Scalars) -> dict[str, Any]:
@@ -112,9 +112,8 @@ def task_derivative(function: Callable[..., Any], kernels: Kernels, spec: Spec, 
             return found[: model.nv], found[model.nv :]
 
         state = dict(zip((a.name for a in inputs), values, strict=True))
-        if any(spec.losses):
-            lost = spec.losses.force(model, state["v"], state["tau"])
-            state["tau"] = [t - x for t, x in zip(state["tau"], lost, strict=True)]
+        if row.follows_terms:
+            state["tau"] = kernels.lean.net_force(state["q"], state["v"], state["tau"])
         found = function(motion, model, targets, *state.values())
         results = list(found) if len(row.outputs) - len(row.checks) > 1 else [found]
         if row.checks:

@@ -31,11 +31,20 @@ def _kinematic(function: Callable[..., Any], output: str, *inputs: str) -> Quant
 def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str, **options: Any) -> Quantity:
     """A row that needs M⁻¹: by articulated bodies, or by the factors of M, whichever is shorter."""
 
-    def run(model: Model, *values: Any, targets: ts.Targets, route: str | None = None, **words: Any) -> Any:
+    def run(subject: Any, *values: Any, targets: ts.Targets, route: str | None = None, **words: Any) -> Any:
+        model = subject if isinstance(subject, Model) else subject.model
+        if subject is not model:  # the equation of motion: its terms act on the tree
+            q, v, tau, *rest = values
+            values = q, v, subject.net_force(q, v, tau), *rest
         return function(model, targets, *values, route=route or ("articulated" if model.local else "factors"), **words)
 
     by_factors = (partial(run, route="factors"),)
-    common = {"words": ("targets", "route"), "joint_space": True, "under_loops": CONSTRAINED_FORWARD_DYNAMICS}
+    common = {
+        "words": ("targets", "route"),
+        "joint_space": True,
+        "follows_terms": "tau" in inputs,
+        "under_loops": CONSTRAINED_FORWARD_DYNAMICS,
+    }
     return Quantity(inputs, run, outputs=outputs, alternatives=by_factors, **{**common, **options})
 
 
@@ -105,8 +114,6 @@ QUANTITIES = Table(
             ts.forward_dynamics,
             ("q", "v", "tau"),
             "acceleration",
-            lossy=True,
-            acceleration=True,
             **_implicit("forward_dynamics"),
         ),
         "forward_dynamics_of_force": _with_route(

@@ -15,18 +15,18 @@ from torsor.errors import ArgumentError, SingularError, UnknownName, printable
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
-from torsor.kernels.losses import NO_LOSSES, losses_of, refuse_laws, subtract_friction
 from torsor.kernels.spec import Spec
 from torsor.mechanics.task.quantities import QUANTITIES, WITH_GIVEN_MASS, shapes
 from torsor.mechanics.task.report import TaskReport, report
 from torsor.mechanics.task.singular import LARGEST, Singular
+from torsor.model.refusals import refuse_friction
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
 #: quantities to which the methods add friction laws outside of the kernel
 ADDS_FRICTION = (
-    "forward_dynamics_of_force", "constrained_dynamics", "inverse_dynamics", "inverse_dynamics_with_null_space_force",
+    "forward_dynamics_of_force", "inverse_dynamics", "inverse_dynamics_with_null_space_force",
 )  # fmt: skip
 #: a frame name, optionally with its own rows, and with its own ``expressed_in``
 Frame = str | tuple[str, Any] | tuple[str, Any, str]
@@ -164,16 +164,15 @@ class Task:
         *,
         force: ArrayLike | None = None,
         tau: ArrayLike | None = None,
-        friction: bool | None = None,
     ) -> np.ndarray:
         """V̇, ``(k,)``, under a task ``force`` F (k; τ = JᵀF; V̇ = Λ⁻¹ (F − η), MR 8.89), or under joint forces ``tau`` (nv).
 
-        Friction laws of the robot's joints count, as in :meth:`Robot.forward_dynamics`, unless ``friction=False``.
+        The terms of the robot act, as in :meth:`Robot.forward_dynamics`.
         """
         if (force is None) == (tau is None):
             raise ArgumentError("forward_dynamics needs either force (k entries) or tau (nv entries)")
-        if losses_of(self.robot.model, friction=friction).friction:
-            tau = subtract_friction(self.robot, v, self.joint_force(q, force) if force is not None else tau, True)
+        if force is not None and self.robot.terms:
+            tau = self.joint_force(q, force)
         if tau is not None:
             return self._call("forward_dynamics", q, v, tau)
         return self._call("forward_dynamics_of_force", q, v, force)
@@ -231,31 +230,28 @@ class Task:
         acceleration: ArrayLike,
         *,
         null_torque: ArrayLike | None = None,
-        friction: bool | None = None,
     ) -> TaskForce:
         """F = Λ V̇ + η (MR 8.89) and τ = JᵀF, or JᵀF + N τ₀ with τ₀ = ``null_torque``, for the task acceleration V̇.
 
         τ has an entry for every degree of freedom, also those of a floating base.  Friction laws of the
-        robot's joints are added to τ, not to F, unless ``friction=False``.
+        robot's joints are added to τ, not to F.
         """
         if null_torque is None:
             found = TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
         else:
             found = TaskForce(*self._with_mass("inverse_dynamics_with_null_space_force", q, v, acceleration, null_torque))
-        if not losses_of(self.robot.model, friction=friction).friction:
+        if not self.robot.model.joints_with_friction:
             return found
         return found._replace(tau=found.tau + self.robot.friction_force(v, load=found.tau))
 
     @kernel_method_of(TaskMotion, guards={"magnified": LARGEST})
-    def constrained_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, acceleration: ArrayLike, *, friction: bool | None = None
-    ) -> TaskMotion:
+    def constrained_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, acceleration: ArrayLike) -> TaskMotion:
         """(a, F) of M a + h = τ + JᵀF and J a + J̇ v = V̇: forward dynamics with given task accelerations.
 
         By Vereshchagin's algorithm, O(N) for a given number of rows (F&O §2 [32]); if there are few joints, or mimic joints, by
         the factors of M when that takes fewer operations.  Of all motions with this V̇ it is the one nearest to the motion
         under τ alone, in the metric M (Gauss' principle of least constraint).  V̇ = 0 holds the rows at constant velocity.
-        Friction laws of the robot's joints count, unless ``friction=False``.
+        The terms of the robot act, as in :meth:`Robot.forward_dynamics`.
 
         >>> import torsor as ts
         >>> tip = ts.robots.two_link().task("tip", ("vx",))
@@ -263,8 +259,6 @@ class Task:
         >>> bool(abs(tip.acceleration([0.3, 1.0], [0.0, 0.0], a)[0]) < 1e-12)
         True
         """
-        if losses_of(self.robot.model, friction=friction).friction:
-            tau = subtract_friction(self.robot, v, tau, True)
         return TaskMotion(*self._with_mass("constrained_dynamics", q, v, tau, acceleration))
 
     def report(self, q: ArrayLike) -> TaskReport:
@@ -294,7 +288,7 @@ class Task:
 
     # -- derivatives -----------------------------------------------------------------------------------------
 
-    def derivative(self, name: str, by: str | Sequence[str], *, friction: bool | None = None) -> Kernel | CheckedKernel:
+    def derivative(self, name: str, by: str | Sequence[str]) -> Kernel | CheckedKernel:
         """∂y/∂x of a quantity by one of its inputs, ``(..., *shape of y, n)``, or by several: one result each.
 
         Quantities and their inputs are those of :meth:`kernel`.  By ``"q"`` the derivative is along v (nv columns).  Forces
@@ -307,17 +301,17 @@ class Task:
         >>> bool(abs(slope @ tip.jacobian([0.0, 1.0]).T - tip.inverse_mass_matrix([0.0, 1.0])).max() < 1e-12)
         True
         """
-        return self._derivative("jacobian", name, by, friction)
+        return self._derivative("jacobian", name, by)
 
-    def jvp(self, name: str, by: str | Sequence[str] | None = None, *, friction: bool | None = None) -> Kernel | CheckedKernel:
+    def jvp(self, name: str, by: str | Sequence[str] | None = None) -> Kernel | CheckedKernel:
         """(∂y/∂x) ẋ: the kernel takes the inputs of the quantity, then a direction for each input in ``by`` (default all)."""
-        return self._derivative("jvp", name, by, friction)
+        return self._derivative("jvp", name, by)
 
-    def vjp(self, name: str, by: str | Sequence[str] | None = None, *, friction: bool | None = None) -> Kernel | CheckedKernel:
+    def vjp(self, name: str, by: str | Sequence[str] | None = None) -> Kernel | CheckedKernel:
         """wᵀ(∂y/∂x): the kernel takes the inputs of the quantity, then weights of each result; one gradient per input."""
-        return self._derivative("vjp", name, by, friction)
+        return self._derivative("vjp", name, by)
 
-    def _derivative(self, mode: str, name: str, by: Any, friction: bool | None) -> Kernel | CheckedKernel:
+    def _derivative(self, mode: str, name: str, by: Any) -> Kernel | CheckedKernel:
         known = [x for x in QUANTITIES if not x.endswith(WITH_GIVEN_MASS.format(""))]
         if name not in known:
             raise UnknownName("task quantity", name, known)
@@ -328,19 +322,18 @@ class Task:
         if row.checks and treatment == "damped":
             words += (None, self._singular.damping)
         if name in ADDS_FRICTION:
-            refuse_laws(self._robot.model, friction, f"the derivative of {name}")
-        losses = losses_of(self._robot.model, friction=friction) if row.lossy else NO_LOSSES
-        spec = spec_of_derivative(self._kernels, mode, Spec(((name, *words),), losses=losses), by)
+            refuse_friction(self._robot.model, f"the derivative of {name}")
+        spec = spec_of_derivative(self._kernels, mode, Spec(((name, *words),)), by)
         kernel = self._kernels.kernel(spec)
         return CheckedKernel(kernel, {"magnified": LARGEST}, self._refuse_derivative) if row.checks else kernel
 
     def _refuse_derivative(self, given: dict[str, Any], bad: np.ndarray | None) -> None:
         self._refuse(given["q"])
 
-    def _kernel_for(self, name: str, friction: bool | None = False) -> Kernel | None:
+    def _kernel_for(self, name: str) -> Kernel | None:
         """The kernel of a method, if its result needs no check; None where Λ is replaced, or friction laws apply."""
         replaced = WITH_GIVEN_MASS.format(name) in QUANTITIES and self._singular.treatment != "raise"
-        counts = friction is not False and losses_of(self.robot.model, friction=friction).friction
+        counts = name in ADDS_FRICTION and self.robot.model.joints_with_friction
         return None if replaced or counts else self.kernel(name)
 
     def _call(self, name: str, *values: Any, route: str | None = None) -> Any:

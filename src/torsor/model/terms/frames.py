@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState
 from torsor.model.model import Frame, Model
+from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.term import ConstraintRows
 from torsor.scalar import Dual, is_zero, rate, value
 from torsor.spatial import Acceleration, Force, Mat, Motion, Transform, Vec
+
+if TYPE_CHECKING:
+    from torsor.algorithms.equation.at import At
 
 
 class Relative(NamedTuple):
@@ -39,29 +43,29 @@ class BetweenFrames(Constraint):
     def error(self, X: Transform) -> Sequence[Any]:
         """φ, whose rate is TᵀV where φ = 0."""
 
-    def rows(self, state: ConstraintState) -> ConstraintRows:
-        p, s = self.frames(state.model)
-        seen = relative_motion(state, p, s)
+    def rows(self, at: At) -> ConstraintRows:
+        p, s = self.frames(at.model)
+        seen = relative_motion(at, p, s)
         T = self.forces(_with_rate(seen.X, seen.V))  # each wrench with its rate
         now = [_parts(F, value) for F in T]
         drift = [seen.rate.dot(F) + seen.V.dot(_parts(dF, rate)) for F, dF in zip(now, T, strict=True)]
-        A = [row(state, p, s, seen.X, F) for F in now]
+        A = [row(at, p, s, seen.X, F) for F in now]
         return ConstraintRows(list(self.error(seen.X)), A, [0] * len(now), drift)
 
-    def wrench(self, state: ConstraintState, multipliers: Sequence[Any]) -> Force:
+    def wrench(self, at: At, multipliers: Sequence[Any]) -> Force:
         """T λ, the wrench on the successor, in the successor's frame."""
-        X = relative_motion(state, *self.frames(state.model)).X
+        X = relative_motion(at, *self.frames(at.model)).X
         return sum((f * k for f, k in zip(self.forces(X), multipliers, strict=True)), start=Force.zero())
 
-    def on_bodies(self, state: ConstraintState, F: Force) -> dict[int, Force]:
+    def on_bodies(self, at: At, F: Force) -> dict[int, Force]:
         """A wrench on the successor's frame, and its opposite on the predecessor's, as wrenches on their bodies."""
-        p, s = self.frames(state.model)
+        p, s = self.frames(at.model)
         on = {s.body: s.X.T @ F}
-        on[p.body] = on.get(p.body, Force.zero()) - p.X.T @ (relative_motion(state, p, s).X.T @ F)
+        on[p.body] = on.get(p.body, Force.zero()) - p.X.T @ (relative_motion(at, p, s).X.T @ F)
         return on
 
-    def wrenches(self, state: ConstraintState, multipliers: Sequence[Any]) -> dict[int, Force]:
-        return self.on_bodies(state, self.wrench(state, multipliers))
+    def wrenches(self, at: At, multipliers: Sequence[Any]) -> dict[int, Force]:
+        return self.on_bodies(at, self.wrench(at, multipliers))
 
     def check(self, model: Model) -> None:
         self.frames(model)
@@ -74,36 +78,36 @@ def between_frames(c: Constraint) -> BetweenFrames | None:
     return c if isinstance(c, BetweenFrames) else None
 
 
-def relative_motion(state: ConstraintState, p: Frame, s: Frame) -> Relative:
+def relative_motion(at: At, p: Frame, s: Frame) -> Relative:
     """Pose and motion of the successor's frame relative to the predecessor's.
 
     V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: its motion cancels.
     """
-    root = state.model.common_ancestor(p.body, s.body)
-    (Xp, Vp, Ap), (Xs, Vs, As) = (_motion_from_root(state, root, f) for f in (p, s))
+    root = at.model.common_ancestor(p.body, s.body)
+    (Xp, Vp, Ap), (Xs, Vs, As) = (_motion_from_root(at, root, f) for f in (p, s))
     X = Xs @ Xp.inverse
     VX = X @ Vp
     V = Vs - VX
     return Relative(X, V, As - X @ Ap + V.cross(VX))
 
 
-def _motion_from_root(state: ConstraintState, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
+def _motion_from_root(at: At, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
     """The transform from body ``root`` to a frame, the frame's twist and spatial acceleration as if the root were at rest."""
-    model, (X, S) = state.model, state.kinematics
+    model, (X, S) = at.model, at.kinematics
     Y, V, A = Transform.identity(), Motion.zero(), Acceleration.of(Motion.zero(), Motion.zero())
     way = [i for i in model.path(f.body) if i > root]
     for i in reversed(way):
-        vJ = S[i] @ state.vs[i]
+        vJ = S[i] @ at.vs[i]
         V = X[i] @ V + vJ  # MR 8.51
-        A = (X[i] @ A).past_joint(vJ, model.joint[i].bias(state.qs[i], state.vs[i]))  # MR 8.52
+        A = (X[i] @ A).past_joint(vJ, model.joint[i].bias(at.qs[i], at.vs[i]))  # MR 8.52
         Y = X[i] @ Y
     V, A = f.X @ V, f.X @ A
     return f.X @ Y, V, Motion(A.alpha, A.a - V.w.cross(V.v))
 
 
-def row(state: ConstraintState, p: Frame, s: Frame, X: Transform, F: Force) -> list[Any]:
+def row(at: At, p: Frame, s: Frame, X: Transform, F: Force) -> list[Any]:
     """The joint forces of a wrench F at the successor and its opposite at the predecessor: a row of A (nv)."""
-    model, (Xs, S) = state.model, state.kinematics
+    model, (Xs, S) = at.model, at.kinematics
     root = model.common_ancestor(p.body, s.body)
     forces: list[Sequence[Any]] = [[] for _ in model.parent]
     for frame, push in ((s, F), (p, -(X.T @ F))):

@@ -12,8 +12,8 @@ from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
 from typing import Any, NamedTuple
 
-from torsor.mechanics.constraints.base import Constraint
 from torsor.model.joints import JOINT_TYPES
+from torsor.model.terms.constraint import Constraint
 
 
 class Slot(NamedTuple):
@@ -39,7 +39,7 @@ def put_numbers(constraints: Sequence[Constraint], numbers: Sequence[Any]) -> tu
 def _of_constraint(c: Constraint, change: Any) -> Constraint:
     """A constraint with the fields of its numbers changed; a constraint that it contains is changed likewise."""
     fields = {name: change(getattr(c, name)) for name in c.NUMBERS}
-    if "kind" in fields:  # the labels of a joint's rows depend on its axes
+    if "joint_type" in fields:  # the labels of a joint's rows depend on its axes
         fields["row_names"] = c.labels()
     inner = getattr(c, "constraint", None)
     if isinstance(inner, Constraint):

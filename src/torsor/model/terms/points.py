@@ -8,8 +8,8 @@ from math import hypot
 from typing import Any
 
 from torsor.errors import ArgumentError
-from torsor.mechanics.constraints.frames import BetweenFrames
 from torsor.model.model import Frame, Model
+from torsor.model.terms.frames import BetweenFrames
 from torsor.scalar import is_zero, sqrt
 from torsor.spatial import Force, Transform, Vec
 from torsor.spatial.vector import ZERO

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torsor.mechanics.constraints.base import ConstraintState
-from torsor.mechanics.constraints.frames import BetweenFrames, relative_motion
 from torsor.model.description import Loop
 from torsor.model.joints import JointType
 from torsor.model.model import Frame, Model
+from torsor.model.terms.frames import BetweenFrames, relative_motion
 from torsor.scalar import Scalars, is_zero
 from torsor.spatial import Force, Motion, Transform, factor, solve
 from torsor.spatial.exponential import log
 from torsor.spatial.recovery import quaternion_of
+
+if TYPE_CHECKING:
+    from torsor.algorithms.equation.at import At
 
 _AXES = ("wx", "wy", "wz", "vx", "vy", "vz")
 
@@ -29,13 +31,13 @@ class JointConstraint(BetweenFrames):
     """
 
     name: str
-    kind: JointType
+    joint_type: JointType
     predecessor: str
     successor: str
     origin: Transform = Transform.identity()
     child_origin: Transform = Transform.identity()
     row_names: tuple[str, ...] = ()
-    NUMBERS = ("kind", "origin", "child_origin")
+    NUMBERS = ("joint_type", "origin", "child_origin")
 
     @classmethod
     def of(cls, loop: Loop) -> JointConstraint:
@@ -43,7 +45,7 @@ class JointConstraint(BetweenFrames):
         return cls(loop.name, loop.kind, loop.parent, loop.child, loop.origin, loop.child_origin)
 
     def labels(self) -> tuple[str, ...]:
-        motions = enumerate(() if self.row_names else self.kind.complement(self.kind.neutral()), start=1)
+        motions = enumerate(() if self.row_names else self.joint_type.complement(self.joint_type.neutral()), start=1)
         return self.row_names or tuple(_label(F, k) for k, F in motions)
 
     @property
@@ -54,29 +56,29 @@ class JointConstraint(BetweenFrames):
         return _frame(model, self.predecessor, self.origin), _frame(model, self.successor, self.child_origin)
 
     def forces(self, X: Transform) -> Sequence[Force]:
-        return self.kind.complement(self.kind.coordinates(X))
+        return self.joint_type.complement(self.joint_type.coordinates(X))
 
     def error(self, X: Transform) -> Sequence[Any]:
         """T · log of the displacement from the successor's pose by the joint to its actual pose."""
-        qJ = self.kind.coordinates(X)
-        R, p = (X @ self.kind.transform(qJ).inverse).pose
+        qJ = self.joint_type.coordinates(X)
+        R, p = (X @ self.joint_type.transform(qJ).inverse).pose
         gap = log(quaternion_of(R), p)
-        return [gap.dot(F) for F in self.kind.complement(qJ)]
+        return [gap.dot(F) for F in self.joint_type.complement(qJ)]
 
-    def coordinates(self, state: ConstraintState) -> list[Any]:
+    def coordinates(self, at: At) -> list[Any]:
         """q_J, the joint's configuration."""
-        return self.kind.coordinates(relative_motion(state, *self.frames(state.model)).X)
+        return self.joint_type.coordinates(relative_motion(at, *self.frames(at.model)).X)
 
-    def velocity(self, state: ConstraintState) -> list[Any]:
+    def velocity(self, at: At) -> list[Any]:
         """v_J with S v_J = V, the joint's own velocity: (SᵀS)⁻¹ SᵀV."""
-        seen = relative_motion(state, *self.frames(state.model))
-        S = self.kind.subspace(self.kind.coordinates(seen.X))
+        seen = relative_motion(at, *self.frames(at.model))
+        S = self.joint_type.subspace(self.joint_type.coordinates(seen.X))
         return _along(S, seen.V)
 
-    def drive_wrench(self, state: ConstraintState, tau: Scalars) -> Force:
+    def drive_wrench(self, at: At, tau: Scalars) -> Force:
         """The wrench on the successor, in its frame, when the joint applies τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so SᵀF = τ."""
-        X = relative_motion(state, *self.frames(state.model)).X
-        S = self.kind.subspace(self.kind.coordinates(X))
+        X = relative_motion(at, *self.frames(at.model)).X
+        S = self.joint_type.subspace(self.joint_type.coordinates(X))
         weights = solve(_gram(S), tau)
         return sum((Force(c.w, c.v) * k for c, k in zip(S, weights, strict=True)), start=Force.zero())
 

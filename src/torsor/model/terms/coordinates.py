@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torsor.algorithms.configuration import integrate
 from torsor.errors import ArgumentError, UnknownName
-from torsor.mechanics.constraints.base import Constraint, ConstraintRows, ConstraintState
 from torsor.model.model import Model
 from torsor.model.polynomials import derivative, evaluate
+from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.term import ConstraintRows
 from torsor.scalar import Dual, Scalar, Scalars, rate, value
 from torsor.spatial.linear import dot
+
+if TYPE_CHECKING:
+    from torsor.algorithms.equation.at import At
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,13 @@ class Coupled(Constraint):
                     "(robot.without_couplings() gives mimic joints coordinates)"
                 )
 
-    def rows(self, state: ConstraintState) -> ConstraintRows:
-        m = state.model
+    def rows(self, at: At) -> ConstraintRows:
+        m = at.model
         i, j = m.joint_names.index(self.joint), m.joint_names.index(self.leader)
         A: list[Any] = [0] * m.nv
-        x, v, slope = state.q[m.q_start[j]], state.v[m.v_start[j]], derivative(self.coefficients)
+        x, v, slope = at.q[m.q_start[j]], at.v[m.v_start[j]], derivative(self.coefficients)
         A[m.v_start[i]], A[m.v_start[j]] = 1, -evaluate(slope, x)
-        error = state.q[m.q_start[i]] - evaluate(self.coefficients, x)
+        error = at.q[m.q_start[i]] - evaluate(self.coefficients, x)
         return ConstraintRows([error], [A], [0], [-evaluate(derivative(slope), x) * v * v])
 
 
@@ -72,13 +75,13 @@ class Pfaffian(Constraint):
     def depends_on_time(self) -> bool:
         return self.reads_time
 
-    def rows(self, state: ConstraintState) -> ConstraintRows:
-        clock = (Dual(state.t, 1),) if self.depends_on_time else ()  # each call gets a new list, which it may write into
-        A = self._matrix(self.function(list(state.moving), *clock), state.model.nv)
+    def rows(self, at: At) -> ConstraintRows:
+        clock = (Dual(at.t, 1),) if self.depends_on_time else ()  # each call gets a new list, which it may write into
+        A = self._matrix(self.function(list(at.moving), *clock), at.model.nv)
         b = [0] * self.count
         if self.right is not None:
-            b = _as_numbers(self.right(list(state.moving), *clock), self.count, self, "its right-hand side")
-        drift = [dot([rate(x) for x in row], state.v) - rate(bi) for row, bi in zip(A, b, strict=True)]  # Ȧ v − ḃ
+            b = _as_numbers(self.right(list(at.moving), *clock), self.count, self, "its right-hand side")
+        drift = [dot([rate(x) for x in row], at.v) - rate(bi) for row, bi in zip(A, b, strict=True)]  # Ȧ v − ḃ
         return ConstraintRows([0] * self.count, [[value(x) for x in row] for row in A], [value(x) for x in b], drift)
 
     def _matrix(self, A: Any, n: int) -> list[list[Any]]:
@@ -108,19 +111,19 @@ class Holonomic(Constraint):
     def depends_on_time(self) -> bool:
         return self.reads_time
 
-    def rows(self, state: ConstraintState) -> ConstraintRows:
-        n = state.model.nv
-        error = self._at(state.q, state.t)
-        columns = [self._along(state, [int(j == k) for j in range(n)], Dual(0, 1), 0) for k in range(n)]
+    def rows(self, at: At) -> ConstraintRows:
+        n = at.model.nv
+        error = self._at(at.q, at.t)
+        columns = [self._along(at, [int(j == k) for j in range(n)], Dual(0, 1), 0) for k in range(n)]
         A = [[rate(x) for x in row] for row in zip(*columns, strict=True)]
         twice = Dual(Dual(0, 1), Dual(1, 0))  # t = ε₁ + ε₂: the product of both rates is the second derivative
-        second = self._along(state, state.v, twice, 1)
-        speed = [0] * self.count if not self.depends_on_time else [-rate(x) for x in self._at(state.q, Dual(state.t, 1))]
+        second = self._along(at, at.v, twice, 1)
+        speed = [0] * self.count if not self.depends_on_time else [-rate(x) for x in self._at(at.q, Dual(at.t, 1))]
         return ConstraintRows(error, A, speed, [rate(rate(x)) for x in second])
 
-    def _along(self, state: ConstraintState, v: Scalars, dt: Dual, clock: int) -> list[Any]:
+    def _along(self, at: At, v: Scalars, dt: Dual, clock: int) -> list[Any]:
         """φ after a small time dt along the motion v."""
-        return self._at(integrate(state.model, state.q, v, dt), dt * clock + state.t)
+        return self._at(at.integrate(v, dt), dt * clock + at.t)
 
     def _at(self, q: Scalars, t: Any) -> list[Any]:
         own = list(q)  # which the function may write into
@@ -157,9 +160,9 @@ class Prescribed(Constraint):
                 "prescribe points (point_at, point_on_plane, distance), couplings, or holonomic(phi, timed=True)"
             )
 
-    def rows(self, state: ConstraintState) -> ConstraintRows:
-        error, A, speed, drift = self.constraint.rows(state)
-        s = _as_numbers(self.motion(Dual(Dual(state.t, 1), Dual(1, 0))), self.size, self, "its motion")
+    def rows(self, at: At) -> ConstraintRows:
+        error, A, speed, drift = self.constraint.rows(at)
+        s = _as_numbers(self.motion(Dual(Dual(at.t, 1), Dual(1, 0))), self.size, self, "its motion")
         return ConstraintRows(
             [e - value(value(x)) for e, x in zip(error, s, strict=True)],
             A,
@@ -167,8 +170,8 @@ class Prescribed(Constraint):
             [d - rate(rate(x)) for d, x in zip(drift, s, strict=True)],
         )
 
-    def wrenches(self, state: ConstraintState, multipliers: Scalars) -> Any:
-        return self.constraint.wrenches(state, multipliers)
+    def wrenches(self, at: At, multipliers: Scalars) -> Any:
+        return self.constraint.wrenches(at, multipliers)
 
     def pushing_side(self, gravity: Sequence[float]) -> Any:
         return self.constraint.pushing_side(gravity)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.mechanics.constraints.frames import BetweenFrames
 from torsor.model.model import Frame, Model
+from torsor.model.terms.frames import BetweenFrames
 from torsor.scalar import sqrt
 from torsor.spatial import Force, Transform, Vec
 from torsor.spatial.vector import AXES, ZERO

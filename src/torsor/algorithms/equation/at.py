@@ -1,0 +1,81 @@
+"""At: a robot at a state, from which terms take what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from torsor.algorithms.configuration import configuration_rate, integrate
+from torsor.algorithms.kinematics import from_world, joints, velocities
+from torsor.model.model import Model
+from torsor.scalar import Dual, Scalar, Scalars, is_zero
+from torsor.spatial import Motion, Subspace, Transform, Vec
+from torsor.support.locks import cached_property
+
+if TYPE_CHECKING:
+    from torsor.model.terms.term import Term
+
+
+class At:
+    """A model at (q, v, x, t), over any scalar; quantities shared by several terms are computed once.
+
+    ``x`` are the first-order states by the name of their term.
+    """
+
+    def __init__(self, model: Model, q: Scalars, v: Scalars | None = None, t: Any = 0, x: Mapping[str, Scalars] | None = None):
+        self.model, self.q, self.t, self._x = model, q, t, x or {}
+        self.v: Scalars = [0] * model.nv if v is None else v
+        self.qs, self.vs = model.configuration(q), model.rates(self.v)  #: by body; a mimic joint's own k q + b and k v
+
+    def lifted(self) -> At:
+        """The same state as constants of another level of dual numbers: what it contains may itself be dual."""
+        q, v = ([Dual(x, 0) for x in row] for row in (self.q, self.v))
+        return At(self.model, q, v, Dual(self.t, 0), {name: [Dual(y, 0) for y in x] for name, x in self._x.items()})
+
+    def x_of(self, term: Term) -> Scalars:
+        """The states of a term; () where they are not given, and the term is where they rest."""
+        return self._x.get(term.name, ())
+
+    def body_of(self, joint: str) -> int:
+        """The number of the body that a joint moves: the key of ``qs``, ``vs`` and of joint forces."""
+        return self.model.joint_names.index(joint)
+
+    @cached_property
+    def kinematics(self) -> tuple[list[Transform], list[Subspace]]:
+        """X, S of every joint (MR 8.50)."""
+        return joints(self.model, self.q)
+
+    @cached_property
+    def from_world(self) -> list[Transform]:
+        """The transform from the world to each body."""
+        return from_world(self.model, self.kinematics[0])
+
+    @cached_property
+    def twists(self) -> list[Motion]:
+        """V of each body, in its frame (MR 8.51)."""
+        return velocities(self.model, *self.kinematics, self.v)
+
+    @cached_property
+    def moving(self) -> list[Any]:
+        """q as dual numbers: a function of them has its rate along v."""
+        if all(map(is_zero, self.v)):
+            return list(self.q)
+        return [Dual(x, dx) for x, dx in zip(self.q, configuration_rate(self.model, self.q, self.v), strict=True)]
+
+    def pose(self, frame: str) -> Transform:
+        """The transform from the world to a frame."""
+        body, X = self.model.frame(frame)
+        return X @ self.from_world[body]
+
+    def position(self, frame: str) -> Vec:
+        """The origin of a frame, in the world's axes [m]."""
+        return self.pose(frame).pose[1]
+
+    def twist(self, frame: str) -> Motion:
+        """The twist of a frame, in its axes."""
+        body, X = self.model.frame(frame)
+        return X @ self.twists[body]
+
+    def integrate(self, v: Scalars, dt: Scalar) -> list[Scalar]:
+        """q ⊕ v dt."""
+        return integrate(self.model, self.q, v, dt)

@@ -1,0 +1,174 @@
+"""The equation of motion with rows: M x − Aᵀλ = f, A x = g, of accelerations or of impulses (F&O 15–22, MR §8.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from torsor.algorithms import closed_loops
+from torsor.algorithms.closed_loops import Saddle
+from torsor.algorithms.equation.at import At
+from torsor.algorithms.equation.equation import EquationOfMotion
+from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
+from torsor.algorithms.products import mass_matrix_product
+from torsor.algorithms.reactions import joint_forces_of_wrenches
+from torsor.algorithms.rnea import rnea
+from torsor.scalar import Scalar, Scalars, maximum, minimum
+from torsor.spatial import Force
+from torsor.spatial.linear import dot
+
+#: sin² of the angle between a row and those before it (in the metric M⁻¹) below which a kernel is not trusted: its result has
+#: then lost eight digits
+PIVOT = 1e-8
+#: a second smallest pivot below 1/SECOND_PIVOT also increases ``doubt``
+SECOND_PIVOT = 1e3
+#: allowed violation of a row omitted as redundant, relative to the sizes of its terms
+REDUNDANT = 1e-6
+
+#: A, f and g of M x − Aᵀλ = f, A x = g
+System: TypeAlias = tuple[list[list[Any]], list[Any], list[Any]]
+
+#: F&O's methods 1 and 2, and method 2 with M⁻¹ by the sparse factors of M: (model, q, A, f, g, names, off) → Saddle
+METHODS: dict[str, Callable[..., Saddle]] = {
+    "direct": closed_loops.solve_direct,
+    "articulated": lambda m, q, *system: closed_loops.solve_by_multipliers(by_articulated_bodies(m, q), *system),
+    "factors": lambda m, q, *system: closed_loops.solve_by_multipliers(by_factors(m, q), *system),
+}
+
+
+def system(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+    decay: Scalar | None = None,
+    stiffness: Any = None,
+    a: Scalars | None = None,
+    axes: str = "body",
+    **loop_forces: Any,
+) -> System:
+    """A, f = ℓ + Σf + Jᵀf_ext + τ_a − h and g = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ on request (F&O 15–19).
+
+    With ``a``, f − M a in the place of f.
+    """
+    at = e.at(q, v, t, x)
+    r = e.stack_rows(at)
+    force, on = e.applied(at, tau, wrenches, axes)
+    h = rnea(e.lean.model, q, v, a or [0] * e.model.nv, on)
+    f = [y - z for y, z in zip(force, h, strict=True)]
+    for name, F in drive_wrenches(e, at, loop_forces).items():
+        pair = e.loops[name].on_bodies(at, F)
+        f = [y + z for y, z in zip(f, joint_forces_of_wrenches(e.model, *at.kinematics, pair), strict=True)]
+    g = [-d for d in r.drift]
+    if decay is not None:
+        slip = [dot(row, v) - b for row, b in zip(r.A, r.speed, strict=True)]
+        alpha, beta = 2 * decay, stiffness * stiffness
+        g = [y - alpha * s - beta * error for y, s, error in zip(g, slip, r.error, strict=True)]
+    return r.A, f, g
+
+
+def impact_terms(
+    e: EquationOfMotion, q: Scalars, v: Scalars, restitution: Scalar, t: Scalar | None = None, a: Scalars | None = None
+) -> System:
+    """A, 0 and −(1 + e)(A v − b); with ``a``, −M a in the place of 0."""
+    r = e.stack_rows(e.at(q, v, t))
+    back = 1 + restitution
+    f = [-y for y in mass_matrix_product(e.lean.model, q, a)] if a else [0] * e.model.nv
+    return r.A, f, [-back * (dot(row, v) - b) for row, b in zip(r.A, r.speed, strict=True)]
+
+
+def drive_wrenches(e: EquationOfMotion, at: At, loop_forces: dict[str, Any]) -> dict[str, Force]:
+    """The wrenches of actuated loop joints on their successors, by name (F&O 19's τ_a)."""
+    forces = {name: loop_forces.get(f"loop_forces[{name!r}]") for name in e.loops}
+    return {name: e.loops[name].drive_wrench(at, force) for name, force in forces.items() if force is not None}
+
+
+def _wrench_options(wrenches: Any) -> dict[str, Any]:
+    """The wrenches as an option: an impulse has none."""
+    return {} if wrenches is None else {"wrenches": wrenches}
+
+
+def switch_rows(e: EquationOfMotion, system: System, active: Any) -> tuple[System, list[Any]]:
+    """The system with the rows of inactive constraints zero; 1 for each of these rows, 0 for the others."""
+    A, f, g = system
+    if active is None:
+        return system, []
+    s = [x for x, c in zip(active, e.constraints, strict=True) for _ in c.labels()]
+    A, g = [[x * sk for x in row] for row, sk in zip(A, s, strict=True)], [x * sk for x, sk in zip(g, s, strict=True)]
+    return (A, f, g), [1 - x for x in s]
+
+
+def saddle(e: EquationOfMotion, q: Any, system: System, off: list[Any], rows: Sequence[int], route: str = "") -> Saddle:
+    """The selected rows of a system, solved."""
+    A, f, g = system
+    route = route or ("articulated" if e.model.local else "factors")
+    names = [e.names[k] for k in rows]
+    return METHODS[route](e.lean.model, q, [A[k] for k in rows], f, [g[k] for k in rows], names, [off[k] for k in rows if off])
+
+
+def solution(
+    system: Callable[..., Any],
+    e: EquationOfMotion,
+    q: Any,
+    *rest: Any,
+    rows: Sequence[int],
+    route: str = "",
+    wrenches: Any = None,
+    active: Any = None,
+    **options: Any,
+) -> tuple[Any, ...]:
+    """x, λ and doubt; doubt > 1 where the selected rows are insufficient or dependent.
+
+    The selected rows are solved; the others are checked.  ``active`` has a flag s for each constraint, 1 or 0: its rows are
+    s A x = s g, and A M⁻¹Aᵀ gets 1 − s on its diagonal, so that λ = 0 where s = 0 and the others do not notice.
+    """
+    found, off = switch_rows(e, system(e, q, *rest, **_wrench_options(wrenches), **options), active)
+    A, _, g = found
+    solved = saddle(e, q, found, off, rows, route)
+    lam: list[Any] = [0] * len(A)
+    for k, x in zip(rows, solved.multipliers, strict=True):
+        lam[k] = x
+    doubt: Any = 0.0
+    if rows:
+        least: Scalar = solved.pivots[0]
+        second: Scalar = 1
+        for pivot in solved.pivots[1:]:
+            least, second = minimum(least, pivot), minimum(second, maximum(least, pivot))
+        # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is less accurate
+        doubt = PIVOT / maximum(least * minimum(1, second * SECOND_PIVOT), 1e-300)
+    for k in sorted(set(range(len(A))) - set(rows)):
+        parts = [x * y for x, y in zip(A[k], solved.x, strict=True)]
+        gap, size = -g[k], abs(g[k])
+        for part in parts:
+            gap, size = gap + part, size + abs(part)
+        doubt = maximum(doubt, abs(gap) / (size * REDUNDANT + REDUNDANT))
+    return solved.x, lam, doubt
+
+
+def residual(
+    system: Callable[..., Any],
+    e: EquationOfMotion,
+    q: Any,
+    *rest: Any,
+    rows: Sequence[int],
+    wrenches: Any = None,
+    active: Any = None,
+    **options: Any,
+) -> list[Any]:
+    """R = (M x − Aᵀλ − f, A x − g), the equation whose solution is (x, λ), its last inputs; λ = 0 of redundant rows."""
+    *state, x, lam = rest
+    found, off = switch_rows(e, system(e, q, *state, a=x, **_wrench_options(wrenches), **options), active)
+    A, f, g = found
+    held_by = [sum((A[k][i] * lam[k] for k in rows), 0) for i in range(len(x))]
+    forces = [-(y + z) for y, z in zip(f, held_by, strict=True)]
+    return forces + [dot(A[k], x) - g[k] + (off[k] * lam[k] if off else 0) if k in rows else lam[k] for k in range(len(A))]
+
+
+def factors(e: EquationOfMotion, q: Any, rows: Sequence[int], route: str, t: Any = None, active: Any = None) -> Saddle:
+    """The factors of the selected rows with M, for any right-hand side."""
+    A = e.stack_rows(e.at(q, t=t)).A
+    found, off = switch_rows(e, (A, [0] * e.model.nv, [0] * len(A)), active)
+    return saddle(e, q, found, off, rows, route)

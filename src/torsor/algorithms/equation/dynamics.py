@@ -1,0 +1,178 @@
+"""Inverse, forward and hybrid dynamics of a tree with terms that have no rows (those with rows: :mod:`.constrained`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from torsor.algorithms import dynamics as tree
+from torsor.algorithms import dynamics_derivatives as derivatives
+from torsor.algorithms import hybrid, steps
+from torsor.algorithms.equation.equation import EquationOfMotion
+from torsor.algorithms.field import Field
+from torsor.algorithms.rnea import rnea
+from torsor.algorithms.rnea_derivatives import Derivatives, rnea_derivatives
+from torsor.scalar import Scalar, Scalars
+
+Wrenches = Mapping[str, Scalars]
+
+
+def inverse_dynamics(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    wrenches: Wrenches | None = None,
+    base_velocity: Scalars | None = None,
+    base_acceleration: Scalars | None = None,
+    axes: str = "body",
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+) -> list[Scalar]:
+    """τ = ℓ + φ(v, ℓ) with ℓ = M a + h − Σ f − Jᵀf, the joint forces of a motion."""
+    at = e.at(q, v, t, x)
+    own, on = e.applied_without_friction(at, wrenches, axes)
+    load = minus(rnea(e.model, q, v, a, on, base_velocity, base_acceleration), own)
+    return e.before_friction(at, load)
+
+
+def forward_dynamics(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    wrenches: Wrenches | None = None,
+    axes: str = "body",
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+    method: str | None = None,
+    solve: Callable[..., list[Scalar]] | None = None,
+) -> list[Scalar]:
+    """a = M⁻¹ (ℓ + Σ f + Jᵀf − h) with ℓ + φ(v, ℓ) = τ."""
+    force, on = e.applied(e.at(q, v, t, x), tau, wrenches, axes)
+    return solve(e.model, q, v, force, on) if solve else tree.forward_dynamics(e.model, q, v, force, on, method)
+
+
+def residual(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    a: Scalars,
+    wrenches: Wrenches | None = None,
+    axes: str = "body",
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+) -> list[Scalar]:
+    """R = M a + h − ℓ − Σ f − Jᵀf, 0 at the solution; ∂R/∂a = M."""
+    force, on = e.applied(e.at(q, v, t, x), tau, wrenches, axes)
+    return minus(rnea(e.model, q, v, a, on), force)
+
+
+def hybrid_acceleration(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    tau: Scalars,
+    prescribed: Scalars,
+    wrenches: Wrenches | None = None,
+    axes: str = "body",
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+    solve: hybrid.Solve | None = None,
+) -> list[Scalar]:
+    """a: as given where ``prescribed`` is 1; computed from τ where it is 0."""
+    force, on = e.applied(e.at(q, v, t, x), tau, wrenches, axes)
+    return hybrid.hybrid_acceleration(e.model, q, v, a, force, prescribed, on, solve)
+
+
+def hybrid_force(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    tau: Scalars,
+    prescribed: Scalars,
+    wrenches: Wrenches | None = None,
+    axes: str = "body",
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+    solve: hybrid.Solve | None = None,
+) -> list[Scalar]:
+    """τ: as given where ``prescribed`` is 0; where it is 1, the force that gives the prescribed acceleration."""
+    at = e.at(q, v, t, x)
+    force, on = e.applied(at, tau, wrenches, axes)
+    needed = hybrid.hybrid_force(e.model, q, v, a, force, prescribed, on, solve)
+    if not e.terms:
+        return needed
+    load = minus(needed, e.applied_without_friction(at).tau)
+    return [p * y + (1 - p) * x for p, x, y in zip(prescribed, tau, e.before_friction(at, load), strict=True)]
+
+
+def step(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dt: Scalar,
+    integrator: str = "semi_implicit",
+    wrenches: Wrenches | None = None,
+    axes: str = "body",
+    solve: Callable[..., list[Scalar]] | None = None,
+) -> steps.State:
+    """(q, v) a step of dt [s] later, under joint forces and wrenches held over the step (MR §8.5).
+
+    Wrenches in the "world" as ``axes`` keep their direction while the frames turn.
+    """
+
+    def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
+        return forward_dynamics(e, q, v, tau, wrenches, axes, t, solve=solve)
+
+    return steps.take_step(integrator, Field(e.model, acceleration), q, v, None, dt)
+
+
+def inverse_dynamics_derivatives(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    wrenches: Wrenches | None = None,
+    axes: str = "body",
+    recursion: Callable[..., Derivatives] = rnea_derivatives,
+) -> Derivatives:
+    """∂τ/∂q (along v), ∂τ/∂v and ∂τ/∂a, by the recursion; terms act joint by joint."""
+    return derivatives.inverse_dynamics_derivatives(e.model, q, v, a, wrenches, axes, _lost(e, q), recursion)
+
+
+def forward_dynamics_derivatives(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    wrenches: Wrenches | None = None,
+    axes: str = "body",
+    recursion: Callable[..., Derivatives] = rnea_derivatives,
+    a: Scalars | None = None,
+) -> tuple[derivatives.Rows, derivatives.Rows, derivatives.Rows]:
+    """∂a/∂q (along v), ∂a/∂v and ∂a/∂τ, by the recursion; terms act joint by joint."""
+
+    def lost(v: Scalars, tau: Scalars) -> list[Scalar]:
+        return minus(tau, e.applied(e.at(q, v), tau).tau)
+
+    return derivatives.forward_dynamics_derivatives(e.model, q, v, tau, wrenches, axes, lost if e.terms else None, recursion, a)
+
+
+def _lost(e: EquationOfMotion, q: Scalars) -> derivatives.Lost | None:
+    """The joint force that terms take from τ, from v and M a + h − Jᵀf."""
+
+    def lost(v: Scalars, needed: Scalars) -> list[Scalar]:
+        at = e.at(q, v)
+        own = e.applied_without_friction(at).tau
+        return minus(e.before_friction(at, minus(needed, own)), needed)
+
+    return lost if e.terms else None
+
+
+def minus(x: Scalars, y: Scalars) -> list[Scalar]:
+    """x − y."""
+    return [a - b for a, b in zip(x, y, strict=True)]

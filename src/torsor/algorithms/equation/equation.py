@@ -1,0 +1,189 @@
+"""EquationOfMotion: a model and its terms as one equation, read forwards, backwards and in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from torsor.algorithms.equation.at import At
+from torsor.algorithms.reactions import joint_forces_of_wrenches
+from torsor.algorithms.wrenches import in_frame_axes
+from torsor.model.model import Model
+from torsor.model.regrouping import with_fewest_parameters
+from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.loop import JointConstraint
+from torsor.model.terms.numbers import put_numbers, take_numbers
+from torsor.model.terms.term import ConstraintRows, Effort, Term
+from torsor.scalar import Dual, Scalar, Scalars, is_zero, rate, value
+from torsor.spatial import Force
+from torsor.support.locks import cached_property
+
+#: Newton steps for the load ℓ of ℓ + φ(v, ℓ) = τ: a law that is piecewise linear in ℓ is solved by the second
+NEWTON_STEPS = 3
+
+
+class Applied(NamedTuple):
+    """Forces that act on the tree: joint forces (nv), and wrenches by frame or body."""
+
+    tau: list[Scalar]
+    wrenches: dict[Any, Any]
+
+
+@dataclass(frozen=True)
+class EquationOfMotion:
+    """M a + h = τ − φ + Σ f + Jᵀf + Aᵀλ, A a = −(Ȧv − ḃ): a model with its terms.
+
+    ``rows`` are the rows that the others follow from, in configurations that fulfil the constraints (F&O 18's L).
+    ``numbers`` of the constraints are slots, to be given as inputs of the kernels.
+    """
+
+    model: Model
+    rows: tuple[int, ...] = ()
+    numbers: int = 0
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms, in the order in which they were attached."""
+        return self.model.terms
+
+    @cached_property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The terms with rows."""
+        return tuple(c for c in self.terms if isinstance(c, Constraint))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The motion that each row constrains, ``"loop: vx"``, in the order of A and λ."""
+        return tuple(f"{c.name}: {label}" for c in self.constraints for label in c.labels())
+
+    @cached_property
+    def depends_on_time(self) -> bool:
+        """Whether a term reads the time."""
+        return any(term.depends_on_time for term in self.terms)
+
+    @property
+    def loops(self) -> dict[str, JointConstraint]:
+        """The joints that close loops, by name."""
+        return {c.name: c for c in self.constraints if isinstance(c, JointConstraint)}
+
+    @cached_property
+    def state_names(self) -> tuple[str, ...]:
+        """The names of the entries of x."""
+        return tuple(name for term in self.terms for name in term.states(self.model).names)
+
+    @cached_property
+    def lean(self) -> EquationOfMotion:
+        """The equation of the model with fewest inertial parameters."""
+        return replace(self, model=with_fewest_parameters(self.model))
+
+    @cached_property
+    def is_joint_by_joint(self) -> bool:
+        """Whether no term couples joints: the derivative of the force of all terms is diagonal, and by v alone."""
+        return all(term.joint_by_joint for term in self.terms)
+
+    @cached_property
+    def _rubs(self) -> bool:
+        """Whether a term has friction."""
+        return any(type(term).friction is not Term.friction for term in self.terms)
+
+    # -- slots for numbers ---------------------------------------------------------------------------------------
+
+    def with_slots(self, first: int) -> tuple[EquationOfMotion, tuple[float, ...]]:
+        """The equation with slots for the numbers of the constraints from ``first`` on, and the numbers."""
+        slotted, numbers = take_numbers(self.constraints[first:])
+        return self._with_constraints((*self.constraints[:first], *slotted), len(numbers)), numbers
+
+    def with_numbers(self, numbers: Sequence[Any]) -> EquationOfMotion:
+        """The equation with numbers in the slots; the names of rows are those of the slots."""
+        filled = self._with_constraints(put_numbers(self.constraints, numbers), 0)
+        vars(filled).update(names=self.names)
+        return filled
+
+    def _with_constraints(self, constraints: Sequence[Constraint], numbers: int) -> EquationOfMotion:
+        new = iter(constraints)
+        terms = tuple(next(new) if isinstance(term, Constraint) else term for term in self.terms)
+        return replace(self, model=self.model.with_same_mass_matrix(terms=terms), numbers=numbers)
+
+    # -- forces --------------------------------------------------------------------------------------------------
+
+    def at(self, q: Scalars, v: Scalars | None = None, t: Any = None, x: Scalars | None = None) -> At:
+        """The robot at a state; without x, terms with states are where these rest."""
+        if x is None or not self.state_names:
+            return At(self.model, q, v, 0 if t is None else t)
+        named, start = {}, 0
+        for term in self.terms:
+            size = term.states(self.model).size
+            named[term.name], start = x[start : start + size], start + size
+        return At(self.model, q, v, 0 if t is None else t, named)
+
+    def stack_rows(self, at: At) -> ConstraintRows:
+        """φ, A, b and Ȧv − ḃ of all constraints."""
+        return stack_rows(self.constraints, at)
+
+    def forces(self, at: At) -> Effort:
+        """Σ f of all terms: joint forces (nv) and wrenches by body."""
+        efforts = [term.force(at) for term in self.terms]
+        wrenches: dict[int, Force] = {}
+        for effort in efforts:
+            for body, F in effort.wrenches.items():
+                wrenches[body] = wrenches[body] + F if body in wrenches else F
+        return Effort({0: joint_forces(self.model, [e.joints for e in efforts])}, wrenches)
+
+    def friction(self, at: At, load: Scalars, terms: Sequence[Term] | None = None) -> list[Scalar]:
+        """φ(v, ℓ) (nv) of all terms, or of some."""
+        m = self.model
+        loads = [load[m.v_start[i] : m.v_start[i] + m.joint[i].nv] for i in range(len(m.parent))]
+        return joint_forces(m, [term.friction(at, loads).joints for term in (self.terms if terms is None else terms)])
+
+    def load(self, at: At, tau: Scalars) -> list[Scalar]:
+        """ℓ, the joint force behind friction: ℓ + φ(v, ℓ) = τ, by Newton's method where a law depends on ℓ (MR §8.9.4)."""
+        load = list(tau)
+        if not self._rubs:
+            return load
+        there = at.lifted()
+        for _ in range(NEWTON_STEPS):
+            phi = self.friction(there, [Dual(x, 1) for x in load])  # the friction of a joint depends on its own load
+            if all(is_zero(rate(x)) for x in phi):
+                return [t - value(x) for t, x in zip(tau, phi, strict=True)]
+            load = [l - (l + value(x) - t) / (1 + rate(x)) for l, x, t in zip(load, phi, tau, strict=True)]
+        return load
+
+    def before_friction(self, at: At, load: Scalars) -> list[Scalar]:
+        """τ = ℓ + φ(v, ℓ)."""
+        return [x + y for x, y in zip(load, self.friction(at, load), strict=True)] if self._rubs else list(load)
+
+    def applied(self, at: At, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None, axes: str = "body") -> Applied:
+        """The forces on the tree under joint forces τ and wrenches, given in the ``axes`` of their frames or of the world."""
+        force, on = self.applied_without_friction(at, wrenches, axes)
+        return Applied([x + y for x, y in zip(self.load(at, tau), force, strict=True)], on)
+
+    def net_force(self, q: Scalars, v: Scalars, tau: Scalars, t: Any = None, x: Scalars | None = None) -> list[Scalar]:
+        """ℓ + Σ f (nv): the joint force on the tree, under joint forces τ, that has the effect of all terms without rows."""
+        at = self.at(q, v, t, x)
+        force, on = self.applied(at, tau)
+        pushed = joint_forces_of_wrenches(self.model, *at.kinematics, on) if on else [0] * self.model.nv
+        return [y + z for y, z in zip(force, pushed, strict=True)]
+
+    def applied_without_friction(self, at: At, wrenches: Mapping[str, Scalars] | None = None, axes: str = "body") -> Applied:
+        """The same without joint forces: those of the terms alone."""
+        on: dict[Any, Any] = dict(wrenches or {})
+        if axes != "body":
+            on = {frame: in_frame_axes(self.model, at.q, frame, F) for frame, F in on.items()}
+        own = self.forces(at)
+        return Applied(list(own.joints[0]), {**on, **own.wrenches})
+
+
+def stack_rows(constraints: Sequence[Constraint], at: At) -> ConstraintRows:
+    """All rows, one under the other."""
+    parts = [ConstraintRows([], [], [], []), *(c.rows(at) for c in constraints)]
+    return ConstraintRows(*([x for column in columns for x in column] for columns in zip(*parts, strict=True)))
+
+
+def joint_forces(model: Model, by_term: Sequence[Mapping[int, Scalars]]) -> list[Scalar]:
+    """The sum of joint forces (nv); a mimic joint's force counts k times on its leader."""
+    total: list[list[Scalar]] = [[] for _ in model.parent]
+    for joints in by_term:
+        for body, force in joints.items():
+            total[body] = [x + y for x, y in zip(total[body], force, strict=True)] if total[body] else list(force)
+    return model.gather_forces(total)

@@ -1,0 +1,81 @@
+"""Attach terms to a description, leave some out, and keep them in place when the description is edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from torsor.errors import ArgumentError, UnknownName
+from torsor.model.assembly import assemble
+from torsor.model.description import WORLD, Description
+from torsor.model.terms.term import Term
+
+
+def with_terms(d: Description, terms: Iterable[Term]) -> Description:
+    """The robot with more terms; their names are unique on a robot."""
+    terms = tuple(terms)
+    for term in terms:
+        if not isinstance(term, Term):
+            raise ArgumentError(f"a term must be one of torsor.terms or torsor.constraints, not {type(term).__name__}")
+    made = replace(d, terms=(*d.terms, *terms))
+    model = assemble(made)
+    names = [term.name for term in model.terms]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ArgumentError(f"two terms are named {min(twice)!r}; give each a different name=")
+    for term in terms:
+        term.check(model)
+    return d.with_note(f"terms: {', '.join(term.name for term in terms)}", terms=made.terms) if terms else d
+
+
+def without_terms(d: Description, names: Iterable[str]) -> Description:
+    """The robot without the terms of these names or kinds."""
+    have = assemble(d).terms
+    known = dict.fromkeys([*(term.name for term in have), *(term.kind for term in have)])
+    asked = set(names)
+    for name in asked:
+        if name not in known and name not in KINDS:
+            raise UnknownName("term, or kind of terms,", name, known)
+    gone = {term.name for term in have if term.name in asked or term.kind in asked}
+    rubbing = {term.joint for term in have if term.kind == "friction" and term.name in gone}
+    return replace(
+        d,
+        terms=tuple(term for term in d.terms if term.name not in gone),
+        loops=tuple(loop for loop in d.loops if loop.name not in gone),
+        joints=tuple(replace(j, laws=()) if j.name in rubbing else j for j in d.joints),
+    )
+
+
+#: kinds that a robot may be without although it has none
+KINDS = ("friction", "damping", "constraint", "spring", "stop", "actuator", "drive", "beam", "base motion")
+
+
+def rename_places(terms: Iterable[Term], new: Callable[[str], str]) -> tuple[Term, ...]:
+    """The terms with other names of joints, links and frames in the fields that name them."""
+    return tuple(replace(t, **{f: _each(getattr(t, f), new) for f in t.places}) if t.places else t for t in terms)  # type: ignore[type-var]
+
+
+def without_lost_terms(d: Description) -> Description:
+    """The robot without terms whose places it does not have (any longer), and a line in the report."""
+    if not d.terms:
+        return d
+    bare = assemble(replace(d, terms=()))
+    known = {*bare.joint_names, *bare.frames, *(loop.name for loop in d.loops), WORLD}
+    lost = [t.name for t in d.terms if not {name for f in t.places for name in _names(getattr(t, f))} <= known]
+    if not lost:
+        return d
+    note = f"terms removed, as their joint or frame is gone: {', '.join(lost)}"
+    return d.with_note(note, terms=tuple(t for t in d.terms if t.name not in lost))
+
+
+def _each(value: Any, new: Callable[[str], str]) -> Any:
+    """A name, several, or a dict by name, with new names."""
+    if isinstance(value, str):
+        return new(value)
+    if isinstance(value, Mapping):
+        return {new(name): x for name, x in value.items()}
+    return None if value is None else tuple(_each(x, new) for x in value)
+
+
+def _names(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else [] if value is None else [name for x in value for name in _names(x)]

@@ -1,0 +1,107 @@
+"""Friction laws and viscous damping at the joints (MR §8.9.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torsor.model.terms.term import Effort, States, Term
+from torsor.scalar import Scalar, Scalars
+
+if TYPE_CHECKING:
+    from torsor.algorithms.equation.at import At
+    from torsor.model.description import Description, Joint
+    from torsor.model.model import Model
+
+
+#: loads [N·m or N] at which dry friction is looked for: a law may depend on the sign
+LOADS = (1.0, -1.0)
+
+
+@dataclass(frozen=True)
+class JointFriction(Term):
+    """φ(v, ℓ) of the joint's laws, one per degree of freedom; bristles (LuGre) have a state z each.
+
+    The laws are those of the model, at the joint's own velocity: a mimic joint moves at k v, with the load of its leader.
+    """
+
+    joint: str
+    kind = "friction"
+    places = ("joint",)
+    joint_by_joint = True
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"{self.joint} friction"
+
+    def describe(self, model: Model) -> str:
+        return ", ".join(str(law) for law in model.friction[model.joint_names.index(self.joint)] if law is not None)
+
+    def cannot(self, model: Model) -> Mapping[str, str]:
+        laws = [law for law in model.friction[model.joint_names.index(self.joint)] if law is not None and not law.states]
+        if self.states(model).size:
+            return {"step": "its bristles have states, which a step does not advance yet; use robot.simulate"}
+        if not any(any(law.breakaway(load)) or any(law.kinetic(0.0, load)) for law in laws for load in LOADS):
+            return {}
+        smooth = f"use law.smooth(width), or robot.without_terms({self.kind!r})"
+        return {
+            "derivatives": f"its force jumps at v = 0; {smooth}",
+            "step": f"it can hold its joint at rest, which needs robot.simulate; {smooth}",
+        }
+
+    def states(self, model: Model) -> States:
+        count = sum(law.states for law in model.friction[model.joint_names.index(self.joint)] if law is not None)
+        return States((self.joint,) * count, (0.0,) * count)
+
+    def friction(self, at: At, load: Sequence[Scalars]) -> Effort:
+        i = at.body_of(self.joint)
+        z, force = iter(at.x_of(self)), []
+        for law, v, through in zip(at.model.friction[i], at.vs[i], load[i], strict=True):
+            if law is None:
+                force.append(0)
+            elif law.states and (bristle := next(z, None)) is not None:
+                force.append(law.force(bristle, v, load=through))
+            else:
+                force.append(law.steady(v, through))
+        return Effort({i: force})
+
+
+@dataclass(frozen=True)
+class Damping(Term):
+    """−D v of the model's joints, of all or of those named [N·m, N]."""
+
+    joints: tuple[str, ...] | None = None
+    name: str = "damping"
+    kind = "damping"
+    places = ("joints",)
+    joint_by_joint = True
+
+    def describe(self, model: Model) -> str:
+        return f"−D v of {'all joints' if self.joints is None else ', '.join(self.joints)}"
+
+    def force(self, at: At) -> Effort:
+        m = at.model
+        bodies = range(1, len(m.parent)) if self.joints is None else map(at.body_of, self.joints)
+        return Effort({i: [-d * x for d, x in zip(m.damping[i], at.vs[i], strict=True)] for i in bodies if any(m.damping[i])})
+
+    def heat(self, at: At) -> Scalar:
+        return -sum(x * v for i, force in self.force(at).joints.items() for x, v in zip(force, at.vs[i], strict=True))
+
+
+def notes_on_omitted_losses(d: Description) -> list[str]:
+    """Notes on the damping and the dry friction of a file that do not act: no term has them."""
+    damped = [j.name for j in d.joints if any(j.damping) and not _acts(d, j)]
+    rubbing = [j.name for j in d.joints if any(j.friction) and not any(law is not None for law in j.laws)]
+    rows = (("damping", damped, "robot.with_damping(True)"), ("dry friction", rubbing, "robot.with_friction('urdf')"))
+    return [
+        f"the {what} of {', '.join(names[:3])}{', ...' if len(names) > 3 else ''} is left out; {how} includes it"
+        for what, names, how in rows
+        if names
+    ]
+
+
+def _acts(d: Description, j: Joint) -> bool:
+    """Whether viscous damping of a joint acts: by its own law, or as damping."""
+    damping = [term for term in d.terms if isinstance(term, Damping)]
+    return any(law is not None for law in j.laws) or any(x.joints is None or j.name in x.joints for x in damping)

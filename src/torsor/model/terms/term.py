@@ -1,0 +1,131 @@
+"""Term: a part of the equation of motion M a + h = τ + Σ f + Aᵀλ, A a = g: a law at a place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from torsor.scalar import Scalar, Scalars
+from torsor.spatial import Force
+
+if TYPE_CHECKING:
+    from torsor.algorithms.equation.at import At
+    from torsor.model.description import Description
+    from torsor.model.model import Model
+
+
+class Effort(NamedTuple):
+    """Forces on the robot: ``joints`` {body: force of its joint (its nv)}, ``wrenches`` {body: wrench, in the body's frame}."""
+
+    joints: Mapping[int, Scalars] = {}
+    wrenches: Mapping[int, Force] = {}
+
+
+class States(NamedTuple):
+    """Entries of x, the first-order states, that belong to a term: one name each, and their values at the start."""
+
+    names: tuple[str, ...] = ()
+    start: tuple[float, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return len(self.names)
+
+
+class ConstraintRows(NamedTuple):
+    """k rows of a constraint at a state: A v = speed, A a = −drift, and φ = 0 where the row can be integrated."""
+
+    error: list[Any]  #: φ(q, t); 0 where the row is nonholonomic
+    A: list[list[Any]]  #: k × nv
+    speed: list[Any]  #: b(t), the right-hand side of a rheonomic constraint, else 0
+    drift: list[Any]  #: Ȧ v − ḃ
+
+
+class Term:
+    """A part of the equation of motion.  A term of one's own is a frozen dataclass that overrides some of these methods.
+
+    All are functions over any scalar, without branches on values.  ``kind`` is a word for its class, such as "friction"; terms
+    are left out of a robot by name or kind (:meth:`Robot.without_terms`).  ``places`` are its fields that name joints, links
+    or frames: editing renames them, and drops the term, with a note, where one of them is gone.
+    """
+
+    name: str
+    kind: ClassVar[str] = "term"
+    places: ClassVar[tuple[str, ...]] = ()
+    NUMBERS: ClassVar[tuple[str, ...]] = ()  #: fields whose floats are inputs of kernels (:mod:`.numbers`)
+    #: whether the force on a joint depends on this joint's velocity and load alone
+    joint_by_joint: ClassVar[bool] = False
+
+    def check(self, model: Model) -> None:
+        """Raise an error if the term cannot act on the model."""
+
+    def describe(self, model: Model) -> str:
+        """One line about the term."""
+        return self.kind
+
+    def cannot(self, model: Model) -> Mapping[str, str]:
+        """The capabilities that the term lacks (:mod:`torsor.model.terms.capabilities`), each with the reason."""
+        return {}
+
+    # -- what it owns ----------------------------------------------------------------------------------------
+
+    def coordinates(self, description: Description) -> Description:
+        """The description with the joints that the term adds."""
+        return description
+
+    def states(self, model: Model) -> States:
+        """The entries of x that are the term's."""
+        return States()
+
+    @property
+    def depends_on_time(self) -> bool:
+        """Whether the term reads the time (rheonomic)."""
+        return False
+
+    # -- parts of the equation -------------------------------------------------------------------------------
+
+    def force(self, at: At) -> Effort:
+        """Forces on the robot at a state."""
+        return Effort()
+
+    def friction(self, at: At, load: Sequence[Scalars]) -> Effort:
+        """φ(v, ℓ), forces against the robot's motion that may grow with the load ℓ, given by body: τ = ℓ + φ."""
+        return Effort()
+
+    def labels(self) -> tuple[str, ...]:
+        """The motion that each row constrains, one word per row: ``("vx", "vy", "wx")``; () for a term without rows."""
+        return ()
+
+    def rows(self, at: At) -> ConstraintRows:
+        """The rows at a state."""
+        return ConstraintRows([], [], [], [])
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.labels())
+
+    # -- the motion of x -------------------------------------------------------------------------------------
+
+    def rate(self, at: At) -> list[Scalar]:
+        """ẋ of its states."""
+        return []
+
+    def follow(self, begin: At, now: At, h: Scalar) -> list[Scalar]:
+        """Its states h [s] after the beginning of a step, where the robot is ``now``: in closed form, stable for any h."""
+        return list(now.x_of(self))
+
+    def rest(self, at: At, load: Sequence[Scalars]) -> list[Scalar]:
+        """Its states where ẋ = 0."""
+        return [0] * self.states(at.model).size
+
+    # -- energies --------------------------------------------------------------------------------------------
+
+    def energy(self, at: At) -> Scalar:
+        """The stored energy [J]."""
+        return 0
+
+    def heat(self, at: At) -> Scalar:
+        """The dissipated power [W]."""
+        return 0
