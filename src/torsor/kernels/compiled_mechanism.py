@@ -9,10 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.limits import clip, limit_violation, total
 from torsor.compile import Argument, Kernel, Program
 from torsor.compile.layout import PRESENT
 from torsor.errors import ArgumentError
+from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.checks import check_configuration, check_wrenches
 from torsor.kernels.functions import function_kernel
 from torsor.kernels.kernels import Kernels
@@ -37,6 +39,11 @@ PAIRS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 #: methods whose results are A and B of a linearized quantity
 LINEARIZED = {"_linearize_motion": "forward_dynamics", "_linearize_step": "step"}
+#: methods whose results are derivatives of a quantity by its inputs; by a recursion, where terms act joint by joint
+DERIVATIVES = {
+    "inverse_dynamics_derivatives": "inverse_dynamics",
+    "forward_dynamics_derivatives": "forward_dynamics",
+}
 #: methods that read the limits of joints
 LIMITS = ("clip", "_limit_violation")
 
@@ -46,7 +53,7 @@ class CompiledMechanism(Editing):
 
     def __init__(self, description: Description):
         super().__init__(description)
-        self._kernels = kernels_of(self._model)
+        self._kernels = kernels_of(self._model, self._with_independent_rows)
         self._lock = new_lock()
         self._limit_kernels: dict[str, Kernel] = {}
 
@@ -62,7 +69,7 @@ class CompiledMechanism(Editing):
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
-    ) -> Kernel:
+    ) -> Kernel | CheckedKernel:
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
         A quantity is a method's name, with its options after colons: ``"mass_matrix"``, ``"pose:tool0"``,
@@ -76,7 +83,7 @@ class CompiledMechanism(Editing):
         >>> robot = ts.robots.two_link()
         >>> M, g = robot.kernel("mass_matrix", "gravity_force")([0.0, 0.5])
         """
-        return self._kernels.kernel(self.spec(*names, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra))
+        return self._checked(self.spec(*names, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra))
 
     def spec(
         self,
@@ -101,6 +108,22 @@ class CompiledMechanism(Editing):
         """The recorded program of a kernel: operations, counts, code."""
         return self.kernel(*names).program
 
+    def _checked(self, spec: Spec) -> Kernel | CheckedKernel:
+        """The kernel of a spec, which refuses the states in which its results do not pass their checks."""
+        kernel, table = self._kernels.kernel(spec), self._kernels.table
+        checks = [name for quantity, *_ in spec.quantities for name in table[quantity].checks]
+        if not checks or spec.derivative[:1] == ("second",):
+            return kernel
+        return CheckedKernel(kernel, dict.fromkeys(checks, 1.0), self._refuse_states)
+
+    def _with_independent_rows(self, equation: EquationOfMotion) -> EquationOfMotion:
+        """The equation of motion with the rows of its constraints that are independent."""
+        raise NotImplementedError  # implemented by Robot
+
+    def _refuse_states(self, given: dict[str, Any], bad: np.ndarray | None) -> None:
+        """Raise the reason why the results of some states do not pass their checks."""
+        raise NotImplementedError  # implemented by Robot
+
     def _extra(self, names: Iterable[str]) -> tuple[str, ...]:
         """The names of optional inputs; a floating base has no other motion than v and a."""
         extra = tuple(names)
@@ -119,7 +142,7 @@ class CompiledMechanism(Editing):
     ) -> Any:
         """Call the kernel of one quantity."""
         extra, wrenches = extra or {}, check_wrenches(self._model, wrenches)
-        kernel = self._kernels(name, frames=tuple(wrenches), expressed_in=expressed_in, extra=self._extra(extra))
+        kernel = self._checked(Spec(((name,),), tuple(wrenches), expressed_in, self._extra(extra)))
         return kernel(*values, *extra.values(), *wrenches.values(), out=out)
 
     def _at_frame(self, key: tuple[Any, ...], values: tuple, out: Array | None, at: ArrayLike | None = None) -> Any:
@@ -146,21 +169,29 @@ class CompiledMechanism(Editing):
             self._limit_kernels[name] = made
         return self._limit_kernels[name]
 
-    def _kernel_for(self, name: str, wrenches: tuple[str, ...] = (), **words: Any) -> Kernel:
-        """The kernel that a method runs for the given options, in their order; for ``wrenches`` the option is the frames.
+    def _kernel_for(self, name: str, wrenches: tuple[str, ...] = (), **words: Any) -> Kernel | None:
+        """The kernel that a method runs; None if its results have checks."""
+        kernel = self._kernel_of(name, wrenches, **words)
+        return None if isinstance(kernel, CheckedKernel) else kernel
+
+    def _kernel_of(self, name: str, wrenches: tuple[str, ...] = (), **words: Any) -> Kernel | CheckedKernel:
+        """The kernel of a method for the given options, in their order; for ``wrenches`` the option is the frames.
 
         Optional arrays that are given are ``PRESENT``.
         """
         if name in LIMITS:
             return self._limit_kernel(name)
         derivative = ("linearization", "q", "v", "tau") if name in LINEARIZED else ()
+        if name in DERIVATIVES and not (self._kernels.subject.is_joint_by_joint):
+            derivative = "jacobian", *QUANTITIES[DERIVATIVES[name]].inputs
+            name = DERIVATIVES[name]
         name = LINEARIZED.get(name, name)
         own = () if name in PAIRS else QUANTITIES[name].words
         given = {word: words.get(word) for word in own if word in words or word in OPTIONAL}
         quantities = PAIRS.get(name) or ((name, *as_words(given)),)
         axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")
         extra = self._extra(name for name in OPTIONAL_INPUTS if words.get(name) is PRESENT)
-        return self._kernels.kernel(Spec(quantities, wrenches, axes, extra, derivative))
+        return self._checked(Spec(quantities, wrenches, axes, extra, derivative))
 
 
 def _with_total(function: Callable[..., Any], limits: Limits, q: Scalars) -> dict[str, Any]:

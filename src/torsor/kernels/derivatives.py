@@ -216,13 +216,15 @@ def linearization(f: Differentiable, by: Sequence[Space]) -> Program:
     assert model is not None
 
     def arrange(blocks: Mapping[str, Scalars], *values: Scalars) -> dict[str, Any]:
-        rows: list[Sequence[Scalars]] = [[block[i * n : (i + 1) * n] for i in range(n)] for block in blocks.values()]
+        checks = {c.name: blocks[c.name] for c in f.checks}
+        named = [block for name, block in blocks.items() if name not in checks]
+        rows: list[Sequence[Scalars]] = [[block[i * n : (i + 1) * n] for i in range(n)] for block in named]
         if len(f.outputs) == 1:  # d/dt (q ⊖ q₀) = v + bracket (q ⊖ q₀)
             rows = [bracket(model, values[1]), units(n), [[0] * n] * n, *rows]
         qq, qv, qt, vq, vv, vt = rows
-        return {"A": [[*x, *y] for x, y in zip([*qq, *vq], [*qv, *vv], strict=True)], "B": [*qt, *vt]}
+        return {"A": [[*x, *y] for x, y in zip([*qq, *vq], [*qv, *vv], strict=True)], "B": [*qt, *vt]} | checks
 
-    return _record(f, by, arrange)
+    return with_output_shapes(_record(f, by, arrange), [(2 * n, 2 * n), (2 * n, n)], f.checks)
 
 
 def _record(f: Differentiable, by: Sequence[Space], arrange: Callable[..., Mapping[str, Any]] | None = None) -> Program:

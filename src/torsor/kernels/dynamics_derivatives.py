@@ -7,12 +7,13 @@ program that calls accelerations and sums q ⊕ w, and the matrices of both serv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torsor.algorithms import steps
 from torsor.algorithms.configuration import integrate, tangent, velocity_from_tangent
+from torsor.algorithms.equation import constrained
 from torsor.algorithms.equation.dynamics import residual
 from torsor.algorithms.field import Field
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
@@ -22,7 +23,7 @@ from torsor.compile import Argument, record
 from torsor.compile.derivative import Linearization
 from torsor.kernels.calls import Calls, record_with_calls
 from torsor.kernels.derivatives import Differentiable, Space, flat, of_program, split, units
-from torsor.kernels.implicit import Matrix, Solution, WithMatrix, columns_of, nonzero
+from torsor.kernels.implicit import Checked, First, Matrix, Solution, WithMatrix, columns_of, nonzero, saddle_solution
 from torsor.kernels.spec import Spec
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
@@ -114,6 +115,33 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
 
     many = model.nv if by_recursion else 0
     return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, many=many)
+
+
+def constrained_forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
+    """Forward dynamics of a robot with rows, as the first part of the solution (a, λ) of its equations."""
+    inputs, e = kernels.inputs(spec), kernels.subject
+    route, n, k = ("articulated", "factors")[choice], e.model.nv, len(e.names)
+
+    def read(values: Sequence[Scalars]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        named = {x.name: value if x.shape else value[0] for x, value in zip(inputs, values, strict=False)}
+        wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        options = {"rows": e.rows, "wrenches": wrenches, "axes": spec.expressed_in, **{x: named[x] for x in spec.extra}}
+        return (named["q"], named["v"], named["tau"]), options
+
+    def equation(*values: Scalars) -> dict[str, Any]:
+        state, options = read(values)
+        return {"R": constrained.residual(constrained.system, e, *state, *values[-2:], **options)}
+
+    R = record(equation, [*inputs, Argument("a", (n,)), Argument("multipliers", (k,))])
+
+    def at(x: Scalars) -> Checked:
+        state, options = read(split(inputs, x))
+        a, lam, doubt = constrained.solution(constrained.system, e, *state, **options, route=route)
+        saddle = constrained.factors(e, state[0], e.rows, route, options.get("t"))
+        both = saddle_solution(Linearization.of(R, [*x, *a, *lam]), saddle, e.rows, a, lam)
+        return Checked(First(both, n), [doubt])
+
+    return Differentiable(tuple(inputs), (Argument("a", (n,)),), at, R.operations, (Argument("doubt", ()),))
 
 
 def rnea_derivatives_by_forward_mode(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from torsor.algorithms.closed_loops import Saddle
 from torsor.compile.derivative import Linear, Linearization
 from torsor.scalar import Scalar, Scalars, is_zero
 
@@ -32,6 +33,43 @@ class Solution(NamedTuple):
         given = sum(a.size for a in self.equation.program.inputs) - len(self.results)
         found = self.equation.pull([-x for x in self.solve_transposed(weights)])
         return {k: x for k, x in found.items() if k < given}
+
+
+class First(NamedTuple):
+    """The derivative of the first results alone."""
+
+    linear: Linear
+    count: int
+
+    @property
+    def results(self) -> list[Scalar]:
+        return self.linear.results[: self.count]
+
+    def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
+        """The rates of these results for each direction."""
+        return [rates[: self.count] for rates in self.linear.push(directions)]
+
+    def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
+        """The adjoints of the inputs."""
+        return self.linear.pull([*weights, *([0] * (len(self.linear.results) - self.count))])
+
+
+def saddle_solution(R: Linearization, saddle: Saddle, rows: Sequence[int], motion: Scalars, multipliers: Scalars) -> Solution:
+    """The derivative of (x, λ) as the solution of R = (M x − Aᵀλ − f, A x − g) = 0; K = [[M, −Aᵀ], [A, 0]].
+
+    ẋ and λ̇ solve the same system with −Ṙ on the right.  Kᵀ(y, z) = w is it too, with −w_λ on the right and −z for λ.
+    """
+    n = len(motion)
+
+    def solve(r: Scalars, sign: int = 1) -> list[Scalar]:
+        assert saddle.solve is not None
+        dx, held = saddle.solve(r[:n], [r[n + j] * sign for j in rows])
+        found = list(r[n:])  # of redundant rows: 0 = 0
+        for j, y in zip(rows, held, strict=True):
+            found[j] = y * sign
+        return [*dx, *found]
+
+    return Solution(R, solve, lambda w: solve(w, -1), [*motion, *multipliers])
 
 
 class Checked(NamedTuple):

@@ -242,7 +242,8 @@ class Kernels:
             if row.empty and not self.model.nv:
                 result = [Empty(row.empty)] * len(row.outputs) if several else Empty(row.empty)
             results |= dict(zip(row.outputs, result, strict=True)) if several else {(*row.outputs, label)[0]: result}
-        return results
+        checks = [name for quantity, *_ in spec.quantities for name in self.table[quantity].checks]
+        return {name: x for name, x in results.items() if name not in checks} | {name: results[name] for name in checks}
 
     def subject_at(self, given: Mapping[str, Any]) -> Any:
         """The subject, with its numbers where these are inputs."""

@@ -8,12 +8,17 @@ from typing import Any
 
 from torsor import algorithms as alg
 from torsor.algorithms.configuration import bracket
-from torsor.algorithms.equation import EquationOfMotion, dynamics
+from torsor.algorithms.equation import EquationOfMotion, constrained, dynamics
 from torsor.algorithms.friction import friction_force
 from torsor.algorithms.hybrid import free_by_factors
-from torsor.kernels.dynamics_derivatives import forward_dynamics, rnea_derivatives_by_forward_mode, step
+from torsor.kernels.dynamics_derivatives import (
+    constrained_forward_dynamics,
+    forward_dynamics,
+    rnea_derivatives_by_forward_mode,
+    step,
+)
 from torsor.kernels.kernels import Kernels
-from torsor.kernels.quantity import PART, Quantity, Table
+from torsor.kernels.quantity import FEW, PART, Quantity, Table
 from torsor.model import Model
 from torsor.model.names import configuration_names, coordinate_names
 from torsor.model.part import part_of
@@ -220,9 +225,40 @@ def labels(model: Model) -> dict[str, tuple[str, ...]]:
     return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v", "v0", "a", "tau", "load", "y"), of_v)
 
 
-def kernels_of(model: Model) -> Kernels:
-    """The kernels of a model, from the table of a Robot."""
-    return Kernels(model.name, EquationOfMotion(model), QUANTITIES, sizes(model), labels(model), _reduced)
+#: the same for a robot with loops or other constraints: its motion obeys them
+CONSTRAINED = Table(
+    "torsor.kernels.quantities:CONSTRAINED",
+    QUANTITIES
+    | {
+        "inverse_dynamics": Quantity(
+            ("q", "v", "a"),
+            constrained.inverse_dynamics,
+            outputs=("tau", "violation", "gap"),
+            checks=("violation", "gap"),
+            joint_space=True,
+            follows_terms=True,
+        ),
+        "forward_dynamics": Quantity(
+            ("q", "v", "tau"),
+            constrained.forward_dynamics,
+            outputs=("a", "doubt"),
+            alternatives=(partial(constrained.forward_dynamics, route="factors"),),
+            few=4 * FEW,
+            checks=("doubt",),
+            joint_space=True,
+            follows_terms=True,
+            lenient=True,
+            implicit=constrained_forward_dynamics,
+        ),
+    },
+)
+
+
+def kernels_of(model: Model, complete: Callable[[Any], Any] | None = None) -> Kernels:
+    """The kernels of a model, from the table of a Robot; ``complete`` selects the independent rows of its constraints."""
+    table = CONSTRAINED if model.has_rows else QUANTITIES
+    ready = complete if model.has_rows else None
+    return Kernels(model.name, EquationOfMotion(model), table, sizes(model), labels(model), _reduced, ready)
 
 
 def _reduced(subject: Any) -> Any:

@@ -88,8 +88,19 @@ def assemble(d: Description) -> Model:
         links=links,
         effort_limit=tuple(() if j is None else tuple(j.effort_limit) for j in moved_by),
         forces=_forces(d, frames),
+        passive=_passive_rows(d, names, kind, v_start, coupling),
         terms=_terms(d, names),
     )
+
+
+def _passive_rows(
+    d: Description, names: tuple[str, ...], kind: list[JointType], v_start: Starts, coupling: tuple[Coupling | None, ...]
+) -> tuple[int, ...]:
+    """The rows of v of joints without a drive: those not said to have one, and those that terms take it from."""
+    said = names if d.actuated is None else d.actuated
+    driven = set(said) - {name for term in d.terms for name in term.passive}
+    idle = [i for i in range(1, len(names)) if names[i] not in driven and coupling[i] is None]
+    return tuple(v_start[i] + k for i in idle for k in range(kind[i].nv))
 
 
 def _terms(d: Description, moving: tuple[str, ...]) -> tuple[Term, ...]:

@@ -149,6 +149,7 @@ class Description:
     rotors: tuple[Rotor, ...] = field(default=(), kw_only=True)
     configurations: tuple[Configuration, ...] = field(default=(), kw_only=True)
     forces: tuple[tuple[str, Element], ...] = field(default=(), kw_only=True)  # force elements by link or frame
+    actuated: tuple[str, ...] | None = field(default=None, kw_only=True)  # joints with a drive; None: all
     terms: tuple[Term, ...] = field(default=(), kw_only=True)  # attached to the robot, beside those of its joints and links
     sensors: tuple[tuple[str, Sensor], ...] = field(default=(), compare=False, kw_only=True)  # by name; no part of the dynamics
     base: str = "fixed"

@@ -63,6 +63,23 @@ class Editing(Mechanism):
         """
         return self.with_terms(*constraints)
 
+    def with_actuated(self, joints: Iterable[str] | None) -> Self:
+        """The robot with drives at these joints alone; None for drives at all joints.
+
+        Inverse dynamics of a robot with loops or constraints is the force at the drives, of least norm where there is a choice.
+
+        >>> import torsor as ts
+        >>> ts.mechanisms.four_bar().with_actuated(["crank"]).actuated
+        ('crank',)
+        """
+        if isinstance(joints, str):
+            raise ArgumentError(f"give actuated joints as a list, [{joints!r}], not as a string")
+        names = None if joints is None else tuple(joints)
+        for name in names or ():
+            if self.joint(name).mimic is not None:
+                raise ArgumentError(f"joint {name!r} follows another joint and cannot have a drive of its own")
+        return self._with_description(replace(self._description, actuated=names))
+
     # -- the tree --------------------------------------------------------------------------------------------
 
     def lock(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:

@@ -79,6 +79,13 @@ class Mechanism(ConfigurationSpace, Topology):
         return {term.name: term.describe(self._model) for term in self._model.terms}
 
     @property
+    def actuated(self) -> tuple[str, ...]:
+        """Names of the joints that have a drive (:meth:`with_actuated`); all, unless said otherwise."""
+        passive = set(self._model.passive)
+        rows = zip(self._model.joint_names, self._model.v_start, self._model.coupling, strict=True)
+        return tuple(name for name, row, follows in rows if name and follows is None and row not in passive)
+
+    @property
     def rotors(self) -> tuple[str, ...]:
         """Names of the geared rotors, in the order of ``motor_torques`` (MR §8.9.3)."""
         return tuple(r.name for r in self._model.rotors)

@@ -85,6 +85,7 @@ class Model:
     links: dict[str, LinkRow] = field(default_factory=dict)  # parents before their children
     effort_limit: tuple[tuple[float, ...], ...] = ()  # per joint, one per degree of freedom; no entries: no limit
     forces: tuple[ForceRow, ...] = ()  # gravity compensation, buoyancy and drag of links
+    passive: tuple[int, ...] = ()  # rows of v of joints without a drive
     terms: tuple[Any, ...] = ()  # what else changes the motion: friction, springs, loops, ... (torsor.model.terms)
 
     # -- the tree --------------------------------------------------------------------------------------------

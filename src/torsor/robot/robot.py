@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from torsor.kernels.quantities import sizes
 from torsor.model import Description
 
 if TYPE_CHECKING:
+    from torsor.algorithms.equation import EquationOfMotion
     from torsor.algorithms.stacked import StackedEquations
     from torsor.checks.certify import Certificate
     from torsor.look.explain import Ellipsoid, Explanation, NewtonEulerTable
@@ -323,6 +325,17 @@ class Robot(Computed, Exports):
 
         return symbolic(self, parameters, form)
 
+    def _with_independent_rows(self, equation: EquationOfMotion) -> EquationOfMotion:
+        return replace(equation, rows=self.constrained().independent_rows)
+
+    def _refuse_states(self, given: dict[str, Any], bad: Array | None) -> None:
+        from torsor.mechanics.constraints.differentiation import refuse_derivative
+        from torsor.mechanics.constraints.drives import refuse_motion
+
+        if "a" in given:
+            refuse_motion(self.constrained(), given["q"], given["v"], given["a"], given.get("t"))
+        refuse_derivative(given, bad)
+
     def _through_loops(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
     ) -> Array:
@@ -330,7 +343,8 @@ class Robot(Computed, Exports):
             refuse_out(out)
             later: Array = self._through_loops_later((q, v, tau), wrenches or {}, expressed_in)
             return later
-        a = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in).a
+        time = 0.0 if self.constrained().solver.clock else None
+        a = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in, time=time).a
         if out is None:
             return a
         np.copyto(out, a)

@@ -6,6 +6,6 @@ and the motions first (:mod:`torsor.mechanics.constraints.null_space`, eq. 22), 
 """
 
 from torsor.algorithms.closed_loops.direct import solve_direct
-from torsor.algorithms.closed_loops.multipliers import Saddle, solve_by_multipliers
+from torsor.algorithms.closed_loops.multipliers import DEPENDENT, Saddle, solve_by_multipliers
 
-__all__ = ["Saddle", "solve_direct", "solve_by_multipliers"]
+__all__ = ["DEPENDENT", "Saddle", "solve_direct", "solve_by_multipliers"]

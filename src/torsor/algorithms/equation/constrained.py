@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any, TypeAlias
 
 from torsor.algorithms import closed_loops
@@ -13,8 +14,9 @@ from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.products import mass_matrix_product
 from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.algorithms.rnea import rnea
+from torsor.model.terms.term import ConstraintRows
 from torsor.scalar import Scalar, Scalars, maximum, minimum
-from torsor.spatial import Force
+from torsor.spatial import Force, factor, solve
 from torsor.spatial.linear import dot
 
 #: sin² of the angle between a row and those before it (in the metric M⁻¹) below which a kernel is not trusted: its result has
@@ -172,3 +174,83 @@ def factors(e: EquationOfMotion, q: Any, rows: Sequence[int], route: str, t: Any
     A = e.stack_rows(e.at(q, t=t)).A
     found, off = switch_rows(e, (A, [0] * e.model.nv, [0] * len(A)), active)
     return saddle(e, q, found, off, rows, route)
+
+
+# -- the motion of a robot with rows -------------------------------------------------------------------------------
+
+
+def forward_dynamics(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
+    axes: str = "body",
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+    route: str = "",
+) -> tuple[list[Scalar], Scalar]:
+    """a with M a + h = ℓ + Σf + Jᵀf + Aᵀλ and A a = −(Ȧv − ḃ), and doubt (F&O 15–21)."""
+    a, _, doubt = solution(system, e, q, v, tau, rows=e.rows, route=route, wrenches=wrenches, axes=axes, t=t, x=x)
+    return a, doubt
+
+
+#: weight of the forces at joints without a drive, which are to vanish, against those at drives, which are to be small
+WEIGHT = 1e6
+#: refinements of the forces at joints without a drive
+REFINEMENTS = 2
+#: allowed violation A a + Ȧv − ḃ of a row by the acceleration, and force at joints without a drive, relative to their terms
+VIOLATION = 1e-6
+
+
+def inverse_dynamics(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
+    axes: str = "body",
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+) -> tuple[list[Scalar], Scalar, Scalar]:
+    """τ of least norm at the drives, with M a + h = ℓ + Σf + Jᵀf + Aᵀλ; how a violates rows, and the gap at other joints.
+
+    Of ℓ = ℓ₀ − Aᵀλ, λ minimises Σ ℓ² over the drives while ℓ = 0 at the other joints, by penalty and multipliers y:
+    A W Aᵀλ = A W ℓ₀ + A y, W = 1 at drives and 10⁶ elsewhere, y ← y + W ℓ there.  Violation and gap are above 1 where a
+    breaks the constraints, and where the drives cannot make the motion.
+    """
+    at = e.at(q, v, t, x)
+    own, on = e.applied_without_friction(at, wrenches, axes)
+    rows, passive = e.stack_rows(at), e.model.passive
+    load = [y - z for y, z in zip(rnea(e.lean.model, q, v, a, on), own, strict=True)]
+    if passive:  # friction of a joint without a drive is balanced by the constraints
+        phi = e.friction(at, [0] * e.model.nv)
+        load = [y + phi[i] if i in passive else y for i, y in enumerate(load)]
+    A = [rows.A[k] for k in e.rows]
+    W = [WEIGHT if i in passive else 1 for i in range(e.model.nv)]
+    weighted = [[y * w for y, w in zip(row, W, strict=True)] for row in A]
+    G = factor([[dot(row, other) for other in A] for row in weighted], [e.names[k] for k in e.rows], closed_loops.DEPENDENT)
+    right, left = [dot(row, load) for row in weighted], list(load)
+    for _ in range(1 + (REFINEMENTS if passive else 0)):
+        lam = solve(G, right)
+        left = [y - dot(column, lam) for y, column in zip(load, zip(*A, strict=True), strict=True)] if A else left
+        right = [y + sum((row[i] * (WEIGHT * left[i]) for i in passive), 0) for y, row in zip(right, A, strict=True)]
+    size = maximum_of([abs(y) for y in load])
+    gap = maximum_of([abs(left[i]) for i in passive]) / (VIOLATION * size + 1e-300) if passive else 0.0
+    tau = e.before_friction(at, [0 if i in passive else y for i, y in enumerate(left)])
+    return [0 if i in passive else y for i, y in enumerate(tau)], _violation(rows, a), gap
+
+
+def _violation(rows: ConstraintRows, a: Scalars) -> Scalar:
+    """max |A a + Ȧv − ḃ|, relative to the sizes of its terms and :data:`VIOLATION`."""
+    worst: Scalar = 0.0
+    for row, drift in zip(rows.A, rows.drift, strict=True):
+        parts = [y * z for y, z in zip(row, a, strict=True)]
+        size = sum((abs(y) for y in parts), abs(drift))
+        worst = maximum(worst, abs(sum(parts, drift)) / (size * VIOLATION + 1e-3 * VIOLATION))
+    return worst
+
+
+def maximum_of(values: Sequence[Scalar]) -> Scalar:
+    """The largest of several numbers."""
+    return reduce(maximum, values, 0.0)

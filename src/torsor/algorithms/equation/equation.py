@@ -143,15 +143,19 @@ class EquationOfMotion:
             return load
         there = at.lifted()
         for _ in range(NEWTON_STEPS):
-            phi = self.friction(there, [Dual(x, 1) for x in load])  # the friction of a joint depends on its own load
+            phi = self.friction(there, [x if is_zero(x) else Dual(x, 1) for x in self.loads(load)])  # by its own load
             if all(is_zero(rate(x)) for x in phi):
                 return [t - value(x) for t, x in zip(tau, phi, strict=True)]
             load = [l - (l + value(x) - t) / (1 + rate(x)) for l, x, t in zip(load, phi, tau, strict=True)]
         return load
 
+    def loads(self, load: Scalars) -> list[Scalar]:
+        """ℓ, 0 at joints without a drive."""
+        return [0 if i in self.model.passive else x for i, x in enumerate(load)]
+
     def before_friction(self, at: At, load: Scalars) -> list[Scalar]:
         """τ = ℓ + φ(v, ℓ)."""
-        return [x + y for x, y in zip(load, self.friction(at, load), strict=True)] if self._rubs else list(load)
+        return [x + y for x, y in zip(load, self.friction(at, self.loads(load)), strict=True)] if self._rubs else list(load)
 
     def applied(self, at: At, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None, axes: str = "body") -> Applied:
         """The forces on the tree under joint forces τ and wrenches, given in the ``axes`` of their frames or of the world."""

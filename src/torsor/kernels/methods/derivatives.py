@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.steps import STEPS
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.checks import check_step_length, check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.derivatives import spec_of_derivative
@@ -67,7 +68,7 @@ class Differentiation(CompiledMechanism):
         [[5.0, 2.0], [2.0, 1.0]]
         """
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_for("inverse_dynamics_derivatives", tuple(on), expressed_in=expressed_in)
+        kernel = self._kernel_of("inverse_dynamics_derivatives", tuple(on), expressed_in=expressed_in)
         return InverseDynamicsDerivatives(*kernel(q, v, a, *on.values(), out=out))
 
     @kernel_method_of(ForwardDynamicsDerivatives)
@@ -93,7 +94,7 @@ class Differentiation(CompiledMechanism):
         [[1.0, 0.0], [0.0, 1.0]]
         """
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_for("forward_dynamics_derivatives", tuple(on), expressed_in=expressed_in)
+        kernel = self._kernel_of("forward_dynamics_derivatives", tuple(on), expressed_in=expressed_in)
         return ForwardDynamicsDerivatives(*kernel(q, v, tau, *on.values(), out=out))
 
     def derivative(
@@ -105,7 +106,7 @@ class Differentiation(CompiledMechanism):
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
-    ) -> Kernel:
+    ) -> Kernel | CheckedKernel:
         """∂y/∂x of a quantity by one of its inputs, ``(..., *shape of y, n)``, or by several: one result each.
 
         Inputs are those of the method, and ``"wrenches['frame']"``; options as for :meth:`kernel`.  By ``"q"`` the
@@ -129,7 +130,7 @@ class Differentiation(CompiledMechanism):
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
-    ) -> Kernel:
+    ) -> Kernel | CheckedKernel:
         """(∂y/∂x) ẋ, the change of a quantity in given directions of its inputs, without a matrix (forward mode).
 
         The kernel takes the inputs of the quantity, then one direction for each input in ``by``, by default all of them;
@@ -154,7 +155,7 @@ class Differentiation(CompiledMechanism):
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
-    ) -> Kernel:
+    ) -> Kernel | CheckedKernel:
         """wᵀ(∂y/∂x), the gradient of w·y by the inputs of a quantity, without a matrix (reverse mode).
 
         The kernel takes the inputs of the quantity, then the weights w (the cotangent), one array for each result; it returns
@@ -178,7 +179,7 @@ class Differentiation(CompiledMechanism):
         dtype: Any = np.float64,
         wrenches: Sequence[str] = (),
         expressed_in: str = "body",
-    ) -> Kernel:
+    ) -> Kernel | CheckedKernel:
         """∂²(w·y)/∂x², ``(..., n, n)``: the Hessian of weighted results by the inputs in ``by`` together, by default all.
 
         The kernel takes the inputs of the quantity, then the weights w.  By a configuration it is the Hessian of
@@ -223,7 +224,7 @@ class Differentiation(CompiledMechanism):
     @kernel_method_of(Linearized)
     def _linearize_motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linearized:
         """A, B of δ̇ = A δ + B δτ."""
-        return Linearized(*self._kernel_for("_linearize_motion")(q, v, tau))
+        return Linearized(*self._kernel_of("_linearize_motion")(q, v, tau))
 
     @kernel_method_of(Linearized)
     def _linearize_step(
@@ -235,8 +236,8 @@ class Differentiation(CompiledMechanism):
         integrator: str,
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ."""
-        return Linearized(*self._kernel_for("_linearize_step", integrator=integrator)(q, v, tau, dt))
+        return Linearized(*self._kernel_of("_linearize_step", integrator=integrator)(q, v, tau, dt))
 
-    def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel:
+    def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel | CheckedKernel:
         """The kernel of a derivative of a spec, by the inputs named, or by all of them."""
-        return self._kernels.kernel(spec_of_derivative(self._kernels, mode, spec, by))
+        return self._checked(spec_of_derivative(self._kernels, mode, spec, by))

@@ -94,7 +94,7 @@ class Dynamics(CompiledMechanism):
                 raise ArgumentError("method= selects an algorithm for trees; robot.constrained() has those for closed loops")
             return self._through_loops(q, v, tau, wrenches, expressed_in, out)
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_for("forward_dynamics", tuple(on), expressed_in=expressed_in, method=method)
+        kernel = self._kernel_of("forward_dynamics", tuple(on), expressed_in=expressed_in, method=method)
         return kernel(q, v, tau, *on.values(), out=out)
 
     def hybrid_dynamics(
@@ -135,7 +135,7 @@ class Dynamics(CompiledMechanism):
     ) -> HybridDynamics:
         """Hybrid dynamics, with ``prescribed`` as numbers."""
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_for("_hybrid", tuple(on), expressed_in=expressed_in)
+        kernel = self._kernel_of("_hybrid", tuple(on), expressed_in=expressed_in)
         return HybridDynamics(*kernel(q, v, a, tau, prescribed, *on.values()))
 
     def _prescribed_rows(self, prescribed: Any) -> Array:
@@ -184,7 +184,7 @@ class Dynamics(CompiledMechanism):
         if not self._model.rotors:
             raise ArgumentError(f"robot {self.name!r} has no rotors; add them with robot.with_rotors({{joint: dict(...)}})")
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_for("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
+        kernel = self._kernel_of("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
         return MotorTorques(*kernel(q, v, a, *on.values()))
 
     @kernel_method

@@ -11,17 +11,16 @@ from torsor.compile import Argument, record
 from torsor.compile.derivative import Linearization
 from torsor.kernels import Kernels
 from torsor.kernels.derivatives import Differentiable, split
-from torsor.kernels.implicit import Checked, Solution
+from torsor.kernels.implicit import Checked, saddle_solution
 from torsor.kernels.spec import Spec
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Scalars
 
 
 def solution_derivative(
     residual: str, factors: Callable[..., Saddle], kernels: Kernels, spec: Spec, choice: int
 ) -> Differentiable:
-    """The derivative of (x, λ) as the solution of R = (M x − Aᵀλ − f, A x − g) = 0; K = [[M, −Aᵀ], [A, 0]].
+    """The derivative of (x, λ) as the solution of R = (M x − Aᵀλ − f, A x − g) = 0.
 
-    ẋ and λ̇ solve the same system with −Ṙ on the right.  Kᵀ(y, z) = w is it too, with −w_λ on the right and −z for λ.
     ``residual`` is the quantity R, and ``choice`` 0 solves by articulated bodies, 1 by the factors of M.
     """
     (name, rows), inputs = spec.quantities[0], kernels.inputs(spec)
@@ -43,16 +42,9 @@ def solution_derivative(
         named = {a.name: value if a.shape else value[0] for a, value in zip(inputs, values, strict=True)}
         saddle = factors(kernels.subject_at(named), named["q"], rows, route, named.get("t", 0), named.get("active"))
 
-        def solve(r: Scalars, sign: int = 1) -> list[Scalar]:
-            assert saddle.solve is not None
-            dx, held = saddle.solve(r[:n], [r[n + j] * sign for j in rows])
-            multipliers = list(r[n:])  # of redundant rows: 0 = 0
-            for j, y in zip(rows, held, strict=True):
-                multipliers[j] = y * sign
-            return [*dx, *multipliers]
-
-        results = [*found["motion"], *found["multipliers"]]
-        solution = Solution(Linearization.of(R, [*x, *results]), solve, lambda w: solve(w, -1), results)
+        motion, multipliers = found["motion"], found["multipliers"]
+        R_here = Linearization.of(R, [*x, *motion, *multipliers])
+        solution = saddle_solution(R_here, saddle, rows, motion, multipliers)
         return Checked(solution, [found["doubt"]])
 
     return Differentiable(tuple(inputs), tuple(unknowns), at, R.operations, (Argument("doubt", ()),))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from torsor.errors import ArgumentError, SingularError
 from torsor.mechanics.constraints.null_space import apply
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
     from torsor.robot import Robot
 
 #: singular values, against the largest entry of A, below which forces at the passive joints do not depend on a multiplier
@@ -24,6 +27,19 @@ def check_acceleration(rows: Sequence[str], A: np.ndarray, drift: np.ndarray, a:
     if (bad := abs(gap) > 1e-6 * size + 1e-9).any():
         row = rows[int(np.argmax(bad.reshape(-1, len(rows)).any(axis=0)))]
         raise ArgumentError(f"this acceleration violates the constraint {row!r}: A a + Ȧv − ḃ is up to {np.abs(gap).max():.3g}")
+
+
+def refuse_motion(held: ConstrainedRobot, q: ArrayLike, v: ArrayLike, a: ArrayLike, time: Any) -> None:
+    """Raise the reason why no drives make a motion: its acceleration breaks a constraint, or drives are missing."""
+    clock = () if not held.solver.clock else (0.0 if time is None else time,)
+    _, A, _, drift = held.solver.kernel("rows")(q, v, *clock)
+    check_acceleration(held.rows, A, drift, np.asarray(a, float))
+    robot = held.robot
+    passive = [name for name in robot.joints if name not in robot.actuated and robot.joint(name).mimic is None]
+    raise SingularError(
+        f"the drives of robot {robot.name!r} ({', '.join(robot.actuated) or 'none'}) cannot make this motion: forces are "
+        f"missing at {', '.join(passive)}; robot.with_actuated([...]) gives drives to other joints"
+    )
 
 
 def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarray) -> np.ndarray:

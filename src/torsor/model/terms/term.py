@@ -83,6 +83,11 @@ class Term:
         """Whether the term reads the time (rheonomic)."""
         return False
 
+    @property
+    def passive(self) -> tuple[str, ...]:
+        """Joints that have no drive because of the term: the link side of a spring behind a motor."""
+        return ()
+
     # -- parts of the equation -------------------------------------------------------------------------------
 
     def force(self, at: At) -> Effort:
