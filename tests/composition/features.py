@@ -54,10 +54,10 @@ def _linear(case: Case, frame: str) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _constrain(case: Case, constraint: Any, rows: Rows) -> None:
-    """A constraint, today an argument of ``simulate`` alone."""
+    """A constraint; a step does not keep it yet."""
     case.equation.rows.append(rows)
-    case.simulate.setdefault("constraints", []).append(constraint)
-    case.cannot("constraints belong to a robot of their own, robot.constrained(...)", "instant", "rollout")
+    case.robot = case.robot.with_constraints(constraint)
+    case.cannot("a step does not keep constraints yet", "rollout")
 
 
 def loop(case: Case) -> None:
@@ -120,7 +120,7 @@ def _at(case: Case, joint: str, force: Callable[[State, float], float]) -> None:
 
 
 def damping(case: Case) -> None:
-    case.options["damping"] = True
+    case.robot = case.robot.with_damping(True)
     _at(case, "elbow", lambda s, v: -0.7 * v)
 
 

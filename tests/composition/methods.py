@@ -63,6 +63,20 @@ def directions(case: Case, *sizes: int) -> list[np.ndarray]:
     return [rng.normal(size=n) for n in sizes]
 
 
+def tangent(case: Case, s: State, dq: np.ndarray, dv: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest directions along which the rows hold: A dq = 0 and A dv + (∂A/∂q dq) v = 0.
+
+    Off the constraints, where rows may be written in several ways, so may the acceleration.
+    """
+    e, n = case.equation, case.equation.tree.nv
+    A = e.matrix(s.q)[:, :n]
+    if not len(A):
+        return dq, dv
+    dq = dq - np.linalg.pinv(A, rcond=1e-9) @ (A @ dq)
+    turning = slope(lambda h: e.matrix(e.move(s.q, whole(case, dq), h))[:, :n] @ s.v[:n])
+    return dq, dv - np.linalg.pinv(A, rcond=1e-9) @ (A @ dv + turning)
+
+
 def slope(f: Callable[[float], Any]) -> Any:
     """f′(0), by differences of fourth order."""
     return (8 * (f(STEP) - f(-STEP)) - (f(2 * STEP) - f(-2 * STEP))) / (12 * STEP)
@@ -72,6 +86,7 @@ def vjp(case: Case) -> None:
     s, tau, e = case.instant, case.commands, case.equation
     n = e.tree.nv
     w, dq, dv, du = directions(case, n, n, n, n)
+    dq, dv = tangent(case, s, dq, dv)
     options, wrenches = kernel_inputs(case)
     by_q, by_v, by_u = (first(x, 1) for x in case.robot.vjp("forward_dynamics", by=("q", "v", "tau"), **options)(
         *case.own(s), tau, *wrenches, w
@@ -121,6 +136,7 @@ def gradient(case: Case) -> None:
     s, e = case.start, case.equation
     n = e.tree.nv
     w, dq, dv, du = directions(case, n, n, n, n)
+    dq, dv = tangent(case, s, dq, dv)
     run = _rollout(case, differentiable=True)
     weights = np.zeros(run.v.shape)
     weights[(0,) * (run.v.ndim - 2)][-1] = w  # the first robot's
@@ -147,9 +163,11 @@ def exported_c(case: Case) -> None:
         assert done.returncode == 0, done.stderr
         function = ctypes.CDLL(f"{folder}/robot.so").machine_forward_dynamics
         given = [np.ascontiguousarray(x[0] if np.ndim(x) > 1 else x, kind) for x in (*case.own(s), tau, *wrenches)]
-        out = np.zeros(case.equation.tree.nv, kind)
+        outputs = case.robot.kernel("forward_dynamics", **options).program.outputs
+        out, *checks = (np.zeros(y.shape, kind) for y in outputs)
         function.restype = None
-        function(*(x.ctypes.data_as(ctypes.c_void_p) for x in (*given, out)))
+        function(*(x.ctypes.data_as(ctypes.c_void_p) for x in (*given, out, *checks)))
+    assert all(x < 1 for x in checks)
     compare(case, out, case.equation.forward(s, tau))
 
 

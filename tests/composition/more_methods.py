@@ -14,7 +14,7 @@ import numpy as np
 
 import torsor as ts
 from tests.composition.case import DT, Case, Refused
-from tests.composition.methods import OF_DIFFERENCES, Method, compare, directions, first, kernel_inputs, slope, whole
+from tests.composition.methods import OF_DIFFERENCES, Method, compare, directions, first, kernel_inputs, slope, tangent, whole
 from torsor import replay
 
 
@@ -56,6 +56,7 @@ def _slope_of_acceleration(case: Case, dq: np.ndarray, dv: np.ndarray, du: np.nd
 def jvp(case: Case) -> None:
     n = case.equation.tree.nv
     dq, dv, du = directions(case, n, n, n)
+    dq, dv = tangent(case, case.instant, dq, dv)
     options, wrenches = kernel_inputs(case)
     kernel = case.robot.jvp("forward_dynamics", by=("q", "v", "tau"), **options)
     got = first(kernel(*case.own(case.instant), case.commands, *wrenches, dq, dv, du), 1)
@@ -65,6 +66,7 @@ def jvp(case: Case) -> None:
 def derivatives(case: Case) -> None:
     n = case.equation.tree.nv
     dq, dv, du = directions(case, n, n, n)
+    dq, dv = tangent(case, case.instant, dq, dv)
     of = case.robot.forward_dynamics_derivatives
     d = take(of, *case.own(case.instant), case.commands, wrenches=_one(case), **case.options)
     compare(case, d.q @ dq + d.v @ dv + d.tau @ du, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
@@ -73,6 +75,7 @@ def derivatives(case: Case) -> None:
 def linearize(case: Case) -> None:
     n = case.equation.tree.nv
     dq, dv, du = directions(case, n, n, n)
+    dq, dv = tangent(case, case.instant, dq, dv)
     A, B = take(case.robot.linearize, *case.own(case.instant), case.commands, wrenches=_one(case), **case.options)
     got = A[n:] @ np.concatenate([dq, dv]) + B[n:] @ du
     compare(case, got, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
