@@ -162,7 +162,13 @@ def reactions(case: Case) -> None:
     push = mass * (e.tree.center_of_mass_acceleration(q, v, a, links=moving) - e.tree.gravity)
     for name, wrench in e.wrenches:
         push = push - e.tree.pose(q, name)[:3, :3] @ wrench(s)[3:]
-    compare(case, R @ through[3:], push)
+    if not e.rows:
+        compare(case, R @ through[3:], push)
+        return
+    row = e.row("rail")  # along the rail, constraints push by Aᵀλ = M a − load − E τ
+    axis, whole_a = e.tree.jacobian(q, "cart")[3:, row], e.forward(s, case.commands)
+    held = (e.mass(s.q) @ whole_a - e.load(s) - e.drives() @ e.inverse(s, whole_a))[row]
+    compare(case, axis @ R @ through[3:], axis @ push - held)
 
 
 def explain(case: Case) -> None:

@@ -54,8 +54,9 @@ def torque_terms(
     a: Scalars,
     links: Mapping[str, Inertia],
     wrenches: Mapping[str, Scalars] | None = None,
+    multipliers: Scalars = (),
 ) -> Terms:
-    """The terms of τ (MR 8.16).  ``links`` are the inertias by link, ``description.bodies``.
+    """The terms of τ (MR 8.16).  ``links`` are the inertias by link, ``description.bodies``; λ are the ``multipliers`` of rows.
 
     >>> import torsor as ts
     >>> robot = ts.robots.two_link()
@@ -76,19 +77,24 @@ def torque_terms(
         external={name: _joint_forces_of_wrench(model, q, name, -F) for name, F in _external(model, q, v, wrenches).items()},
         own={},
     )
-    return replace(terms, own=_of_terms(EquationOfMotion(model), q, v, terms)) if model.terms else terms
+    return replace(terms, own=_of_terms(EquationOfMotion(model), q, v, terms, multipliers)) if model.terms else terms
 
 
-def _of_terms(e: EquationOfMotion, q: Scalars, v: Scalars, others: Terms) -> dict[tuple[str, str], list[Scalar]]:
-    """The joint force that each term of a model needs, those with friction under the load of all others."""
-    at, own = e.at(q, v), {}
+def _of_terms(
+    e: EquationOfMotion, q: Scalars, v: Scalars, others: Terms, multipliers: Scalars
+) -> dict[tuple[str, str], list[Scalar]]:
+    """The joint force that each term of a model needs, those with friction under the load of all others: −f, −Aᵀλ, φ."""
+    at, own, given = e.at(q, v), {}, iter(multipliers)
     for term in e.terms:
         joints, wrenches = term.force(at)
         pushed = joint_forces_of_wrenches(e.model, *at.kinematics, wrenches)
-        own[term.kind, term.name] = [-x - y for x, y in zip(joint_forces(e.model, [joints]), pushed, strict=True)]
+        held = [-x - y for x, y in zip(joint_forces(e.model, [joints]), pushed, strict=True)]
+        for row, force in zip(term.rows(at).A, given, strict=False):
+            held = [x - a * force for x, a in zip(held, row, strict=True)]
+        own[term.kind, term.name] = held
     load = replace(others, own=own).total()
     for term in e.terms:
-        lost = e.friction(at, load, [term])
+        lost = e.friction(at, e.loads(load), [term])
         own[term.kind, term.name] = [x + y for x, y in zip(own[term.kind, term.name], lost, strict=True)]
     return own
 

@@ -95,11 +95,11 @@ class CompiledMechanism(Editing):
     ) -> Spec:
         """The Spec of the kernel that :meth:`kernel` makes from the same arguments; hashable."""
         if not names:
-            raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(QUANTITIES)}")
-        quantities = tuple(split_name(name, QUANTITIES) for name in names)
+            raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(self._kernels.table)}")
+        quantities = tuple(split_name(name, self._kernels.table) for name in names)
         frames, more = as_names("wrenches", wrenches), as_names("extra", extra)
         for name in more:
-            rows = [QUANTITIES[quantity] for quantity, *_ in quantities]
+            rows = [self._kernels.table[quantity] for quantity, *_ in quantities]
             if name not in OPTIONAL_INPUTS or not any(takes(row.function, name) for row in rows):
                 raise ArgumentError(f"{name!r} is not an optional input of {', '.join(':'.join(q) for q in quantities)}")
         return Spec(quantities, frames, expressed_in, self._extra(more), dtype=float_type(dtype).name)
@@ -186,7 +186,7 @@ class CompiledMechanism(Editing):
             derivative = "jacobian", *QUANTITIES[DERIVATIVES[name]].inputs
             name = DERIVATIVES[name]
         name = LINEARIZED.get(name, name)
-        own = () if name in PAIRS else QUANTITIES[name].words
+        own = () if name in PAIRS else self._kernels.table[name].words
         given = {word: words.get(word) for word in own if word in words or word in OPTIONAL}
         quantities = PAIRS.get(name) or ((name, *as_words(given)),)
         axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")

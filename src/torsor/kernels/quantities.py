@@ -238,6 +238,22 @@ CONSTRAINED = Table(
             joint_space=True,
             follows_terms=True,
         ),
+        "reaction_wrenches": Quantity(
+            ("q", "v", "a"),
+            constrained.reaction_wrenches,
+            outputs=("reaction_wrenches", "violation", "gap"),
+            checks=("violation", "gap"),
+            follows_terms=True,
+            empty=(0, 6),
+        ),
+        "multipliers_of_motion": Quantity(
+            ("q", "v", "a"),
+            partial(constrained.inverse_dynamics, multipliers=True),
+            outputs=("multipliers", "violation", "gap"),
+            checks=("violation", "gap"),
+            joint_space=True,
+            follows_terms=True,
+        ),
         "forward_dynamics": Quantity(
             ("q", "v", "tau"),
             constrained.forward_dynamics,

@@ -17,11 +17,12 @@ REACTIONS = "robot.constrained().reactions(q, v, tau)"
 
 
 def refuse_loops(model: Model, what: str, instead: str = CONSTRAINED_INVERSE_DYNAMICS) -> None:
-    """Raise ArgumentError if the model has loops, which ``what`` would ignore; ``instead`` is the call that satisfies them."""
-    if model.loops:
+    """Raise ArgumentError if the model has rows, which ``what`` would ignore; ``instead`` is the call that satisfies them."""
+    if model.has_rows:
+        kind = "loops" if model.loops else "constraints"
         raise ArgumentError(
-            f"robot {model.name!r} has loops, and {what} would ignore them; "
-            f"use {instead}, or robot.without_loops() for the tree"
+            f"robot {model.name!r} has {kind}, and {what} would ignore them; "
+            f"use {instead}, or robot.without_terms('constraint') for the tree"
         )
 
 

@@ -13,6 +13,7 @@ from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.products import mass_matrix_product
 from torsor.algorithms.reactions import joint_forces_of_wrenches
+from torsor.algorithms.reactions import reaction_wrenches as tree_reactions
 from torsor.algorithms.rnea import rnea
 from torsor.model.terms.term import ConstraintRows
 from torsor.scalar import Scalar, Scalars, maximum, minimum
@@ -212,8 +213,11 @@ def inverse_dynamics(
     axes: str = "body",
     t: Scalar | None = None,
     x: Scalars | None = None,
+    multipliers: bool = False,
 ) -> tuple[list[Scalar], Scalar, Scalar]:
     """τ of least norm at the drives, with M a + h = ℓ + Σf + Jᵀf + Aᵀλ; how a violates rows, and the gap at other joints.
+
+    With ``multipliers``, λ in the place of τ.
 
     Of ℓ = ℓ₀ − Aᵀλ, λ minimises Σ ℓ² over the drives while ℓ = 0 at the other joints, by penalty and multipliers y:
     A W Aᵀλ = A W ℓ₀ + A y, W = 1 at drives and 10⁶ elsewhere, y ← y + W ℓ there.  Violation and gap are above 1 where a
@@ -230,7 +234,7 @@ def inverse_dynamics(
     W = [WEIGHT if i in passive else 1 for i in range(e.model.nv)]
     weighted = [[y * w for y, w in zip(row, W, strict=True)] for row in A]
     G = factor([[dot(row, other) for other in A] for row in weighted], [e.names[k] for k in e.rows], closed_loops.DEPENDENT)
-    right, left = [dot(row, load) for row in weighted], list(load)
+    right, left, lam = [dot(row, load) for row in weighted], list(load), []
     for _ in range(1 + (REFINEMENTS if passive else 0)):
         lam = solve(G, right)
         left = [y - dot(column, lam) for y, column in zip(load, zip(*A, strict=True), strict=True)] if A else left
@@ -238,7 +242,30 @@ def inverse_dynamics(
     size = maximum_of([abs(y) for y in load])
     gap = maximum_of([abs(left[i]) for i in passive]) / (VIOLATION * size + 1e-300) if passive else 0.0
     tau = e.before_friction(at, [0 if i in passive else y for i, y in enumerate(left)])
-    return [0 if i in passive else y for i, y in enumerate(tau)], _violation(rows, a), gap
+    held = dict(zip(e.rows, lam, strict=True))
+    result = (
+        [held.get(k, 0) for k in range(len(rows.A))] if multipliers else [0 if i in passive else y for i, y in enumerate(tau)]
+    )
+    return result, _violation(rows, a), gap
+
+
+def reaction_wrenches(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    wrenches: Mapping[str, Scalars] | None = None,
+    axes: str = "body",
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+) -> tuple[list[list[Scalar]], Scalar, Scalar]:
+    """The wrench of each joint on its child link, with the constraints' wrenches T λ on the bodies, λ that of the drives."""
+    lam, *checks = inverse_dynamics(e, q, v, a, wrenches, axes, t, x, multipliers=True)
+    at = e.at(q, v, t, x)
+    on: dict[Any, Any] = dict(e.applied_without_friction(at, wrenches, axes).wrenches)
+    for body, F in e.constraint_wrenches(at, lam).items():
+        on[body] = on[body] + F if body in on else F
+    return (tree_reactions(e.model, q, v, a, on), *checks)
 
 
 def _violation(rows: ConstraintRows, a: Scalars) -> Scalar:

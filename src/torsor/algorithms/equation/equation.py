@@ -121,6 +121,16 @@ class EquationOfMotion:
         """φ, A, b and Ȧv − ḃ of all constraints."""
         return stack_rows(self.constraints, at)
 
+    def constraint_wrenches(self, at: At, multipliers: Scalars) -> dict[int, Force]:
+        """T λ of constraints between frames, by body; those in joint coordinates act within joints."""
+        on: dict[int, Force] = {}
+        start = 0
+        for c in self.constraints:
+            for body, F in (c.wrenches(at, multipliers[start : start + c.size]) or {}).items():
+                on[body] = on[body] + F if body in on else F
+            start += c.size
+        return on
+
     def forces(self, at: At) -> Effort:
         """Σ f of all terms: joint forces (nv) and wrenches by body."""
         efforts = [term.force(at) for term in self.terms]

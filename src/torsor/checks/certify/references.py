@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.task_space import TWIST
 from torsor.checks.certify.comparison import FLOOR, Array, Comparison, Skip, broadcast_samples, per_sample
 from torsor.checks.certify.rounding import SIGMAS
 from torsor.checks.certify.subject import Samples
 from torsor.compile.program import flatten
 from torsor.errors import install_hint
+from torsor.kernels import Quantity
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
 from torsor.symbolic.rational import map_floats
@@ -55,7 +57,7 @@ def fifty_digits(spec: str, s: Samples) -> Comparison:
     state = [_value(s, x.name)[:n] for x in s.tree.kernel((spec, *frame.values())).inputs]
     key = (spec, *frame.values())
     got, sigma = s.kernel(key, *state), s.sigma(key, *state)
-    exact = _reference(partial(row.function, **frame), s.model, state)
+    exact = _reference(partial(_of_model, row, **frame), s.model, state)
     error = _differences(got.reshape(n, -1), exact).reshape(got.shape)
     size = per_sample(got)
     return Comparison(error, SIGMAS * sigma + FLOOR * broadcast_samples(size, got), size, _labels(spec, s, got.ndim - 1))
@@ -87,6 +89,10 @@ def _value(s: Samples, name: str) -> Array:
     if name == "height":
         return np.full(len(s.q), GROUND)
     return np.full(len(s.q), STEP) if name == "dt" else getattr(s, name)
+
+
+def _of_model(row: Quantity, model: Model, *state: Any, **words: Any) -> Any:
+    return row.function(EquationOfMotion(model) if row.follows_terms else model, *state, **words)
 
 
 def _reference(function: Callable[..., Any], model: Model, state: Sequence[Array]) -> list[list[Any]]:

@@ -163,6 +163,11 @@ def _floating_inside_tree(d: Description) -> list[str]:
     return [j.name for j in d.joints if isinstance(j.kind, Floating) and not (free and j.parent == WORLD)]
 
 
+def _other_terms(d: Description) -> list[str]:
+    """Terms that no format has; damping is in the joints."""
+    return [term.name for term in d.terms if term.kind != "damping"]
+
+
 _ANGLES = (Translation, EulerAngles, FloatingRPY)
 _AS_TORSOR_ELEMENTS = "written as torsor's own elements, which other readers ignore"
 _AS_SEVERAL_JOINTS = "written as several hinges, slides and balls, with their names"
@@ -190,6 +195,7 @@ FEATURES = (
         "rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}, True
     ),
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
+    Feature("terms", _other_terms, dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
     Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT), True),
     Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}, True),
     Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),

@@ -13,7 +13,6 @@ from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName, printable
 from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.model.names import coordinate_names
-from torsor.model.refusals import refuse_loops
 from torsor.support.plotting import COLORS, drawing, legend_beside
 from torsor.support.text import columns, count, vector
 
@@ -160,9 +159,10 @@ def explain(
     -----------------------------------
     τ                     31.43   10.81
     """
-    refuse_loops(robot.model, "explain")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
-    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, one_wrench_each(robot, wrenches, qs, expressed_in))
+    loads = one_wrench_each(robot, wrenches, qs, expressed_in)
+    multipliers = _multipliers(robot, qs, vs, acc, wrenches or {}, expressed_in)
+    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, loads, multipliers)
     names = coordinate_names(robot.model)
     parts = [("inertia", names[j], tau) for j, tau in enumerate(t.inertia)]
     parts += [("centrifugal", f"{names[j]}²", tau) for (j, k), tau in t.velocity.items() if j == k]
@@ -172,6 +172,15 @@ def explain(
     parts += [(kind, name, tau) for (kind, name), tau in t.own.items()]
     made = tuple(TorqueTerm(kind, cause, np.array(tau, float)) for kind, cause, tau in parts)
     return Explanation(robot.name, names, made)
+
+
+def _multipliers(robot: Robot, q: Any, v: Any, a: Any, wrenches: Mapping[str, ArrayLike], expressed_in: str) -> list[float]:
+    """λ of the robot's constraints, under the forces at its drives."""
+    if not robot.model.has_rows:
+        return []
+    kernel = robot.kernel("multipliers_of_motion", wrenches=tuple(wrenches), expressed_in=expressed_in)
+    found: list[float] = kernel(q, v, a, *wrenches.values()).tolist()
+    return found
 
 
 def _number(x: float, digits: int, small: float) -> str:
