@@ -118,9 +118,7 @@ WAYS = (
         "reaction_wrenches", "short", "robot.reaction_wrenches(q, v, a)", f"{RNEA}; r = data.f",
         "np.array([r[i].vector[SWAP] for i in joint_ids])",
     ),
-    Way("damping=True", "short", "robot.inverse_dynamics(q, v, a, damping=True)"),
-    Way("friction=True", "short", "rubbing.inverse_dynamics(q, v, a, friction=True)"),
-    Way("friction=False", "short", "rubbing.inverse_dynamics(q, v, a, friction=False)", f"r = {RNEA}"),
+    Way("damping", "positional", "damped.inverse_dynamics(q, v, a)"),
     Way("pose", "frames", "robot.pose(q, frame)", FRAME_POSE, "r.homogeneous"),
     Way(
         "jacobian", "frames", "robot.jacobian(q, frame)", "r = pin.computeFrameJacobian(model, data, qp, frame_id, axes)",
@@ -231,6 +229,7 @@ def _one_state(case: Case) -> dict[str, Any]:
     names |= {"tau": np.empty(robot.nv), "M": np.empty((robot.nv, robot.nv)), "h": np.empty(robot.nv)}
     names |= {"kernel": robot.kernel("inverse_dynamics"), "both": robot.kernel("mass_matrix", "bias_force")}
     names |= {"three": robot.kernel("mass_matrix", "gravity_force", f"jacobian:{frame}"), "J": np.empty((6, robot.nv))}
+    names["damped"] = robot.with_damping(True)
     names["rubbing"] = robot.with_friction({joint: StaticViscous(0.3, 0.1) for joint in robot.joints})
     names |= {"task": robot.task(frame), "prescribed": [robot.joints[0]], "first": np.eye(robot.nv)[0], "F": np.ones(6)}
     names |= {"point": np.array([0.1, 0.2, 0.3]), "one": robot.links[2], "other": robot.links[3]}

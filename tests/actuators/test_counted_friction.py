@@ -42,6 +42,12 @@ def friction_by_hand(v, load):
     return np.stack([stribeck, loaded], axis=-1)
 
 
+def load_by_hand(tau, v, c, b, mu):
+    """ℓ of ℓ + (c + μ |ℓ|) sgn v + b v = τ: r = τ − c s − b v, ℓ = r/(1 + μ s sgn r), s = sgn v."""
+    r = tau - c * np.sign(v) - b * v
+    return r / (1 + mu * np.sign(v) * np.sign(r))
+
+
 # -- closed forms --------------------------------------------------------------------------------------------------
 
 
@@ -67,7 +73,7 @@ def test_rollout_viscous_law_decays_exponentially():
     np.testing.assert_allclose(moved.q[:, 0], m / b * (v0 - moved.v[:, 0]), rtol=1e-9)
     run = block.simulate([0.0], [v0], 1.0, dt=1e-2)
     np.testing.assert_allclose(run.v[1:, 0], moved.v[:, 0], rtol=1e-12)
-    held = block.rollout([0.0], [v0], dt=1e-2, steps=100, friction=False)
+    held = block.without_terms("friction").rollout([0.0], [v0], dt=1e-2, steps=100)
     np.testing.assert_array_equal(held.v[:, 0], v0)
 
 
@@ -88,9 +94,9 @@ def test_forward_dynamics_of_a_sliding_mass_subtracts_friction_once():
 
 
 def test_inverse_dynamics_includes_friction_laws_in_every_way_of_calling(arm, bare, tmp_path):
-    """τ = τ(friction=False) + τ_fric(v, τ(friction=False)) in every way of calling."""
+    """τ = ℓ + τ_fric(v, ℓ), where ℓ is τ without friction, in every way of calling."""
     rigid = bare.inverse_dynamics(Q, V, A)
-    np.testing.assert_array_equal(arm.inverse_dynamics(Q, V, A, friction=False), rigid)
+    np.testing.assert_array_equal(arm.without_terms("friction").inverse_dynamics(Q, V, A), rigid)
     expected = rigid + friction_by_hand(V, rigid)
     np.testing.assert_allclose(rigid + arm.friction_force(V, load=rigid), expected, rtol=1e-14)
     out, batch = np.empty(2), [np.tile(x, (5, 1)) for x in (Q, V, A)]
@@ -98,7 +104,7 @@ def test_inverse_dynamics_includes_friction_laws_in_every_way_of_calling(arm, ba
     roads = {
         "one state": arm.inverse_dynamics(Q, V, A),
         "lists": arm.inverse_dynamics(Q.tolist(), V.tolist(), A.tolist()),
-        "keywords": arm.inverse_dynamics(q=Q, v=V, a=A, friction=True),
+        "keywords": arm.inverse_dynamics(q=Q, v=V, a=A),
         "batch": arm.inverse_dynamics(*batch)[3],
         "out": arm.inverse_dynamics(Q, V, A, out=out),
         "wrench": arm.inverse_dynamics(Q, V, A, {"tip": np.zeros(6)}),
@@ -113,17 +119,18 @@ def test_inverse_dynamics_includes_friction_laws_in_every_way_of_calling(arm, ba
         np.testing.assert_allclose(tau, expected, rtol=1e-13, err_msg=road)
     assert "Friction laws are included" in file.read_text()
     np.testing.assert_allclose(arm.explain(Q, V, A).of("friction"), friction_by_hand(V, rigid), rtol=1e-13)
-    assert not arm.explain(Q, V, A, friction=False).of("friction").any()
+    assert not arm.without_terms("friction").explain(Q, V, A).of("friction").any()
     loaded = bare.inverse_dynamics(Q, V, A, {"tip": F})
     np.testing.assert_allclose(arm.inverse_dynamics(Q, V, A, {"tip": F}), loaded + friction_by_hand(V, loaded), rtol=1e-13)
 
 
 def test_forward_dynamics_includes_friction_laws_in_every_way_of_calling(arm, bare, tmp_path):
-    """a(τ) = a_rigid(τ − τ_fric(v, τ))."""
+    """a(τ) = a_rigid(ℓ) with ℓ + τ_fric(v, ℓ) = τ."""
     tau = np.array([5.0, -3.0])
-    left = tau - friction_by_hand(V, tau)
+    left = np.array([tau[0] - friction_by_hand(V, tau)[0], load_by_hand(tau[1], V[1], 0.5, 0.1, 0.1)])
+    np.testing.assert_allclose(left + friction_by_hand(V, left), tau, rtol=1e-15)
     expected = bare.forward_dynamics(Q, V, left)
-    np.testing.assert_array_equal(arm.forward_dynamics(Q, V, tau, friction=False), bare.forward_dynamics(Q, V, tau))
+    np.testing.assert_array_equal(arm.without_terms("friction").forward_dynamics(Q, V, tau), bare.forward_dynamics(Q, V, tau))
     file = arm.export_python(tmp_path / "arm.py", "forward_dynamics", "mass_matrix")
     roads = {
         "one state": arm.forward_dynamics(Q, V, tau),
@@ -146,7 +153,7 @@ def test_hybrid_dynamics_load_of_a_prescribed_joint_is_the_computed_force(bare):
     arm = bare.with_friction({j: fr.LoadDependent(fr.Viscous(0.3), 0.2) for j in ("joint1", "joint2")})
     tau2 = -3.0
     found = arm.hybrid_dynamics(Q, V, [4.0, 1e6], [1e6, tau2], prescribed=["joint1"])
-    left = tau2 - (0.2 * abs(tau2) * np.sign(V[1]) + 0.3 * V[1])
+    left = load_by_hand(tau2, V[1], 0.0, 0.3, 0.2)
     a, rigid = bare.hybrid_dynamics(Q, V, [4.0, 0.0], [0.0, left], prescribed=["joint1"])
     np.testing.assert_allclose(found.a, a, rtol=1e-13)
     lost = 0.2 * abs(rigid[0]) * np.sign(V[0]) + 0.3 * V[0]
@@ -185,20 +192,35 @@ def test_viewer_bars_sum_to_inverse_dynamics_with_laws(arm):
 @pytest.mark.parametrize("law", [fr.Coulomb(3.0), fr.Viscous(0.4), fr.LuGre(fr.Stribeck(2.0, 1.0, 0.1, 0.1), 1e3, 5.0)])
 def test_simulate_includes_friction_laws_by_default(bare, law):
     arm = bare.with_friction({"joint1": law})
-    runs = [arm.simulate(Q, V, 0.05, dt=5e-3, friction=friction) for friction in (None, True, False)]
-    np.testing.assert_array_equal(runs[0].q, runs[1].q)
-    np.testing.assert_array_equal(runs[2].q, bare.simulate(Q, V, 0.05, dt=5e-3).q)
-    assert abs(runs[0].q - runs[2].q).max() > 1e-6
-    assert [run.info["friction"] for run in runs] == [True, True, False]
-    assert [run.audit().dissipated[-1] > 1e-6 for run in runs] == [True, True, False]
+    runs = [robot.simulate(Q, V, 0.05, dt=5e-3) for robot in (arm, arm.without_terms("friction"))]
+    np.testing.assert_array_equal(runs[1].q, bare.simulate(Q, V, 0.05, dt=5e-3).q)
+    assert abs(runs[0].q - runs[1].q).max() > 1e-6
+    assert [run.audit().dissipated[-1] > 1e-6 for run in runs] == [True, False]
 
 
 def test_simulate_load_dependent_law_sticks_under_load(bare):
     """A law without a constant dry level sticks up to μ|load|; at zero load it slides."""
-    block = slider(fr.LoadDependent(fr.Viscous(0.1), 1.5))
-    assert block.simulate([0.0], [0.0], 0.5, [2.0], dt=1e-2).q[-1, 0] == 0
+    push = {"body": [0, 0, 0, -1.5, 0, 0]}  # the force through the joint at rest is 1.5 N, friction at most 1.35 N
+    held = slider(fr.LoadDependent(fr.Viscous(0.1), 0.9)).simulate([0.0], [0.0], 0.5, [2.0], wrenches=push, dt=1e-2)
+    assert held.q[-1, 0] == 0
     slippery = slider(fr.LoadDependent(fr.Viscous(0.1), 0.5))
     assert slippery.simulate([0.0], [0.0], 1.0, [2.0], dt=1e-2).v[-1, 0] == pytest.approx(10 * (1 - np.exp(-0.05)), rel=1e-8)
+
+
+@pytest.mark.parametrize("mu", [1, 1.0, 1.5, np.float64(2.0)])
+def test_load_dependent_law_that_locks_itself_is_refused(mu):
+    """ℓ − μ |ℓ| = τ has no solution ℓ > 0 for τ > 0 if μ ≥ 1: driven backwards, nothing balances."""
+    with pytest.raises(ModelError, match=r"LoadDependent: mu must be below 1, not .* locks itself"):
+        fr.LoadDependent(fr.Coulomb(0.5), mu)
+
+
+def test_forward_dynamics_after_inverse_dynamics_is_exact_with_friction_that_depends_on_load(bare):
+    arm = bare.with_friction({j: fr.LoadDependent(fr.Coulomb(0.5), 0.2).smooth(0.05) for j in bare.joints})
+    q, v, a = np.random.default_rng(0).normal(size=(3, 50, 2))
+    tau = arm.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(arm.forward_dynamics(q, v, tau), a, rtol=1e-12, atol=1e-12)
+    F = {"tip": np.random.default_rng(1).normal(size=(50, 6))}
+    np.testing.assert_allclose(arm.forward_dynamics(q, v, arm.inverse_dynamics(q, v, a, F), F), a, rtol=1e-12, atol=1e-12)
 
 
 # -- laws not supported yet --------------------------------------------------------------------------------------------
@@ -213,30 +235,26 @@ def four_bar():
     "call",
     [
         lambda arm: arm.rollout(Q, V, dt=1e-3, steps=2),
-        lambda arm: arm.rollout(Q, V, dt=1e-3, steps=2, friction=True),
         lambda arm: slider(fr.LuGre(fr.Coulomb(1.0), 1e3)).rollout([0.0], [1.0], dt=1e-3, steps=2),
         lambda arm: arm.simulate(Q, V, 0.01, springs={"joint1": Spring(100.0, rotor_inertia=0.1)}),
         lambda arm: arm.simulate(Q, V, 0.01, constraints=[ts.constraints.point_on_plane("tip", normal=(1, 0, 0))]),
-        lambda arm: arm.inverse_dynamics(Q, V, A, damping=True),
-        lambda arm: arm.simulate(Q, V, 0.01, damping=True),
-        lambda arm: arm.explain(Q, V, A, damping=True),
-        lambda arm: arm.kernel("inverse_dynamics", damping=True),
         lambda arm: four_bar().simulate(four_bar().assemble(), np.zeros(3), 0.01),
         lambda arm: four_bar().constrained().inverse_dynamics(four_bar().assemble(), np.zeros(3), np.zeros(3)),
     ],
 )  # fmt: skip
-def test_call_that_does_not_support_friction_laws_is_refused_with_friction_false_as_remedy(arm, call):
-    with pytest.raises(ArgumentError, match="friction=False"):
+def test_call_that_does_not_support_friction_laws_is_refused_with_without_terms_as_remedy(arm, call):
+    with pytest.raises(ArgumentError, match="without_terms"):
         call(arm)
 
 
-def test_friction_false_computes_where_friction_laws_are_not_supported(arm, bare):
-    np.testing.assert_array_equal(arm.rollout(Q, V, dt=1e-3, steps=3, friction=False).q, bare.rollout(Q, V, dt=1e-3, steps=3).q)
+def test_without_terms_computes_where_friction_laws_are_not_supported(arm, bare):
+    smooth = arm.without_terms("friction")
+    np.testing.assert_array_equal(smooth.rollout(Q, V, dt=1e-3, steps=3).q, bare.rollout(Q, V, dt=1e-3, steps=3).q)
     linkage, start = four_bar(), four_bar().assemble()
     still = ts.mechanisms.four_bar().simulate(start, np.zeros(3), 0.02, dt=1e-2)
-    np.testing.assert_array_equal(linkage.simulate(start, np.zeros(3), 0.02, dt=1e-2, friction=False).q, still.q)
+    np.testing.assert_array_equal(linkage.without_terms("friction").simulate(start, np.zeros(3), 0.02, dt=1e-2).q, still.q)
     springs = {"joint1": Spring(100.0, rotor_inertia=0.1)}
-    soft = arm.simulate(Q, V, 0.01, springs=springs, friction=False)
+    soft = smooth.simulate(Q, V, 0.01, springs=springs)
     np.testing.assert_array_equal(soft.q, bare.simulate(Q, V, 0.01, springs=springs).q)
 
 
@@ -257,27 +275,54 @@ def test_elastic_flexible_and_large_robots_refuse_a_robot_with_friction_laws(arm
 def test_rollout_vary_of_friction_with_friction_false_is_refused(bare):
     arm = bare.with_friction({"joint1": fr.Viscous(0.3)})
     with pytest.raises(ArgumentError, match="omit one of them"):
-        arm.rollout(Q, V, dt=1e-3, steps=2, friction=False, vary={"friction": {"joint1": 2.0}})
+        arm.without_terms("friction").rollout(Q, V, dt=1e-3, steps=2, vary={"friction": {"joint1": 2.0}})
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("word", ["damping", "friction"])
-@pytest.mark.parametrize("value", [np.ones(2), "yes", 1, [True], np.float64(1.0)])
-def test_damping_and_friction_other_than_bool_are_refused(arm, word, value):
-    tau = np.zeros(2)
-    for call in (
-        lambda **k: arm.inverse_dynamics(Q, V, A, **k),
-        lambda **k: arm.forward_dynamics(Q, V, tau, **k),
-        lambda **k: arm.hybrid_dynamics(Q, V, A, tau, ["joint1"], **k),
-        lambda **k: arm.simulate(Q, V, 0.01, **k),
-        lambda **k: arm.rollout(Q, V, dt=0.01, steps=1, **k),
-        lambda **k: arm.explain(Q, V, A, **k),
-        lambda **k: arm.kernel("inverse_dynamics", **k),
-    ):
-        with pytest.raises(ArgumentError, match=f"{word} must be True"):
-            call(**{word: value})
+@pytest.mark.parametrize("value", [True, False, None, np.ones(2), "yes"])
+def test_arguments_that_are_gone_name_the_new_call(arm, word, value):
+    tau, new = np.zeros(2), {"damping": r"robot.with_damping\(True\)", "friction": r"robot.without_terms\('friction'\)"}
+    task, held = arm.task("tip", ("vx",)), arm.constrained(ts.constraints.point_on_plane("tip", normal=(1, 0, 0)))
+    for name, call in {
+        "inverse_dynamics": lambda **k: arm.inverse_dynamics(Q, V, A, **k),
+        "forward_dynamics": lambda **k: arm.forward_dynamics(Q, V, tau, **k),
+        "hybrid_dynamics": lambda **k: arm.hybrid_dynamics(Q, V, A, tau, ["joint1"], **k),
+        "inverse_dynamics_derivatives": lambda **k: arm.inverse_dynamics_derivatives(Q, V, A, **k),
+        "step": lambda **k: arm.step(Q, V, tau, 1e-3, **k),
+        "simulate": lambda **k: arm.simulate(Q, V, 0.01, **k),
+        "rollout": lambda **k: arm.rollout(Q, V, dt=0.01, steps=1, **k),
+        "explain": lambda **k: arm.explain(Q, V, A, **k),
+        "kernel": lambda **k: arm.kernel("inverse_dynamics", **k),
+        "spec": lambda **k: arm.spec("inverse_dynamics", **k),
+        "program": lambda **k: arm.program("inverse_dynamics", **k),
+        "derivative": lambda **k: arm.derivative("inverse_dynamics", "q", **k),
+        "jvp": lambda **k: arm.jvp("inverse_dynamics", **k),
+        "vjp": lambda **k: task.vjp("forward_dynamics", **k),
+        "linearize": lambda **k: arm.linearize(Q, V, tau, **k),
+        "export_c": lambda **k: arm.export_c("nowhere", "inverse_dynamics", **k),
+        "export_python": lambda **k: arm.export_python("nowhere.py", "inverse_dynamics", **k),
+        "torch_function": lambda **k: ts.torch_function(arm, "inverse_dynamics", **k),
+        "constrained_dynamics": lambda **k: task.constrained_dynamics(Q, V, tau, [0.0], **k),
+        "reactions": lambda **k: held.reactions(Q, V, tau, **k),
+    }.items():
+        for _ in range(2):  # the second call is that of the built-in function
+            with pytest.raises(ArgumentError, match=f"{name} has no argument '{word}' any more: .*{new[word]}"):
+                call(**{word: value})
+
+
+def test_a_wrong_argument_that_never_was_is_the_error_of_python(arm):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'dampling'"):
+        arm.simulate(Q, V, 0.01, dampling=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'dampling'"):
+        arm.inverse_dynamics(Q, V, A, dampling=True)
+
+
+def test_an_argument_that_another_method_still_has_is_left_alone(arm):
+    """task(damping=) is the damping of a singular task."""
+    assert arm.task("tip", ("vx",), singular="damped", damping=0.2)
 
 
 @pytest.mark.parametrize(
@@ -318,13 +363,13 @@ def test_result_notes_name_the_losses_of_the_file_that_were_left_out():
     start, law = (np.zeros(6), np.zeros(6), 2e-3), puma.with_friction("urdf")
     run = puma.simulate(*start)
     assert run.notes == (
-        "the damping of joint1, joint2, joint3, ... is left out; damping=True includes it",
+        "the damping of joint1, joint2, joint3, ... is left out; robot.with_damping(True) includes it",
         "the dry friction of joint1, joint2, joint3, ... is left out; robot.with_friction('urdf') includes it",
     )
     assert all(note in repr(run) for note in run.notes)
-    assert len(puma.simulate(*start, damping=True).notes) == 1
+    assert len(puma.with_damping(True).simulate(*start).notes) == 1
     assert law.simulate(*start).notes == ()
-    assert len(law.simulate(*start, friction=False).notes) == 2
+    assert len(law.without_terms("friction").simulate(*start).notes) == 2
     assert ts.robots.two_link().simulate(Q, V, 1e-3).notes == ()
     one = puma.with_friction({"joint1": fr.Viscous(1.0)}).simulate(*start)  # only joint1 has a law
-    assert one.notes[0] == "the damping of joint2, joint3, joint4, ... is left out; a friction law of the joint includes it"
+    assert one.notes[0] == "the damping of joint2, joint3, joint4, ... is left out; robot.with_damping(True) includes it"

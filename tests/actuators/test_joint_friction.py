@@ -38,12 +38,11 @@ def test_inverse_dynamics_adds_friction_and_forward_dynamics_subtracts_it():
     lost = np.array([2 + np.exp(-0.25) + 0.025, -0.5 - 0.2])
     np.testing.assert_allclose(robot.friction_force(v), lost, rtol=1e-14)
     tau = robot.inverse_dynamics(q, v, a)
-    np.testing.assert_array_equal(tau, robot.inverse_dynamics(q, v, a, friction=True))
-    np.testing.assert_allclose(tau, robot.inverse_dynamics(q, v, a, friction=False) + lost, rtol=1e-14)
+    np.testing.assert_allclose(tau, robot.without_terms("friction").inverse_dynamics(q, v, a) + lost, rtol=1e-14)
     np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-12)
     np.testing.assert_array_equal(robot.friction_force([0.0, 0.0]), [0.0, 0.0])
     bare = ts.robots.two_link()
-    np.testing.assert_array_equal(robot.inverse_dynamics(q, v, a, friction=False), bare.inverse_dynamics(q, v, a))
+    np.testing.assert_array_equal(robot.without_terms("friction").inverse_dynamics(q, v, a), bare.inverse_dynamics(q, v, a))
     np.testing.assert_array_equal(bare.friction_force(v), [0.0, 0.0])
 
 
@@ -52,24 +51,24 @@ def test_inverse_dynamics_adds_friction_with_wrenches_and_in_batches():
     q, v, a = rng.normal(size=(3, 17, 2))
     F = rng.normal(size=(17, 6))
     both = robot.inverse_dynamics(q, v, a, {"tip": F})
-    rigid = robot.inverse_dynamics(q, v, a, {"tip": F}, friction=False)
+    rigid = robot.without_terms("friction").inverse_dynamics(q, v, a, {"tip": F})
     np.testing.assert_allclose(both, rigid + robot.friction_force(v), rtol=1e-13, atol=1e-13)
     one = [robot.inverse_dynamics(q[k], v[k], a[k], {"tip": F[k]}) for k in range(17)]
     np.testing.assert_array_equal(both, one)
 
 
 def test_load_of_a_friction_law_is_the_joint_force_without_friction():
-    """The load is τ without friction in inverse dynamics, τ itself in forward dynamics."""
+    """The load ℓ is τ without friction, ℓ + τ_fric(v, ℓ) = τ, in inverse and in forward dynamics."""
     law = fr.LoadDependent(fr.Coulomb(1.0), 0.1)
     robot = ts.robots.two_link().with_friction({"joint1": law})
     q, v, a, tau = np.array([0.3, 0.9]), np.array([-1.0, 0.5]), np.array([4.0, -3.0]), np.array([-7.0, 2.0])
-    rigid = robot.inverse_dynamics(q, v, a, friction=False)
+    rigid = robot.without_terms("friction").inverse_dynamics(q, v, a)
     lost = np.array([-(1.0 + 0.1 * abs(rigid[0])), 0.0])
     np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), rigid + lost, rtol=1e-13)
     np.testing.assert_allclose(robot.friction_force(v, load=rigid), lost, rtol=1e-13)
     np.testing.assert_allclose(robot.friction_force(v, load=tau), [-1.7, 0.0], rtol=1e-14)
-    left = tau - np.array([-1.7, 0.0])
-    a = robot.forward_dynamics(q, v, left, friction=False)
+    left = np.array([-6 / 1.1, 2.0])  # ℓ − (1 + 0.1 |ℓ|) = −7 where ℓ < 0
+    a = robot.without_terms("friction").forward_dynamics(q, v, left)
     np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-12)
 
 
@@ -147,9 +146,10 @@ def test_forward_dynamics_with_loops_subtracts_friction():
     )
     q = closed.assemble([0.9, -0.5, 1.2])
     v, tau = np.array([0.2, -0.1, 0.3]), np.array([1.0, 0.0, -0.4])
-    lost = closed.friction_force(v, load=tau)
-    assert lost[2] == pytest.approx(0.24)
-    expected = closed.forward_dynamics(q, v, tau - lost, friction=False)
+    load = (tau[2] - 0.2) / (1 - 0.1)  # ℓ + 0.2 + 0.1 |ℓ| = τ, ℓ < 0
+    lost = closed.friction_force(v, load=[*tau[:2], load])
+    assert lost[2] == pytest.approx(0.2 + 0.1 * abs(load))
+    expected = closed.without_terms("friction").forward_dynamics(q, v, tau - lost)
     np.testing.assert_allclose(closed.forward_dynamics(q, v, tau), expected, rtol=1e-12)
     np.testing.assert_array_equal(closed.constrained().forward_dynamics(q, v, tau).a, closed.forward_dynamics(q, v, tau))
 
@@ -157,10 +157,6 @@ def test_forward_dynamics_with_loops_subtracts_friction():
 def test_with_friction_rejects_invalid_laws():
     robot, bare = arm(), ts.robots.two_link()
     zero = np.zeros(2)
-    with pytest.raises(ArgumentError, match=r"no joint of robot .* has a friction law"):
-        bare.inverse_dynamics(zero, zero, zero, friction=True)
-    with pytest.raises(ArgumentError, match="friction=False"):
-        robot.forward_dynamics(zero, zero, zero, friction=True, damping=True)
     with pytest.raises(UnknownName, match="joint1, joint2"):
         bare.with_friction({"elbow": STRIBECK})
     with pytest.raises(ModelError, match="is not a friction law"):

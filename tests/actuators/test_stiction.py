@@ -106,7 +106,7 @@ def test_stiction_of_a_robot_agrees_with_forward_dynamics_of_sliding_and_locked_
     q, v = np.array([0.2, 0.3]), np.array([0.4, -0.3])
     M, h = robot.mass_matrix(q), robot.bias_force(q, v)
     a = accelerations(M, -h, v, dry_friction(robot.model, v)).x
-    np.testing.assert_allclose(a, robot.forward_dynamics(q, v, np.zeros(2), friction=True), rtol=1e-12)
+    np.testing.assert_allclose(a, robot.forward_dynamics(q, v, np.zeros(2)), rtol=1e-12)
     v = np.zeros(2)
     f = -robot.gravity_force(q)
     held = accelerations(M, f, v, dry_friction(robot.model, v))

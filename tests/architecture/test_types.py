@@ -40,7 +40,7 @@ assert_type(robot.with_inertial_parameters(robot.inertial_parameters), ts.Robot)
 assert_type(robot.lock({"wrist": 0.1}).nv, int)
 
 # motion
-result = robot.simulate(q, v, 1.0, tau, integrator="rk4", dt=1e-3, damping=True)
+result = robot.with_damping(True).simulate(q, v, 1.0, tau, integrator="rk4", dt=1e-3)
 assert_type(result, ts.simulate.Result)
 assert_type(result.q, np.ndarray)
 assert_type(result.replay("motion.html", fps=60.0), ts.replay.ReplayPage)

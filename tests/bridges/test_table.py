@@ -65,7 +65,7 @@ def test_conventions_table_agrees_with_drake(robot, plant, state):
     forces = MultibodyForces(plant)
     plant.CalcForceElementsContribution(context, forces)  # gravity and damping are forces in Drake
     tau = plant.CalcInverseDynamics(context, there.a(q, v, a), forces)
-    assert_close(there.back.tau(there.q(q), tau), robot.inverse_dynamics(q, v, a, damping=True), floor=1)
+    assert_close(there.back.tau(there.q(q), tau), robot.with_damping(True).inverse_dynamics(q, v, a), floor=1)
 
 
 # -- MuJoCo --------------------------------------------------------------------------------------------------------------
@@ -82,14 +82,14 @@ def test_conventions_table_agrees_with_mujoco(robot, state, tmp_path):
     d, body = mujoco.MjData(m), m.body("a").id
     d.qpos[:], d.qvel[:], d.qacc[:] = q, v, a  # one angle per joint, in the same order
     mujoco.mj_inverse(m, d)
-    assert_close(d.qfrc_inverse, robot.inverse_dynamics(q, v, a, damping=True), floor=1)
+    assert_close(d.qfrc_inverse, robot.with_damping(True).inverse_dynamics(q, v, a), floor=1)
     jacp, jacr = np.zeros((2, 3, 3))
     mujoco.mj_jac(m, d, jacp, jacr, d.xpos[body], body)
     assert_close(np.concatenate([jacr, jacp]), robot.jacobian(q, "a"), floor=1)
     mujoco.mj_jac(m, d, jacp, jacr, d.xipos[body], body)
     pull = np.concatenate([jacr, jacp]).T @ wrench
     d.xfrc_applied[body] = np.roll(wrench, 3)  # (force, torque), world axes, at the centre of mass
-    d.qfrc_applied[:] = robot.inverse_dynamics(q, v, a, damping=True) - pull
+    d.qfrc_applied[:] = robot.with_damping(True).inverse_dynamics(q, v, a) - pull
     mujoco.mj_forward(m, d)
     np.testing.assert_allclose(d.qacc, a, rtol=1e-9)
     mujoco.mj_inverse(m, d)

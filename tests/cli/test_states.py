@@ -165,7 +165,7 @@ def test_wrench_option_acts_on_the_robot(torsor):
 def test_damping_option_includes_damping(torsor):
     robot = ts.robots.puma560()
     document = torsor("torque", "puma560", "--v", "1", "--damping", "--json").json
-    assert document["tau"] == robot.inverse_dynamics([0.0] * 6, [1.0] * 6, [0.0] * 6, damping=True).tolist()
+    assert document["tau"] == robot.with_damping(True).inverse_dynamics([0.0] * 6, [1.0] * 6, [0.0] * 6).tolist()
 
 
 def test_options_supply_missing_columns(torsor):

@@ -58,7 +58,7 @@ def test_every_joint_force_of_the_table_is_refused_under_loops():
 
 CALLS = {
     "inverse_dynamics": lambda r, q, v, a: r.inverse_dynamics(q, v, a),
-    "inverse_dynamics with options": lambda r, q, v, a: r.inverse_dynamics(q, v, a, {"coupler": np.ones(6)}, damping=True),
+    "inverse_dynamics with options": lambda r, q, v, a: r.with_damping(True).inverse_dynamics(q, v, a, {"coupler": np.ones(6)}),
     "gravity_force": lambda r, q, v, a: r.gravity_force(q),
     "bias_force": lambda r, q, v, a: r.bias_force(q, v),
     "velocity_force": lambda r, q, v, a: r.velocity_force(q, v),

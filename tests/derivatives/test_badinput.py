@@ -88,14 +88,14 @@ def test_methods_refuse_wrong_shapes_and_numbers(arm, name):
         method(ZERO, [0.0], ZERO)
     with pytest.raises(ArgumentError, match=r"q\[1\] is nan"):
         method(NAN, ZERO, ZERO)
-    with pytest.raises(ArgumentError, match="friction=True, but no joint"):
-        method(ZERO, ZERO, ZERO, friction=True)
+    with pytest.raises(ArgumentError, match=f"{name} has no argument 'friction' any more: .*without_terms"):
+        method(ZERO, ZERO, ZERO, friction=False)
 
 
 def test_friction_laws_that_jump_are_refused_and_smooth_ones_are_not(arm):
     for law in (Coulomb(0.3), LuGre(Coulomb(0.3), 1e4)):
         rough = arm.with_friction({"joint2": law})
-        words = r"joint 'joint2' has a friction law that jumps at v = 0 .* use law.smooth\(width\), or friction=False"
+        words = r"joint2 friction of robot .* jumps at v = 0; use law.smooth\(width\), or robot.without_terms\('friction'\)"
         for call in (
             lambda r=rough: r.inverse_dynamics_derivatives(ZERO, ZERO, ZERO),
             lambda r=rough: r.forward_dynamics_derivatives(ZERO, ZERO, ZERO),
@@ -108,8 +108,8 @@ def test_friction_laws_that_jump_are_refused_and_smooth_ones_are_not(arm):
         ):
             with pytest.raises(ArgumentError, match=words):
                 call()
-        rough.inverse_dynamics_derivatives(ZERO, ZERO, ZERO, friction=False)
-        rough.vjp("forward_dynamics", friction=False)
+        rough.without_terms("friction").inverse_dynamics_derivatives(ZERO, ZERO, ZERO)
+        rough.without_terms("friction").vjp("forward_dynamics")
     for law in (Coulomb(0.3).smooth(0.1), Viscous(0.2)):
         arm.with_friction({"joint2": law}).forward_dynamics_derivatives(ZERO, ZERO, ZERO)
 
@@ -131,7 +131,7 @@ class Unusual(Friction):
 
 @pytest.mark.parametrize("levels", [(0.3, 0.0), (0.0, 0.3)], ids=["kinetic only", "negative loads only"])
 def test_custom_friction_laws_that_jump_are_refused(arm, levels):
-    with pytest.raises(ArgumentError, match="joint 'joint2' has a friction law that jumps at v = 0"):
+    with pytest.raises(ArgumentError, match=r"joint2 friction of robot 'two_link' .* jumps at v = 0"):
         arm.with_friction({"joint2": Unusual(*levels)}).forward_dynamics_derivatives(ZERO, ZERO, ZERO)
 
 

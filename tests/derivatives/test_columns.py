@@ -34,8 +34,8 @@ def always_by_columns(monkeypatch):
 @pytest.mark.parametrize("integrator", ["rk4", "midpoint", pytest.param("variational", marks=pytest.mark.night)])
 @pytest.mark.parametrize("tree", [pytest.param(x, marks=() if x == "fixed" else pytest.mark.night) for x in TREES])
 def test_derivative_of_a_step_by_columns_equals_forward_mode(always_by_columns, tree, integrator):
-    robot = ts.Robot(TREES[tree]())
-    options = {"wrenches": (robot.frames[-1],), "expressed_in": "world", "damping": True}
+    robot = ts.Robot(TREES[tree]()).with_damping(True)
+    options = {"wrenches": (robot.frames[-1],), "expressed_in": "world"}
     spec = robot.spec(f"step:{integrator}", **options)
     x, spaces = inputs_and_spaces(robot, spec)
     x[spaces[3].start] = 0.001  # dt [s]: ten iterations find the solution of an implicit step

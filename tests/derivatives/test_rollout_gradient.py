@@ -114,7 +114,7 @@ def law(q, v, t, u, gain, goal):
 
 def test_gradient_by_controller_parameters_variations_and_wrenches():
     rng = np.random.default_rng(4)
-    robot = ts.robots.ur5()
+    robot = ts.robots.ur5().with_damping(True)
     name, n = list(robot.joints)[1], robot.nv
     start = rng.normal(size=(N, n)), np.zeros(n)
     given = {

@@ -205,15 +205,15 @@ def _subjects_with_options(robot: str) -> list[Subject]:
         Subject("reaction_wrenches, wrenches", owner, "reaction_wrenches", _arrays(*motion, wrench), out=True),
         Subject(
             "inverse_dynamics, damping", owner, "inverse_dynamics", _arrays(*motion), {"damping": True}, out=True,
-            kernel=lambda r: r.kernel("inverse_dynamics", damping=True),
+            kernel=lambda r: r.with_damping(True).kernel("inverse_dynamics"),
         ),
         Subject(
             "forward_dynamics, damping", owner, "forward_dynamics", _arrays(*forces), {"damping": True}, out=True,
-            kernel=lambda r: r.kernel("forward_dynamics", damping=True),
+            kernel=lambda r: r.with_damping(True).kernel("forward_dynamics"),
         ),
         Subject(
             "inverse_dynamics, friction", with_friction, "inverse_dynamics", _arrays(*motion), {"friction": True}, out=True,
-            kernel=lambda r: r.kernel("inverse_dynamics", friction=True),
+            kernel=lambda r: r.kernel("inverse_dynamics"),
         ),
         Subject(
             "inverse_dynamics, laws", with_friction, "inverse_dynamics", _arrays(*motion), out=True,
@@ -221,7 +221,7 @@ def _subjects_with_options(robot: str) -> list[Subject]:
         ),
         Subject(
             "forward_dynamics, no laws", with_friction, "forward_dynamics", _arrays(*forces), {"friction": False}, out=True,
-            kernel=lambda r: r.kernel("forward_dynamics", friction=False),
+            kernel=lambda r: r.without_terms("friction").kernel("forward_dynamics"),
         ),
         Subject("friction_force, load", with_friction, "friction_force", _arrays("v", "load"), named=("load",), out=True),
         Subject("jacobian, at", owner, "jacobian", _arrays("q", "at"), {"frame": frame}, named=("at",), out=True),

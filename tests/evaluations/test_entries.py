@@ -68,7 +68,7 @@ WAYS = {
     "by name": lambda f, q, v, a: f(q=q, v=v, a=a),
     "in another order": lambda f, q, v, a: f(a=a, q=q, v=v),
     "mixed": lambda f, q, v, a: f(q, a=a, v=v),
-    "defaults given": lambda f, q, v, a: f(q, v, a, None, damping=False, friction=None, base_velocity=None, out=None),
+    "defaults given": lambda f, q, v, a: f(q, v, a, None, base_velocity=None, out=None),
     "names made at run time": lambda f, q, v, a: f(**{"".join(["", n]): x for n, x in zip("qva", (q, v, a), strict=True)}),
     "into memory": lambda f, q, v, a: f(q, v, a, out=np.empty_like(q)),
     "by name into memory": lambda f, q, v, a: f(a=a, out=np.empty_like(q), q=q, v=v),
@@ -470,12 +470,15 @@ def test_options_select_the_kernel_by_position_name_and_default(arm):
 def test_friction_and_damping_options_select_the_kernel(arm):
     bare = ts.robots.ur5()
     for _ in range(2):
-        assert same(arm.inverse_dynamics(*STATE, friction=False), bare.inverse_dynamics(*STATE))
-        assert same(arm.inverse_dynamics(*STATE, friction=True), arm.inverse_dynamics(*STATE))
+        assert same(arm.without_terms("friction").inverse_dynamics(*STATE), bare.inverse_dynamics(*STATE))
+        assert same(arm.inverse_dynamics(*STATE), arm.inverse_dynamics(*STATE))
         assert same(arm.inverse_dynamics(*STATE, friction=np.bool_(False)), bare.inverse_dynamics(*STATE))
         assert not same(arm.inverse_dynamics(*STATE), bare.inverse_dynamics(*STATE))
-        assert same(arm.inverse_dynamics(*STATE, friction=False, damping=True), bare.inverse_dynamics(*STATE, damping=True))
-        for wrong in (lambda: bare.inverse_dynamics(*STATE, friction=True), lambda: arm.inverse_dynamics(*STATE, damping=1)):
+        assert same(
+            arm.without_terms("friction").with_damping(True).inverse_dynamics(*STATE),
+            bare.with_damping(True).inverse_dynamics(*STATE),
+        )
+        for wrong in (lambda: bare.inverse_dynamics(*STATE), lambda: arm.inverse_dynamics(*STATE, damping=1)):
             with pytest.raises(ArgumentError):
                 wrong()
 
@@ -541,8 +544,8 @@ def test_wrenches_at_any_number_of_frames_give_the_bits_of_the_careful_method(ar
                 assert same(arm.inverse_dynamics(Q, V, A, many)[0], type(arm).inverse_dynamics(arm, Q, V, A, many)[0])
         pulled = sum((arm.jacobian(Q[0], f, "body").T @ F[k, 0][:6] for k, f in enumerate(frames[:count])), np.zeros(6))
         np.testing.assert_allclose(
-            arm.inverse_dynamics(*STATE, one, friction=False),
-            arm.inverse_dynamics(*STATE, friction=False) - pulled,
+            arm.without_terms("friction").inverse_dynamics(*STATE, one),
+            arm.without_terms("friction").inverse_dynamics(*STATE) - pulled,
             rtol=1e-12, atol=1e-11,
         )  # fmt: skip
 

@@ -97,7 +97,7 @@ STATEMENTS = {
     "integrate": "robot.integrate(q, v, 0.1)",
     "reaction_wrenches": "robot.reaction_wrenches(q, v, a)",
     "wrenches": "robot.inverse_dynamics(q, v, a, wrenches={'tip': np.ones(6)})",
-    "damping": "robot.inverse_dynamics(q, v, a, damping=True)",
+    "damping": "robot.with_damping(True).inverse_dynamics(q, v, a)",
     "base velocity": "robot.inverse_dynamics(q, v, a, base_velocity=np.ones(6))",
     "hybrid_dynamics": "robot.hybrid_dynamics(q, v, a, a, ['joint1'])",
     "kernel of three": "robot.kernel('mass_matrix', 'bias_force', 'pose:tip')(q, v)",

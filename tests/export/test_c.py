@@ -146,7 +146,7 @@ def test_exports_of_task_and_constrained_dynamics_refuse_friction_laws_unless_om
         for export in (export_c, export_python):
             with pytest.raises(ts.ArgumentError, match=rf"does not support friction laws.*\({joint}\); friction=False omits"):
                 export(robot, tmp_path / "r", kernel)
-            export(robot, tmp_path / "r", kernel, friction=False)
+            export(robot.without_terms("friction"), tmp_path / "r", kernel)
     export_c(arm, tmp_path / "r", arm.task("tip", ("vx", "vy")).kernel("mass_matrix"))  # without forces
 
 
@@ -204,8 +204,8 @@ def test_exported_c_with_fma_wrenches_and_damping_agrees_with_the_robot(tmp_path
     q, v, a, tau, F = robot.random_configuration(rng), *(rng.normal(size=n) for n in (18, 18, 18, 6))
     got = call(function, (q, v, a, tau, F), [(18,), (18,)])
     expected = (
-        robot.inverse_dynamics(q, v, a, {"HR_FOOT": F}, damping=True),
-        robot.forward_dynamics(q, v, tau, {"HR_FOOT": F}, damping=True),
+        robot.with_damping(True).inverse_dynamics(q, v, a, {"HR_FOOT": F}),
+        robot.with_damping(True).forward_dynamics(q, v, tau, {"HR_FOOT": F}),
     )
     for x, y in zip(got, expected, strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-10 * np.abs(y).max())

@@ -78,9 +78,9 @@ def test_spec_with_derivative_gives_the_derivative_by_differences():
 
 def test_damping_is_refused_for_quantities_it_does_not_act_on():
     robot = ts.robots.panda()
-    assert robot.spec("inverse_dynamics", damping=True).losses == Losses(damping=True)
+    assert robot.with_damping(True).spec("inverse_dynamics").losses == Losses(damping=True)
     with pytest.raises(ts.ArgumentError, match="damping=True acts on"):
-        robot.spec("mass_matrix", damping=True)
+        robot.with_damping(True).spec("mass_matrix")
 
 
 def test_wrenches_on_a_quantity_that_does_not_depend_on_them_are_refused():

@@ -56,8 +56,8 @@ def test_step_of_a_batch_with_out_equals_single_steps():
 def test_step_with_damping_uses_it_at_every_stage():
     robot = ts.robots.panda()
     q, v, tau = state(robot)
-    damped = robot.step(q, v, tau, 1e-2, "rk4", damping=True)
-    roll = robot.rollout(q, v, tau[None], dt=1e-2, integrator="rk4", damping=True)
+    damped = robot.with_damping(True).step(q, v, tau, 1e-2, "rk4")
+    roll = robot.with_damping(True).rollout(q, v, tau[None], dt=1e-2, integrator="rk4")
     assert (damped.v == roll.v[0]).all()
     assert not np.allclose(damped.v, robot.step(q, v, tau, 1e-2, "rk4").v)
 
@@ -74,6 +74,6 @@ def test_step_rejects_unsupported_robots():
         dry.step(z, z, z, 1e-3)
     with pytest.raises(ts.ArgumentError, match="'joint1' has a friction law by which it can stick, and one step"):
         dry.kernel("step")  # exports and jax_rollout use it
-    assert (dry.step(z, z, z, 1e-3, friction=False).v == robot.step(z, z, z, 1e-3).v).all()
+    assert (dry.without_terms("friction").step(z, z, z, 1e-3).v == robot.step(z, z, z, 1e-3).v).all()
     with pytest.raises(ts.ArgumentError, match=r"dt.* is nan"):
         robot.step(z, z, z, np.nan)

@@ -193,7 +193,7 @@ def test_damping_acts_as_that_of_a_file_does():
     robot = ts.robots.two_link().with_damping({"joint1": 0.5})
     q, v, a = [0.1, 0.2], [1.0, 2.0], [0.0, 0.0]
     assert_close(robot.inverse_dynamics(q, v, a), ts.robots.two_link().inverse_dynamics(q, v, a))
-    assert_close(robot.inverse_dynamics(q, v, a, damping=True) - robot.inverse_dynamics(q, v, a), [0.5, 0.0])
+    assert_close(robot.with_damping(True).inverse_dynamics(q, v, a) - robot.inverse_dynamics(q, v, a), [0.5, 0.0])
     assert robot.with_damping({"joint1": None}) == ts.robots.two_link()
 
 

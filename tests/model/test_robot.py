@@ -41,7 +41,7 @@ def test_damping_is_included_only_with_damping_true():
     robot = Robot(random_tree(30, base="fixed"))
     rng = np.random.default_rng(0)
     q, v, a = robot.random_configuration(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
-    free, damped = robot.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a, damping=True)
+    free, damped = robot.inverse_dynamics(q, v, a), robot.with_damping(True).inverse_dynamics(q, v, a)
     D = np.zeros(robot.nv)
     for name in robot.joints:
         j = robot.joint(name)
@@ -49,7 +49,7 @@ def test_damping_is_included_only_with_damping_true():
         D[j.v_slice] += np.array(j.damping) * (leader.k**2 if leader else 1.0)
     np.testing.assert_allclose(damped - free, D * v, rtol=1e-14, atol=1e-12 * np.abs(free).max())
     kappa = np.linalg.cond(robot.mass_matrix(q))
-    np.testing.assert_allclose(robot.forward_dynamics(q, v, damped, damping=True), a, rtol=1e-14, atol=1e-13 * kappa)
+    np.testing.assert_allclose(robot.with_damping(True).forward_dynamics(q, v, damped), a, rtol=1e-14, atol=1e-13 * kappa)
 
 
 def test_mimic_joints_are_the_projected_dynamics_of_independent_joints():

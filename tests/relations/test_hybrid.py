@@ -86,10 +86,10 @@ def test_hybrid_dynamics_of_a_batch_with_wrenches_and_damping():
     q, v, a0, tau0 = robot.random_configuration(rng), *rng.normal(size=(3, robot.nv))
     prescribed = rng.integers(0, 2, (5, robot.nv)).astype(float)
     tip = {robot.links[-1]: rng.normal(size=6)}
-    a, tau = robot.hybrid_dynamics(np.tile(q, (5, 1)), v, a0, tau0, prescribed, wrenches=tip, damping=True)
-    back = robot.inverse_dynamics(q, v, a, wrenches=tip, damping=True)
+    a, tau = robot.with_damping(True).hybrid_dynamics(np.tile(q, (5, 1)), v, a0, tau0, prescribed, wrenches=tip)
+    back = robot.with_damping(True).inverse_dynamics(q, v, a, wrenches=tip)
     np.testing.assert_allclose(back, tau, rtol=1e-9, atol=1e-9 * np.abs(tau).max())  # cond(M) is 1e4 here
-    one = robot.hybrid_dynamics(q, v, a0, tau0, prescribed[3], wrenches=tip, damping=True)
+    one = robot.with_damping(True).hybrid_dynamics(q, v, a0, tau0, prescribed[3], wrenches=tip)
     assert (one.a == a[3]).all()
     assert (one.tau == tau[3]).all()
 

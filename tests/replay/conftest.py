@@ -34,7 +34,7 @@ def evil_run():
 @pytest.fixture(scope="session")
 def panda_run():
     arm = ts.robots.panda()
-    return arm.simulate([0, -0.6, 0, -2, 0, 1.5, 0.7, 0.02], np.zeros(arm.nv), 5.0, damping=True)
+    return arm.with_damping(True).simulate([0, -0.6, 0, -2, 0, 1.5, 0.7, 0.02], np.zeros(arm.nv), 5.0)
 
 
 @pytest.fixture(scope="session")

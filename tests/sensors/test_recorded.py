@@ -141,10 +141,11 @@ def test_sensors_of_a_rollout_see_its_controller_and_time():
     def controller(q, v, t, k):
         return [-k * v[0] + t, -k * v[1]]
 
-    moved = ARM.rollout(*START, dt=0.01, steps=10, integrator="rk4", controller=controller, parameters={"k": 2.0},
-                        damping=True, sensors=SENSORS)  # fmt: skip
+    damped = ARM.with_damping(True)
+    moved = damped.rollout(*START, dt=0.01, steps=10, integrator="rk4", controller=controller, parameters={"k": 2.0},
+                           sensors=SENSORS)  # fmt: skip
     tau = -2.0 * moved.v + np.stack([moved.t, 0 * moved.t], axis=1)
-    assert_readings(moved.sensors, expected_readings(ARM, moved.q, moved.v, tau, damping=True))
+    assert_readings(moved.sensors, expected_readings(damped, moved.q, moved.v, tau))
 
 
 def test_sensors_of_a_rollout_are_those_of_robots_that_differ():

@@ -99,10 +99,10 @@ def test_damping_of_the_model_acts_without_laws_and_is_refused_beside_them(name)
     damped = damped.joint("joint1", "revolute", "ground", "a", axis=(0, 0, 1), damping=0.7)
     damped = damped.joint("joint2", "revolute", "a", "b", xyz=(1, 0, 0), axis=(0, 0, 1), damping=0.3).build()
     robot = damped.with_friction({"joint1": LAWS[name][0]})
-    a = first_acceleration(robot, v, damping=True, friction=False)
+    a = first_acceleration(robot.with_damping(True).without_terms("friction"), v)
     np.testing.assert_allclose(damped.mass_matrix(Q) @ a + damped.bias_force(Q, v) + np.array([0.7, 0.3]) * v, TAU, rtol=1e-11)
     with pytest.raises(ArgumentError, match="friction laws"):
-        first_acceleration(robot, v, damping=True)
+        first_acceleration(robot.with_damping(True), v)
     run = robot.simulate(Q, v, 1e-3, TAU)
     assert any("damping of joint2" in note for note in run.notes)  # that of joint1 is part of its law
 

@@ -43,7 +43,7 @@ def test_lugre_friction_before_slip_is_a_spring(integrator):
     """m ẍ = −σ₀ x: x = (v₀/ω) sin ωt, ω² = σ₀/m, while σ₀ x is far below the friction level (1e-7 of it here)."""
     block = slider(LuGre(Coulomb(100.0), stiffness=5000.0), mass=2.0)
     w = np.sqrt(5000.0 / 2)
-    run = simulate(block, [0.0], [1e-7], 0.2, friction=True, integrator=integrator, dt=2e-4)
+    run = simulate(block, [0.0], [1e-7], 0.2, integrator=integrator, dt=2e-4)
     error = np.abs(run.q[:, 0] * w / 1e-7 - np.sin(w * run.t)).max()
     orders = {"euler": 0.1, "semi_implicit": 5e-3, "midpoint": 1e-4, "variational": 1e-4, "rk4": 1e-6}  # phase: h²ω²·ωT/24
     assert error < orders[integrator]
@@ -55,7 +55,7 @@ def test_lugre_friction_before_slip_is_a_spring(integrator):
 def test_lugre_friction_in_steady_sliding_equals_the_friction_curve(speed, dt):
     """At a controlled speed the joint force equals the curve, also if a step is much longer than the settling time of z."""
     block = slider(LuGre(CURVE, stiffness=1e3))
-    run = simulate(block, [0.0], [speed], 4.0, lambda t, q, v: 30 * (speed - v) + CURVE.force(speed), friction=True, dt=dt)
+    run = simulate(block, [0.0], [speed], 4.0, lambda t, q, v: 30 * (speed - v) + CURVE.force(speed), dt=dt)
     assert run.v[-1, 0] == pytest.approx(speed, rel=1e-9)
     assert run.tau[-1, 0] == pytest.approx(CURVE.force(speed), rel=1e-9)
     assert run.states["z"][-1, 0] == pytest.approx(LAW.steady_state(speed), rel=1e-9)
@@ -65,7 +65,7 @@ def test_lugre_friction_in_steady_sliding_equals_the_friction_curve(speed, dt):
 def test_lugre_stick_slip_converges_to_scipy_in_second_order():
     """Half the step gives a quarter of the error or less."""
     exact = reference(LAW, 15.0)
-    runs = [simulate(slider(LAW), [0.0], [0.0], 15.0, pull, friction=True, dt=dt, integrator="midpoint") for dt in (2e-2, 1e-2)]
+    runs = [simulate(slider(LAW), [0.0], [0.0], 15.0, pull, dt=dt, integrator="midpoint") for dt in (2e-2, 1e-2)]
     errors = [abs(run.q[-1, 0] - exact[0]) for run in runs]
     assert errors[1] < 5e-5
     assert np.log2(errors[0] / errors[1]) > 1.7
@@ -79,7 +79,7 @@ def test_lugre_stick_slip_converges_to_scipy_in_second_order():
 def test_stiff_bristles_need_no_short_steps():
     """Constants of Canudas de Wit, σ₀ = 1e5: z settles in 0.1 ms at 0.1 m/s, and the step is 2 ms."""
     law = LuGre(Stribeck(1.5, 1.0, 0.4, v_stribeck=0.001), stiffness=1e5, damping=316.0)
-    run = simulate(slider(law), [0.0], [0.0], 9.0, pull, friction=True, dt=2e-3)
+    run = simulate(slider(law), [0.0], [0.0], 9.0, pull, dt=2e-3)
     q, v, z = reference(law, 9.0)
     np.testing.assert_allclose([run.q[-1, 0], run.v[-1, 0]], [q, v], atol=1e-4)
     assert run.states["z"][-1, 0] == pytest.approx(z, rel=1e-3)
@@ -87,7 +87,7 @@ def test_stiff_bristles_need_no_short_steps():
 
 
 def test_lugre_energy_audit_includes_bristles_and_heat():
-    run = simulate(slider(LAW), [0.0], [0.0], 15.0, pull, friction=True, dt=5e-3)
+    run = simulate(slider(LAW), [0.0], [0.0], 15.0, pull, dt=5e-3)
     audit = run.audit()
     np.testing.assert_allclose(run.energies["bristles"], 500.0 * run.states["z"][:, 0] ** 2)
     assert audit.relative < 1e-5
@@ -100,7 +100,7 @@ def test_lugre_joint_beside_dry_or_viscous_joint_balances_energy():
     arm = ts.robots.two_link()
     for other in (friction.Coulomb(3.0), friction.Viscous(1.0)):
         laws = {"joint1": LuGre(Coulomb(2.0), stiffness=500.0, damping=1.0, fading=True), "joint2": other}
-        run = simulate(arm.with_friction(laws), [0.0, 0.3], [0.0, 0.0], 1.5, friction=True, dt=1e-3)
+        run = simulate(arm.with_friction(laws), [0.0, 0.3], [0.0, 0.0], 1.5, dt=1e-3)
         assert run.states["z"].shape == (len(run.t), 1)
         assert run.info["states"] == {"z": ["joint1"]}
         assert run.audit().relative < 1e-5
@@ -108,7 +108,7 @@ def test_lugre_joint_beside_dry_or_viscous_joint_balances_energy():
 
 def test_saved_result_keeps_the_bristle_states(tmp_path):
     block = slider(LAW)
-    run = simulate(block, [0.0], [0.2], 0.2, pull, friction=True)
+    run = simulate(block, [0.0], [0.2], 0.2, pull)
     for ending in ("npz", "csv"):
         run.save(tmp_path / f"run.{ending}")
         again = ts.simulate.load_result(tmp_path / f"run.{ending}", robot=block)
@@ -119,4 +119,4 @@ def test_saved_result_keeps_the_bristle_states(tmp_path):
 
 def test_adaptive_integrators_refuse_internal_states():
     with pytest.raises(ArgumentError, match=r"LuGre.*'rk4'"):
-        simulate(slider(LAW), [0.0], [0.0], 1.0, friction=True, integrator="dop853")
+        simulate(slider(LAW), [0.0], [0.0], 1.0, integrator="dop853")

@@ -57,7 +57,7 @@ def test_audit_of_driven_and_damped_runs_balances(arm, run):
     assert audit.worst < 1e-7 * np.ptp(audit.work)
     assert "largest discrepancy" in str(audit)
     robot = ts.robots.puma560()
-    damped = simulate(robot, robot.neutral(), np.ones(6), 0.2, damping=True)
+    damped = simulate(robot.with_damping(True), robot.neutral(), np.ones(6), 0.2)
     assert damped.audit().dissipated[-1] > 1
     assert damped.audit().relative < 1e-7
 

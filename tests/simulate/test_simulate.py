@@ -197,7 +197,7 @@ def test_simulate_refuses_a_start_outside_the_limits():
 def test_dry_friction_stops_the_body_and_keeps_it_at_rest(integrator):
     """2 kg at 2 m/s against 3 N: rest after 4/3 s and 4/3 m, then q is constant bit for bit."""
     block = slider().with_friction({"rail": friction.Coulomb(3.0)})
-    run = simulate(block, [0.0], [2.0], 2.0, friction=True, integrator=integrator, dt=1e-2)
+    run = simulate(block, [0.0], [2.0], 2.0, integrator=integrator, dt=1e-2)
     assert run.v[-1, 0] == 0.0
     assert run.q[-1, 0] == pytest.approx(4 / 3, abs=1e-2 if integrator == "semi_implicit" else 1e-9)
     rest = run.t > 1.4
@@ -208,7 +208,7 @@ def test_dry_friction_stops_the_body_and_keeps_it_at_rest(integrator):
 def test_static_friction_breaks_away_at_its_level():
     """A force of 2t N against 4 N static, 2 N kinetic friction: at rest until t = 2, then m a = 2t − 2."""
     block = slider().with_friction({"rail": friction.StaticKinetic(4.0, 2.0)})
-    run = simulate(block, [0.0], [0.0], 3.0, lambda t, q, v: np.array([2 * t]), friction=True, dt=1e-2)
+    run = simulate(block, [0.0], [0.0], 3.0, lambda t, q, v: np.array([2 * t]), dt=1e-2)
     still = run.t < 1.99
     assert (run.q[still] == 0).all()
     assert run.v[-1, 0] == pytest.approx((9 - 6 - (4 - 4)) / 2, abs=1e-9)  # ∫(2t − 2)/2 from 2 to 3
@@ -220,14 +220,14 @@ def test_pendulum_with_dry_friction_loses_the_same_angle_each_swing():
         ts.Builder("p").link("g").link("b", mass=1, com=(0, 0, -1)).joint("j", "continuous", "g", "b", axis=(0, 1, 0)).build()
     ).with_friction({"j": friction.Coulomb(0.02)})
     turns = Event(lambda t, q, v: v[0], name="turn")
-    run = simulate(swing, [0.05], [0.0], 8.0, events=turns, friction=True, dt=1e-2)
+    run = simulate(swing, [0.05], [0.0], 8.0, events=turns, dt=1e-2)
     ends = [abs(e.q[0]) for e in run.events][:4]
     np.testing.assert_allclose(np.diff([0.05, *ends]), -2 * 0.02 / G, rtol=2e-3)  # sin θ for θ: 0.05²/6
 
 
 def test_viscous_friction_law_equals_a_viscous_controller(arm):
     law = {"joint1": friction.Viscous(0.4), "joint2": friction.Viscous(0.7)}
-    by_law = simulate(arm.with_friction(law), [0.3, 0.1], [0, 0], 1.0, friction=True)
+    by_law = simulate(arm.with_friction(law), [0.3, 0.1], [0, 0], 1.0)
     by_hand = simulate(arm, [0.3, 0.1], [0, 0], 1.0, lambda t, q, v: -np.array([0.4, 0.7]) * v)
     np.testing.assert_allclose(by_law.q, by_hand.q, atol=1e-12)
     assert by_law.audit().worst < 1e-8
@@ -326,7 +326,7 @@ def test_energy_of_random_trees_equals_work_and_losses(seed):
     robot = ts.Robot(random_tree(seed, bodies=4))
     q, v, tau = robot.random_configuration(seed), np.full(robot.nv, 0.5), np.linspace(-1, 1, robot.nv)
     push = {robot.links[-1]: [0.1, -0.2, 0.3, 1.0, 0.5, -1.0]}
-    run = simulate(robot, q, v, 0.2, tau, wrenches=push, damping=True, integrator="dop853", tolerance=1e-11, record=1)
+    run = simulate(robot.with_damping(True), q, v, 0.2, tau, wrenches=push, integrator="dop853", tolerance=1e-11, record=1)
     audit = run.audit()
     assert audit.worst < 1e-6 * max(1.0, np.ptp(audit.work))
 

@@ -55,9 +55,9 @@ def test_robot_methods_accept_dask_arrays(name, robot):
 def test_dask_arrays_with_frames_wrenches_and_damping_equal_numpy(robot):
     F = RNG.normal(size=(40, 5, 6))
     assert (robot.jacobian(as_dask(Q), "tip").compute() == robot.jacobian(Q, "tip")).all()
-    result = robot.inverse_dynamics(Q, V, A, wrenches={"tip": da.from_array(F, chunks=(9, 5, 3))}, damping=True)
+    result = robot.with_damping(True).inverse_dynamics(Q, V, A, wrenches={"tip": da.from_array(F, chunks=(9, 5, 3))})
     assert isinstance(result, da.Array)
-    assert (result.compute() == robot.inverse_dynamics(Q, V, A, wrenches={"tip": F}, damping=True)).all()
+    assert (result.compute() == robot.with_damping(True).inverse_dynamics(Q, V, A, wrenches={"tip": F})).all()
 
 
 def test_fused_kernel_of_a_dask_array_returns_all_results(robot):

@@ -54,7 +54,7 @@ def test_asada_7_1_3_in_symbols():
     symbols = m1, m2, l1, lc1, lc2, I1, I2, g = sympy.symbols("m1 m2 l1 lc1 lc2 I1 I2 g", positive=True)
     q, v, a = (sympy.symbols(f"{x}1:3") for x in "qva")
     d = asada(*symbols)
-    t = torque_terms(assemble(d), q, v, a, {x.name: x.inertia for x in d.links}, damping=True)
+    t = torque_terms(assemble(d).with_damping(True), q, v, a, {x.name: x.inertia for x in d.links})
     c1, c12, c2, s2 = sympy.cos(q[0]), sympy.cos(q[0] + q[1]), sympy.cos(q[1]), sympy.sin(q[1])
     H11 = m1 * lc1**2 + I1 + m2 * (l1**2 + lc2**2 + 2 * l1 * lc2 * c2) + I2  # 7.1.12-a: reflected to the first axis
     H12 = m2 * (lc2**2 + l1 * lc2 * c2) + I2  # 7.1.12-c: interaction, 7.1.15
@@ -80,7 +80,7 @@ def test_asada_7_1_3_in_numbers():
     m1, m2, l1, lc1, lc2, I1, I2, _ = NUMBERS
     robot = Robot(asada(*NUMBERS))
     q, v, a = [0.3, 0.9], [1.5, -2.0], [4.0, -3.0]
-    e = explain(robot, q, v, a, damping=True)
+    e = explain(robot.with_damping(True), q, v, a)
     h = m2 * l1 * lc2 * sin(q[1])
     assert_close(
         e.of("inertia", "joint2"), [(m2 * (lc2**2 + l1 * lc2 * cos(q[1])) + I2) * a[1], (m2 * lc2**2 + I2) * a[1]], floor=1
@@ -89,7 +89,7 @@ def test_asada_7_1_3_in_numbers():
     assert_close(e.of("Coriolis"), [-2 * h * v[0] * v[1], 0], floor=1)
     assert_close(e.of("rotor"), [0, 0.2 * a[1]], floor=1)
     assert_close(e.of("damping"), [0.5 * v[0], 0.25 * v[1]], floor=1)
-    assert_close(e.tau, robot.inverse_dynamics(q, v, a, damping=True), floor=1)
+    assert_close(e.tau, robot.with_damping(True).inverse_dynamics(q, v, a), floor=1)
     L = np.sqrt(l1**2 + lc2**2 + 2 * l1 * lc2 * cos(q[1]))  # 7.1.14: from the first axis to the second centroid
     assert_close(e.of("inertia", "joint1")[0], (m1 * lc1**2 + I1 + m2 * L**2 + I2) * a[0], floor=1)
     assert_close(sum(e.by_kind().values()), e.tau, floor=1)
@@ -368,7 +368,7 @@ def plt():
 
 def test_explain_plot_has_bars_of_each_kind_and_the_total(plt):
     robot = Robot(asada(*NUMBERS))
-    e = explain(robot, [0.3, 0.9], [1.5, -2.0], [4.0, -3.0], damping=True)
+    e = explain(robot.with_damping(True), [0.3, 0.9], [1.5, -2.0], [4.0, -3.0])
     ax = e.plot()
     heights = {bars.get_label(): [bar.get_height() for bar in bars] for bars in ax.containers}
     for kind, tau in e.by_kind().items():

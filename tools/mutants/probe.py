@@ -69,6 +69,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every quantity, task space and innovations, on trees with every joint type, couplings, armatures and rotors."""
     from tests.trees import random_tree, state
     from torsor.algorithms import innovations, inverse_mass, task_space, terms
+    from torsor.algorithms.equation import EquationOfMotion
     from torsor.algorithms.jacobian_derivative import jacobian_derivative
     from torsor.algorithms.stacked import stacked_equations
     from torsor.kernels.quantities import QUANTITIES
@@ -81,10 +82,11 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         m = robot.model
         q, v, a = (x.tolist() for x in state(robot, seed))
         word = ("world", "body", "space")[seed % 3]
+        e = EquationOfMotion(m)
         wrench = {"frame2": [0.3, -0.2, 0.5, 1.0, -2.0, 0.7]}
         led = [float(k % 2) for k in range(m.nv)]
         known = {"q": q, "q0": q, "v": v, "a": a, "tau": a[::-1], "led": led, "dt": 0.3}
-        known |= {"x": a, "height": -10.0, "wrench": wrench["frame2"], "prescribed": led}
+        known |= {"y": a, "height": -10.0, "wrench": wrench["frame2"], "prescribed": led}
         known |= {"q1": robot.random_configuration(seed).tolist(), "qdot": robot.configuration_rate(q, v).tolist(), "s": 0.3}
         for name, quantity in QUANTITIES.items():
             if name == "christoffel_symbols" and seed > 4:
@@ -93,9 +95,13 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
             options |= {"expressed_in": word} if "expressed_in" in quantity.words else {}
             options |= {"integrator": "rk4"} if "integrator" in quantity.words else {}
             args = [known[x] for x in quantity.inputs]
+            subject = e if quantity.follows_terms else m
             for function in (quantity.function, *quantity.alternatives):
-                yield f"{name} {seed}", lambda f=function, args=args, o=options: f(m, *args, **o)
-        yield f"rnea loaded {seed}", lambda: QUANTITIES["inverse_dynamics"].function(m, q, v, a, wrench)
+                yield (
+                    f"{name} {seed}",
+                    lambda f=function, x=subject, args=args, o=options: f(x, *args, **o),
+                )
+        yield f"rnea loaded {seed}", lambda: QUANTITIES["inverse_dynamics"].function(e, q, v, a, wrench)
         yield f"reactions loaded {seed}", lambda: QUANTITIES["reaction_wrenches"].function(m, q, v, a, wrench)
         yield f"jacobian derivative {seed}", lambda: jacobian_derivative(m, q, "frame3", ("space", "body")[seed % 2])
         links = {x.name: x.inertia for x in robot.description.links}
@@ -144,8 +150,9 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
     from tests.constraints.mechanisms import LOOP_JOINTS, closed_mechanism, two_frames
     from torsor import constraints as C
     from torsor.algorithms import closed_loops, inverse_mass
+    from torsor.algorithms.equation import At
+    from torsor.algorithms.equation.equation import stack_rows
     from torsor.algorithms.reactions import joint_forces_of_wrenches
-    from torsor.mechanics.constraints.base import ConstraintState, stack_rows
     from torsor.scalar import cos, sin
 
     kinds = list(LOOP_JOINTS)
@@ -173,7 +180,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
             for place, here in {"closed": q.tolist(), "open": robot.random_configuration(seed).tolist()}.items():
                 if place == "open" and seed % 3:
                     continue
-                state = ConstraintState(m, here, v, 0.4)
+                state = At(m, here, v, 0.4)
                 yield f"{seed} {x.name} {place}", lambda x=x, state=state: [*x.rows(state), x.labels and x.size, x.holonomic]
                 forces = _attempt(lambda x=x, state=state: x.wrenches(state, LAMBDA[: x.size]))
                 yield f"{seed} {x.name} forces {place}", lambda forces=forces: forces
@@ -182,14 +189,14 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
                     lambda f=forces, state=state: joint_forces_of_wrenches(m, *state.kinematics, f or {}),
                 )
         for x in closing:
-            state = ConstraintState(m, q.tolist(), v)
+            state = At(m, q.tolist(), v)
             yield f"{seed} {x.name} joint", lambda x=x, state=state: [x.coordinates(state), x.velocity(state)]
-            if x.kind.nv:
+            if x.joint_type.nv:
                 yield (
                     f"{seed} {x.name} drive",
-                    lambda x=x, state=state: x.on_bodies(state, x.drive_wrench(state, [0.3] * x.kind.nv)),
+                    lambda x=x, state=state: x.on_bodies(state, x.drive_wrench(state, [0.3] * x.joint_type.nv)),
                 )
-        A = _attempt(lambda: stack_rows(closing[:1], ConstraintState(m, q.tolist(), v)).A[:3])
+        A = _attempt(lambda: stack_rows(closing[:1], At(m, q.tolist(), v)).A[:3])
         if not isinstance(A, str) and len(A):
             f, g, inverse = v[::-1], [0.1 * i for i in range(len(A))], inverse_mass.by_factors(m, q.tolist())
             yield f"{seed} direct", lambda A=A, f=f, g=g: closed_loops.solve_direct(m, q.tolist(), A, f, g)[:3]

@@ -20,6 +20,7 @@ from torsor.compile.rules import RECORD
 from torsor.compile.text.names import argument_names, identifier
 from torsor.errors import MissingExtra
 from torsor.kernels.checked_kernel import CheckedKernel, Exportable
+from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Name, Spec
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
+@name_replacements
 def casadi_function(robot: Robot, name: Exportable) -> Any:
     """A ``casadi.Function`` of the quantity, over SX symbols: ``f(q, v, a)``, with those names as its inputs.
 
@@ -64,6 +66,7 @@ def _matrix(ca: Any, out: Argument, values: list[Any]) -> Any:
     return ca.densify(ca.SX(ca.vertcat(*(ca.horzcat(*row) for row in columns)) if columns else ca.SX(0, 1)))
 
 
+@name_replacements
 def jax_function(
     robot: Robot,
     name: Name,
@@ -89,6 +92,7 @@ def jax_function(
     return JaxFunction(_make_array_function(robot, spec))
 
 
+@name_replacements
 def torch_function(
     robot: Robot,
     name: Name,
@@ -112,6 +116,7 @@ def torch_function(
     return TorchFunction(_make_array_function(robot, spec))
 
 
+@name_replacements
 def jax_rollout(robot: Robot, *, dt: float, integrator: str = "semi_implicit") -> JaxRollout:
     """A rollout in JAX, ``q, v = f(q0, v0, controls)``: ``controls``, ``(..., T, nv)``, are joint forces held over each step.
 
@@ -128,6 +133,7 @@ def jax_rollout(robot: Robot, *, dt: float, integrator: str = "semi_implicit") -
     return JaxRollout(step, dt)
 
 
+@name_replacements
 def torch_rollout(
     robot: Robot,
     *,

@@ -20,6 +20,7 @@ from torsor.kernels.functions import function_kernel
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
 from torsor.kernels.quantity import takes
+from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import OPTIONAL, Name, Spec, as_names, as_words, split_name, without_defaults
 from torsor.model import Description
 from torsor.model.editing import Editing
@@ -48,6 +49,7 @@ DERIVATIVES = {
 LIMITS = ("clip", "_limit_violation")
 
 
+@name_replacements
 class CompiledMechanism(Editing):
     """A mechanism that has kernels."""
 

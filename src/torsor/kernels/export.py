@@ -24,6 +24,7 @@ from torsor.kernels.checked_kernel import CheckedKernel, Exportable
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import QUANTITIES
 from torsor.kernels.quantity import takes
+from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Spec
 from torsor.support.files import write_text
 from torsor.support.user_arrays import float_type
@@ -46,6 +47,7 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
+@name_replacements
 def export_c(
     robot: Robot,
     path: str | os.PathLike[str],
@@ -96,6 +98,7 @@ def export_c(
     return files[0], files[1], files[2]
 
 
+@name_replacements
 def export_python(
     robot: Robot,
     path: str | os.PathLike[str],

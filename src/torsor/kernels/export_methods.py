@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from torsor.kernels.checked_kernel import Exportable
+from torsor.kernels.replaced import name_replacements
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
+@name_replacements
 class Exports:
     """Equations as C99 and as Python."""
 

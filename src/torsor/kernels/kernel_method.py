@@ -9,6 +9,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from torsor.compile import entry
 from torsor.compile.layout import SignatureInfo
+from torsor.kernels.replaced import name_replacements
 from torsor.support.locks import cached_property
 
 P = ParamSpec("P")
@@ -51,7 +52,7 @@ class kernel_method(Generic[P, R]):
         result: type | None = None,
         guards: Mapping[str, float] | None = None,
     ):
-        self.method, self.result, self.guards = method, result, guards
+        self.method, self.result, self.guards = name_replacements(method), result, guards
         self.name = method.__name__
         self.__doc__ = method.__doc__
         self.__wrapped__ = method

@@ -17,6 +17,7 @@ from torsor.kernels.compiled_mechanism import Array, Wrenches
 from torsor.kernels.export_methods import Exports
 from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import sizes
+from torsor.kernels.replaced import name_replacements
 from torsor.model import Description
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from torsor.symbolic.closed_form import ClosedForm
 
 
+@name_replacements
 class Robot(Computed, Exports):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 

@@ -19,6 +19,7 @@ from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
 from torsor.kernels.checks import check_axes, check_step_length, check_wrenches
 from torsor.kernels.quantities import labels
+from torsor.kernels.replaced import name_replacements
 from torsor.model.terms.capabilities import refuse
 from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.quantities import QUANTITIES
@@ -54,6 +55,7 @@ class Rollout(RolloutOutput):
     adjoint: Adjoint | None = None  #: for the gradient, if ``differentiable=True``
 
 
+@name_replacements
 def rollout(
     robot: Robot,
     q0: ArrayLike,

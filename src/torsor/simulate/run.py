@@ -14,6 +14,7 @@ from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.kernels.one_state import one_state
+from torsor.kernels.replaced import name_replacements
 from torsor.model.limit_notes import notes_on_limits
 from torsor.model.terms.joint_losses import notes_on_omitted_losses
 from torsor.simulate import adaptive, time_loop
@@ -45,6 +46,7 @@ Array: TypeAlias = np.ndarray
 STEPS_AT_MOST = 1e9
 
 
+@name_replacements
 def simulate(
     robot: Robot,
     q: ArrayLike,

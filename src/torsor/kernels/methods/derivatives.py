@@ -16,6 +16,7 @@ from torsor.kernels.checks import check_step_length, check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method_of
+from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Name, Spec
 
 
@@ -42,6 +43,7 @@ class Linearized(NamedTuple):
     B: Array
 
 
+@name_replacements
 class Differentiation(CompiledMechanism):
     """Derivatives of the quantities of a mechanism; those by q are along v: of y(q ⊕ δ) by δ at δ = 0."""
 

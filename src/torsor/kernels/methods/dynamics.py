@@ -13,6 +13,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
+from torsor.kernels.replaced import name_replacements
 from torsor.model import Description
 
 _ZERO_OR_ONE = frozenset({0.0, 1.0})
@@ -39,6 +40,7 @@ class State(NamedTuple):
     v: Array
 
 
+@name_replacements
 class Dynamics(CompiledMechanism):
     """Inverse and forward dynamics, matrices and energies of a mechanism."""
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName, printable
 from torsor.kernels.one_state import one_state, one_wrench_each
+from torsor.kernels.replaced import name_replacements
 from torsor.model.names import coordinate_names
 from torsor.support.plotting import COLORS, drawing, legend_beside
 from torsor.support.text import columns, count, vector
@@ -127,6 +128,7 @@ class Explanation:
         return f"{self.table(by='kind')}\n{len(self.parts)} parts: table() has them all, table(joint) those of one joint"
 
 
+@name_replacements
 def explain(
     robot: Robot,
     q: ArrayLike,

@@ -16,6 +16,7 @@ from torsor.compile.dask_blocks import FLOAT64
 from torsor.errors import ArgumentError, ClosureError, UnknownName, printable
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.quantities import labels
+from torsor.kernels.replaced import name_replacements
 from torsor.mechanics.constraints import closing, drives, frame_wrenches, switching
 from torsor.mechanics.constraints.differentiation import Differentiation
 from torsor.mechanics.constraints.inputs import read_inputs
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
+@name_replacements
 class ConstrainedRobot(Differentiation):
     """A robot under constraints A(q) v = b(t): its loops, and additional constraints (MR §8.7, F&O §3.4).
 

@@ -11,6 +11,7 @@ from torsor.compile import Kernel
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.derivatives import spec_of_derivative
+from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Spec, as_names
 from torsor.mechanics.constraints.solving import Solver
 
@@ -33,6 +34,7 @@ class Options(NamedTuple):
     switched: bool = False
 
 
+@name_replacements
 class Differentiation:
     """Derivatives of (a, λ) and of the constraint rows; those by q are along v: of y(q ⊕ δ) by δ at δ = 0."""
 

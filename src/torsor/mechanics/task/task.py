@@ -15,6 +15,7 @@ from torsor.errors import ArgumentError, SingularError, UnknownName, printable
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
+from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Spec
 from torsor.mechanics.task.quantities import QUANTITIES, WITH_GIVEN_MASS, shapes
 from torsor.mechanics.task.report import TaskReport, report
@@ -46,6 +47,7 @@ class TaskMotion(NamedTuple):
     force: np.ndarray
 
 
+@name_replacements
 class Task:
     """The dynamics of chosen rows of the twists of one or more frames: F = Λ V̇ + η, with V = J v (MR 8.89).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torsor.errors import ModelError
 from torsor.model.friction.law import Friction, Levels, check
 from torsor.scalar import Scalar
 
@@ -41,7 +42,7 @@ class Directional(Friction):
 class LoadDependent(Friction):
     """Dry friction that grows with the force through the joint: every level of ``law`` plus μ |load|.
 
-    The teeth of a gear and the bearings behind it press harder under load; μ has no unit.  Measured on industrial arms by
+    The teeth of a gear and the bearings behind it press harder under load, the force behind friction; μ < 1 has no unit.  Measured on industrial arms by
     Hamon, Gautier & Garrec 2010 and Wernholt & Gunnarsson 2006.  Different constants by direction are a :class:`Directional`
     of two of these.
 
@@ -57,6 +58,11 @@ class LoadDependent(Friction):
 
     def __post_init__(self) -> None:
         check(self, "mu")
+        if isinstance(self.mu, (int, float)) and self.mu >= 1:
+            raise ModelError(
+                f"LoadDependent: mu must be below 1, not {self.mu!r}: friction of more than the load locks itself, and no load "
+                "balances a joint that is driven backwards"
+            )
 
     def breakaway(self, load: Scalar = 0) -> Levels:
         return self._with_load(self.law.breakaway(load), load)

@@ -1,0 +1,41 @@
+"""Arguments that are gone: an error that names the call that replaced them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from torsor.errors import ArgumentError
+
+T = TypeVar("T", bound=Callable[..., Any])
+
+#: arguments of earlier versions → what to write now
+REPLACED = {
+    "friction": "the friction laws of a robot always act; robot.without_terms('friction') leaves them out",
+    "damping": "robot.with_damping(True) has the damping of its joints, in every method",
+}
+
+
+def name_replacements(thing: T) -> T:
+    """The function, or class with all its public methods, that names the new call when it is given an argument of old.
+
+    The signature stays the same.  A call costs nothing more before it fails.
+    """
+    if isinstance(thing, type):
+        for name, method in list(vars(thing).items()):
+            if inspect.isfunction(method) and not name.startswith("_"):
+                setattr(thing, name, name_replacements(method))
+        return thing
+
+    @wraps(thing)
+    def call(*values: Any, **options: Any) -> Any:
+        try:
+            return thing(*values, **options)
+        except TypeError:
+            for word in sorted(REPLACED.keys() & options.keys() - inspect.signature(thing).parameters.keys()):
+                raise ArgumentError(f"{thing.__name__} has no argument {word!r} any more: {REPLACED[word]}") from None
+            raise
+
+    return cast("T", call)
