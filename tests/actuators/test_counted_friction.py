@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.bridges.array_libraries import torch_function
 from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.flexible import FlexibleRobot, Spring
 from torsor.large import LargeTree
@@ -304,7 +305,7 @@ def test_arguments_that_are_gone_name_the_new_call(arm, word, value):
         "linearize": lambda **k: arm.linearize(Q, V, tau, **k),
         "export_c": lambda **k: arm.export_c("nowhere", "inverse_dynamics", **k),
         "export_python": lambda **k: arm.export_python("nowhere.py", "inverse_dynamics", **k),
-        "torch_function": lambda **k: ts.torch_function(arm, "inverse_dynamics", **k),
+        "torch_function": lambda **k: torch_function(arm, "inverse_dynamics", **k),
         "constrained_dynamics": lambda **k: task.constrained_dynamics(Q, V, tau, [0.0], **k),
         "reactions": lambda **k: held.reactions(Q, V, tau, **k),
     }.items():
