@@ -142,7 +142,7 @@ def task_space(case: Case) -> None:
     """The acceleration of the hand under the joint forces."""
     s, e = case.instant, case.equation
     q, v = case.own(s)
-    task = case.robot.task("hand", "linear")
+    task = case.robot.task("hand", "linear", singular="truncated" if e.rows else "raise")  # rows may hold the hand
     a = e.forward(s, case.commands)[: e.tree.nv]
     tau = take(task.inverse_dynamics, q, v, task.acceleration(q, v, a), wrenches=_one(case), **case.options).tau
     again = e.forward(s, tau)[: e.tree.nv]

@@ -9,7 +9,6 @@ import pytest
 
 import torsor as ts
 from tests.machine_code import without_machine_code
-from torsor.errors import ArgumentError
 from torsor.model.friction import (
     Coulomb,
     Directional,
@@ -24,6 +23,7 @@ from torsor.model.friction import (
 
 ARM = ts.robots.two_link()
 Q, TAU = np.array([0.3, 0.5]), np.array([3.0, 4.0])
+
 
 def loaded(tau, s):
     """ℓ of ℓ + (0.5 + 0.2 |ℓ|) s = τ, the load behind friction of direction s."""

@@ -82,6 +82,11 @@ class Kernels:
     def __reduce__(self) -> Any:
         return Kernels, (self.name, self.subject, self.table, self._shapes, self._labels, self._reduced)
 
+    @property
+    def equation(self) -> EquationOfMotion:
+        """The equation of motion of the subject, before its independent rows are selected."""
+        return self._given if isinstance(self._given, EquationOfMotion) else EquationOfMotion(self.model)
+
     @cached_property
     def subject(self) -> Any:
         """The first argument of the table's functions that follow the terms."""

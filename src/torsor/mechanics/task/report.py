@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, SingularError, printable
-from torsor.mechanics.task.singular import LOST, NEAR
+from torsor.mechanics.task.singular import LARGEST, LOST, NEAR
 from torsor.spatial.rigid.basis import canonical_axes, fix_signs
 
 if TYPE_CHECKING:
@@ -92,3 +92,21 @@ def _direction_name(rows: tuple[str, ...], direction: np.ndarray) -> str:
         return parts[0][1]
     text = " + ".join(f"{x:.3g} {row}" for x, row in parts)
     return text.replace("+ -", "− ").replace("-", "−")
+
+
+def refuse_singular(task: Task, q: Any) -> None:
+    """Raise SingularError where J loses rank, with the lost directions."""
+    A = task.inverse_mass_matrix(q)  # raises where M is singular
+    scale = np.sqrt(np.einsum("...ii->...i", A))
+    scale[scale == 0] = 1.0
+    least = np.linalg.eigvalsh(A / (scale[..., :, None] * scale[..., None, :]))[..., 0]
+    worst = np.unravel_index(int(np.argmin(least)), least.shape)
+    first = np.argwhere(least < 10 / LARGEST)
+    place = tuple(int(k) for k in (first[0] if len(first) else worst))
+    found = report(task, np.broadcast_to(np.asarray(q, float), (*least.shape, task.robot.nq))[place])
+    where = f" at batch index {place}" if place else ""
+    lost = "; ".join(found.lost or found.near or ("directions that nearly coincide",))
+    raise SingularError(
+        f"{task.robot.name!r} cannot accelerate along {lost}{where}: Λ does not exist; "
+        'omit this row, or choose singular="damped" or "truncated"'
+    )

@@ -17,12 +17,14 @@ from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Spec
+from torsor.mechanics.task import composed
 from torsor.mechanics.task.quantities import QUANTITIES, WITH_GIVEN_MASS, shapes
-from torsor.mechanics.task.report import TaskReport, report
+from torsor.mechanics.task.report import TaskReport, refuse_singular, report
 from torsor.mechanics.task.singular import LARGEST, Singular
 from torsor.model.refusals import refuse_friction
 
 if TYPE_CHECKING:
+    from torsor.kernels.compiled_mechanism import Wrenches
     from torsor.robot import Robot
 
 #: quantities to which the methods add friction laws outside of the kernel
@@ -148,6 +150,16 @@ class Task:
         """
         return self._with_mass("joint_acceleration", q, v, acceleration)
 
+    @property
+    def is_composed(self) -> bool:
+        """Whether the robot has terms besides friction: constraints, springs, damping, ... (:mod:`.composed`)."""
+        return any(term.kind != "friction" for term in self._robot.model.terms)
+
+    @property
+    def treatment(self) -> Singular:
+        """The treatment of Λ where J loses rank."""
+        return self._singular
+
     # -- dynamics that always exists -------------------------------------------------------------------------
 
     @kernel_method
@@ -157,6 +169,8 @@ class Task:
         ``method``: ``"articulated"``, an O(N) inward pass per row over articulated-body inertias; ``"composite"``, the modified
         composite-rigid-body method of Lilly & Orin; ``"factors"``, the sparse factors of M.  Default: the shortest.
         """
+        if self.is_composed:
+            return composed.respond(self, q, np.zeros(self._robot.nv)).inverse_mass
         return self._call("inverse_mass_matrix", q, route=method)
 
     def forward_dynamics(
@@ -173,6 +187,8 @@ class Task:
         """
         if (force is None) == (tau is None):
             raise ArgumentError("forward_dynamics needs either force (k entries) or tau (nv entries)")
+        if self.is_composed:
+            return composed.respond(self, q, v, tau if force is None else self.joint_force(q, force)).acceleration
         if force is not None and self.robot.terms:
             tau = self.joint_force(q, force)
         if tau is not None:
@@ -188,7 +204,9 @@ class Task:
 
     @kernel_method_of(guards={"magnified": LARGEST})
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, ``(k, k)``: J⁻ᵀ M J⁻¹ where J is square (MR 8.90)."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, ``(k, k)``: J⁻ᵀ M J⁻¹ where J is square (MR 8.90); under constraints P M⁻¹ for M⁻¹."""
+        if self.is_composed:
+            return composed.mass_matrix(self, composed.respond(self, q, np.zeros(self._robot.nv)))
         return self._with_mass("mass_matrix", q)
 
     @kernel_method_of(guards={"magnified": LARGEST})
@@ -232,12 +250,15 @@ class Task:
         acceleration: ArrayLike,
         *,
         null_torque: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
     ) -> TaskForce:
         """F = Λ V̇ + η (MR 8.89) and τ = JᵀF, or JᵀF + N τ₀ with τ₀ = ``null_torque``, for the task acceleration V̇.
 
         τ has an entry for every degree of freedom, also those of a floating base.  Friction laws of the
-        robot's joints are added to τ, not to F.
+        robot's joints are added to τ, not to F.  ``wrenches`` act on the robot, as in :meth:`Robot.inverse_dynamics`.
         """
+        if wrenches or self.is_composed:
+            return TaskForce(*composed.inverse_dynamics(self, q, v, acceleration, null_torque, wrenches))
         if null_torque is None:
             found = TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
         else:
@@ -330,13 +351,13 @@ class Task:
         return CheckedKernel(kernel, {"magnified": LARGEST}, self._refuse_derivative) if row.checks else kernel
 
     def _refuse_derivative(self, given: dict[str, Any], bad: np.ndarray | None) -> None:
-        self._refuse(given["q"])
+        refuse_singular(self, given["q"])
 
     def _kernel_for(self, name: str) -> Kernel | None:
         """The kernel of a method, if its result needs no check; None where Λ is replaced, or friction laws apply."""
         replaced = WITH_GIVEN_MASS.format(name) in QUANTITIES and self._singular.treatment != "raise"
         counts = name in ADDS_FRICTION and self.robot.model.joints_with_friction
-        return None if replaced or counts else self.kernel(name)
+        return None if replaced or counts or self.is_composed else self.kernel(name)
 
     def _call(self, name: str, *values: Any, route: str | None = None) -> Any:
         return self.kernel(name, route)(*values)
@@ -349,28 +370,11 @@ class Task:
         try:
             *results, magnified = self._call(name, q, *rest)
         except SingularError:  # exactly singular, here or everywhere
-            self._refuse(q)
+            refuse_singular(self, q)
             raise
         if magnified > LARGEST if isinstance(magnified, float) else (magnified > LARGEST).any():
-            self._refuse(q)
+            refuse_singular(self, q)
         return results[0] if len(results) == 1 else results
-
-    def _refuse(self, q: Any) -> None:
-        """Raise SingularError where J loses rank, with the lost directions."""
-        A = self._call("inverse_mass_matrix", q)  # raises where M is singular
-        scale = np.sqrt(np.einsum("...ii->...i", A))
-        scale[scale == 0] = 1.0
-        least = np.linalg.eigvalsh(A / (scale[..., :, None] * scale[..., None, :]))[..., 0]
-        worst = np.unravel_index(int(np.argmin(least)), least.shape)
-        first = np.argwhere(least < 10 / LARGEST)
-        place = tuple(int(k) for k in (first[0] if len(first) else worst))
-        found = report(self, np.broadcast_to(np.asarray(q, float), (*least.shape, self._robot.nq))[place])
-        where = f" at batch index {place}" if place else ""
-        lost = "; ".join(found.lost or found.near or ("directions that nearly coincide",))
-        raise SingularError(
-            f"{self._robot.name!r} cannot accelerate along {lost}{where}: Λ does not exist; "
-            'omit this row, or choose singular="damped" or "truncated"'
-        )
 
 
 def _targets(robot: Robot, frames: Sequence[Frame], rows: Any, expressed_in: str) -> tuple[Target, ...]:

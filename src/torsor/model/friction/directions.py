@@ -42,9 +42,9 @@ class Directional(Friction):
 class LoadDependent(Friction):
     """Dry friction that grows with the force through the joint: every level of ``law`` plus μ |load|.
 
-    The teeth of a gear and the bearings behind it press harder under load, the force behind friction; μ < 1 has no unit.  Measured on industrial arms by
-    Hamon, Gautier & Garrec 2010 and Wernholt & Gunnarsson 2006.  Different constants by direction are a :class:`Directional`
-    of two of these.
+    The teeth of a gear and the bearings behind it press harder under load, the force behind friction; μ < 1 has no unit.
+    Measured on industrial arms by Hamon, Gautier & Garrec 2010 and Wernholt & Gunnarsson 2006.  Different constants by
+    direction are a :class:`Directional` of two of these.
 
     >>> from torsor.model.friction import Coulomb
     >>> law = LoadDependent(Coulomb(3.0), mu=0.1)
