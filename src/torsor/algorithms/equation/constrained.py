@@ -219,17 +219,16 @@ def inverse_dynamics(
 
     With ``multipliers``, λ in the place of τ.
 
-    Of ℓ = ℓ₀ − Aᵀλ, λ minimises Σ ℓ² over the drives while ℓ = 0 at the other joints, by penalty and multipliers y:
-    A W Aᵀλ = A W ℓ₀ + A y, W = 1 at drives and 10⁶ elsewhere, y ← y + W ℓ there.  Violation and gap are above 1 where a
-    breaks the constraints, and where the drives cannot make the motion.
+    Of τ = τ₀ − Aᵀλ, λ minimises Σ τ² over the drives while τ = 0 at the other joints, by penalty and multipliers y:
+    A W Aᵀλ = A W τ₀ + A y, W = 1 at drives and 10⁶ elsewhere, y ← y + W τ there (τ with the friction of unloaded joints).
+    Violation and gap are above 1 where a breaks the constraints, and where the drives cannot make the motion.
     """
     at = e.at(q, v, t, x)
     own, on = e.applied_without_friction(at, wrenches, axes)
     rows, passive = e.stack_rows(at), e.model.passive
     load = [y - z for y, z in zip(rnea(e.lean.model, q, v, a, on), own, strict=True)]
-    if passive:  # friction of a joint without a drive is balanced by the constraints
-        phi = e.friction(at, [0] * e.model.nv)
-        load = [y + phi[i] if i in passive else y for i, y in enumerate(load)]
+    phi = e.friction(at, [0] * e.model.nv)  # of unloaded joints: all of it where there is no drive
+    load = [y + z for y, z in zip(load, phi, strict=True)]
     A = [rows.A[k] for k in e.rows]
     W = [WEIGHT if i in passive else 1 for i in range(e.model.nv)]
     weighted = [[y * w for y, w in zip(row, W, strict=True)] for row in A]
@@ -241,7 +240,7 @@ def inverse_dynamics(
         right = [y + sum((row[i] * (WEIGHT * left[i]) for i in passive), 0) for y, row in zip(right, A, strict=True)]
     size = maximum_of([abs(y) for y in load])
     gap = maximum_of([abs(left[i]) for i in passive]) / (VIOLATION * size + 1e-300) if passive else 0.0
-    tau = e.before_friction(at, [0 if i in passive else y for i, y in enumerate(left)])
+    tau = e.before_friction(at, [y - z for y, z in zip(left, phi, strict=True)])
     held = dict(zip(e.rows, lam, strict=True))
     result = (
         [held.get(k, 0) for k in range(len(rows.A))] if multipliers else [0 if i in passive else y for i, y in enumerate(tau)]
