@@ -118,7 +118,7 @@ def test_inverse_dynamics_includes_friction_laws_in_every_way_of_calling(arm, ba
     }
     for road, tau in roads.items():
         np.testing.assert_allclose(tau, expected, rtol=1e-13, err_msg=road)
-    assert "Friction laws are included" in file.read_text()
+    assert "joint1 friction: Stribeck" in file.read_text()
     np.testing.assert_allclose(arm.explain(Q, V, A).of("friction"), friction_by_hand(V, rigid), rtol=1e-13)
     assert not arm.without_terms("friction").explain(Q, V, A).of("friction").any()
     loaded = bare.inverse_dynamics(Q, V, A, {"tip": F})
@@ -237,10 +237,7 @@ def four_bar():
     [
         lambda arm: arm.rollout(Q, V, dt=1e-3, steps=2),
         lambda arm: slider(fr.LuGre(fr.Coulomb(1.0), 1e3)).rollout([0.0], [1.0], dt=1e-3, steps=2),
-        lambda arm: arm.simulate(Q, V, 0.01, springs={"joint1": Spring(100.0, rotor_inertia=0.1)}),
-        lambda arm: arm.simulate(Q, V, 0.01, constraints=[ts.constraints.point_on_plane("tip", normal=(1, 0, 0))]),
-        lambda arm: four_bar().simulate(four_bar().assemble(), np.zeros(3), 0.01),
-        lambda arm: four_bar().constrained().inverse_dynamics(four_bar().assemble(), np.zeros(3), np.zeros(3)),
+        lambda arm: arm.linearize(Q, V, A),
     ],
 )  # fmt: skip
 def test_call_that_does_not_support_friction_laws_is_refused_with_without_terms_as_remedy(arm, call):
@@ -273,9 +270,14 @@ def test_elastic_flexible_and_large_robots_refuse_a_robot_with_friction_laws(arm
     assert make(arm.with_friction(None))
 
 
-def test_rollout_vary_of_friction_with_friction_false_is_refused(bare):
+def test_simulate_does_not_take_springs_beside_friction_laws(arm):
+    with pytest.raises(ArgumentError, match="springs= cannot be combined with other terms"):
+        arm.simulate(Q, V, 0.01, springs={"joint1": Spring(100.0, rotor_inertia=0.1)})
+
+
+def test_rollout_vary_of_friction_that_is_left_out_is_refused(bare):
     arm = bare.with_friction({"joint1": fr.Viscous(0.3)})
-    with pytest.raises(ArgumentError, match="omit one of them"):
+    with pytest.raises(ArgumentError, match="joint 'joint1' has no friction law"):
         arm.without_terms("friction").rollout(Q, V, dt=1e-3, steps=2, vary={"friction": {"joint1": 2.0}})
 
 

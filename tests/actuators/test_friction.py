@@ -109,7 +109,7 @@ def test_friction_laws_are_passive(c, v, load):
     laws = [
         fr.StaticKineticViscous(high, low, c[2]),
         stribeck,
-        fr.Directional(stribeck, fr.LoadDependent(fr.StaticViscous(c[4], c[5]), c[3])),
+        fr.Directional(stribeck, fr.LoadDependent(fr.StaticViscous(c[4], c[5]), c[3] / (1 + c[3]))),
     ]
     for law in laws:
         for one in (law, law.smooth(0.01), law.smooth(0.3, "root")):

@@ -90,9 +90,9 @@ def test_loop_joint_velocity_is_least_squares_and_its_wrench_has_the_joint_force
     """v_J is the least-squares solution of S v_J = V, and the wrench of a joint force τ lies in S with SᵀF = τ."""
     robot, q, v, rng = random_robot(seed)
     c = closing_joint(robot, q, LOOP_JOINTS[kind](rng), *two_frames(robot, rng), rng)
-    state, tau = At(robot.model, q.tolist(), v.tolist()), rng.normal(size=c.kind.nv)
+    state, tau = At(robot.model, q.tolist(), v.tolist()), rng.normal(size=c.joint_type.nv)
     seen = relative_motion(state, *c.frames(robot.model))
-    S = np.array([[*s.w, *s.v] for s in c.kind.subspace(c.kind.coordinates(seen.X))], float).T
+    S = np.array([[*s.w, *s.v] for s in c.joint_type.subspace(c.joint_type.coordinates(seen.X))], float).T
     V = np.array([*seen.V.w, *seen.V.v], float)
     assert_close(np.array(c.velocity(state), float), np.linalg.lstsq(S, V)[0], condition=np.linalg.cond(S) ** 2, floor=1)
     on = c.drive_wrench(state, tau.tolist())
@@ -363,6 +363,6 @@ def test_row_space_of_a_weld_does_not_depend_on_its_frame():
     robot, q, (loop,) = closed_mechanism(5, ["fixed"])
     rng = np.random.default_rng(0)
     X = Transform.of_pose(rotation(rng), loop.origin.r * 0)
-    turned = type(loop)("turned", loop.kind, loop.predecessor, loop.successor, X @ loop.origin, X @ loop.child_origin)
+    turned = type(loop)("turned", loop.joint_type, loop.predecessor, loop.successor, X @ loop.origin, X @ loop.child_origin)
     spans = [np.linalg.pinv(A) @ A for A in (rows(robot, [c], q, np.zeros(robot.nv)).A for c in (loop, turned))]
     assert np.abs(spans[0] - spans[1]).max() < 1e-10

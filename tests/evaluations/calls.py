@@ -195,6 +195,9 @@ def _subjects_with_options(robot: str) -> list[Subject]:
     def with_friction() -> Robot:
         return owner().with_friction({_revolute_joint(owner()): LoadDependent(StaticViscous(0.3, 0.2), 0.1)})
 
+    def with_damping() -> Robot:
+        return owner().with_damping({_revolute_joint(owner()): 0.4}).with_damping(True)
+
     def with_rotor() -> Robot:
         return owner().with_rotors({_revolute_joint(owner()): {"mass": 0.1, "inertia": (1e-4, 1e-4, 1e-4), "ratio": 50.0}})
 
@@ -204,24 +207,20 @@ def _subjects_with_options(robot: str) -> list[Subject]:
         Subject("forward_dynamics, wrenches", owner, "forward_dynamics", _arrays(*forces, wrench), out=True),
         Subject("reaction_wrenches, wrenches", owner, "reaction_wrenches", _arrays(*motion, wrench), out=True),
         Subject(
-            "inverse_dynamics, damping", owner, "inverse_dynamics", _arrays(*motion), {"damping": True}, out=True,
-            kernel=lambda r: r.with_damping(True).kernel("inverse_dynamics"),
-        ),
-        Subject(
-            "forward_dynamics, damping", owner, "forward_dynamics", _arrays(*forces), {"damping": True}, out=True,
-            kernel=lambda r: r.with_damping(True).kernel("forward_dynamics"),
-        ),
-        Subject(
-            "inverse_dynamics, friction", with_friction, "inverse_dynamics", _arrays(*motion), {"friction": True}, out=True,
+            "inverse_dynamics, damping", with_damping, "inverse_dynamics", _arrays(*motion), out=True,
             kernel=lambda r: r.kernel("inverse_dynamics"),
+        ),
+        Subject(
+            "forward_dynamics, damping", with_damping, "forward_dynamics", _arrays(*forces), out=True,
+            kernel=lambda r: r.kernel("forward_dynamics"),
         ),
         Subject(
             "inverse_dynamics, laws", with_friction, "inverse_dynamics", _arrays(*motion), out=True,
             kernel=lambda r: r.kernel("inverse_dynamics"),
         ),
         Subject(
-            "forward_dynamics, no laws", with_friction, "forward_dynamics", _arrays(*forces), {"friction": False}, out=True,
-            kernel=lambda r: r.without_terms("friction").kernel("forward_dynamics"),
+            "forward_dynamics, laws", with_friction, "forward_dynamics", _arrays(*forces), out=True,
+            kernel=lambda r: r.kernel("forward_dynamics"),
         ),
         Subject("friction_force, load", with_friction, "friction_force", _arrays("v", "load"), named=("load",), out=True),
         Subject("jacobian, at", owner, "jacobian", _arrays("q", "at"), {"frame": frame}, named=("at",), out=True),

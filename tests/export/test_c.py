@@ -16,7 +16,7 @@ from torsor import scalar as s
 from torsor.actuators.friction import Viscous
 from torsor.compile import Argument, interpret, record
 from torsor.compile.text.c import c_function, c_helpers
-from torsor.export import export_c, export_python
+from torsor.export import export_c
 
 CC = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off")
@@ -136,18 +136,20 @@ def test_numbers_of_constraints_are_constants_in_exported_code(tmp_path):
         assert_close(theirs, ours)
 
 
-def test_exports_of_task_and_constrained_dynamics_refuse_friction_laws_unless_omitted(tmp_path):
-    arm = ts.robots.two_link().with_friction({"joint1": Viscous(0.3)})
-    linkage = ts.mechanisms.four_bar().with_friction({"crank": Viscous(0.3)})
-    for robot, kernel, joint in (
-        (arm, arm.task("tip", ("vx", "vy")).kernel("inverse_dynamics"), "joint1"),
-        (linkage, linkage.constrained().kernel(), "crank"),
-    ):
-        for export in (export_c, export_python):
-            with pytest.raises(ts.ArgumentError, match=rf"does not support friction laws.*\({joint}\); friction=False omits"):
-                export(robot, tmp_path / "r", kernel)
-            export(robot.without_terms("friction"), tmp_path / "r", kernel)
-    export_c(arm, tmp_path / "r", arm.task("tip", ("vx", "vy")).kernel("mass_matrix"))  # without forces
+def test_exports_of_task_and_constrained_dynamics_have_the_terms_of_the_robot(tmp_path):
+    arm = ts.robots.two_link().with_friction({"joint1": Viscous(0.3)}).with_damping({"joint2": 0.2})
+    held = arm.constrained(ts.constraints.point_on_plane("tip", (0.6, 0.8, 0), through=(0.7, 0.1, 0))).kernel()
+    task = arm.task("tip", ("vx", "vy"))
+    q, v, w = np.array([0.3, 1.2]), np.array([0.5, -0.4]), np.array([1.0, 2.0])
+    for kernel in (task.kernel("inverse_dynamics"), task.kernel("forward_dynamics_of_force"), held):
+        header, _, _ = export_c(arm, tmp_path / "r", kernel)
+        assert "joint1 friction: " in header.read_text()
+        (name,) = re.findall(r"void (\w+)", header.read_text())
+        found = call(getattr(library(tmp_path, "r"), name), (q, v, w), [x.shape for x in kernel.outputs])
+        for ours, theirs in zip(np.atleast_1d(kernel(q, v, w)) if len(found) == 1 else kernel(q, v, w), found, strict=True):
+            assert_close(theirs, ours)
+    tau = ts.robots.two_link().task("tip", ("vx", "vy")).inverse_dynamics(q, v, w).tau
+    assert_close(task.inverse_dynamics(q, v, w).tau, tau + [0.3, 0.2] * v)
 
 
 def test_export_c_of_a_kernel_rejects_options_that_it_cannot_have(tmp_path):
@@ -155,7 +157,7 @@ def test_export_c_of_a_kernel_rejects_options_that_it_cannot_have(tmp_path):
     kernel = arm.task("tip", ("vx", "vy")).kernel("jacobian")
     for robot, options, message in (
         (arm, {"fused": True}, "fused=True makes one function"),
-        (arm, {"damping": True}, "a kernel is exported as it is"),
+        (arm, {"damping": True}, "export_c has no argument 'damping' any more"),
         (arm, {"wrenches": ["tip"]}, "a kernel is exported as it is"),
         (ts.robots.ur5(), {}, "is not a kernel of robot 'ur5'"),
     ):
@@ -194,9 +196,9 @@ def test_exported_c_test_program_detects_a_wrong_number(tmp_path):
 
 
 def test_exported_c_with_fma_wrenches_and_damping_agrees_with_the_robot(tmp_path):
-    robot = ts.robots.quadruped()
+    robot = ts.robots.quadruped().with_damping({"HR_KFE": 0.3}).with_damping(True)
     both = ("inverse_dynamics", "forward_dynamics")
-    words = {"wrenches": ["HR_FOOT"], "damping": True}
+    words = {"wrenches": ["HR_FOOT"]}
     export_c(robot, tmp_path / "all", *both, fused=True, fma=True, name="solo", **words)
     assert "fma(" in (tmp_path / "all.c").read_text()
     function = library(tmp_path, "all").solo_fused
@@ -204,8 +206,8 @@ def test_exported_c_with_fma_wrenches_and_damping_agrees_with_the_robot(tmp_path
     q, v, a, tau, F = robot.random_configuration(rng), *(rng.normal(size=n) for n in (18, 18, 18, 6))
     got = call(function, (q, v, a, tau, F), [(18,), (18,)])
     expected = (
-        robot.with_damping(True).inverse_dynamics(q, v, a, {"HR_FOOT": F}),
-        robot.with_damping(True).forward_dynamics(q, v, tau, {"HR_FOOT": F}),
+        robot.inverse_dynamics(q, v, a, {"HR_FOOT": F}),
+        robot.forward_dynamics(q, v, tau, {"HR_FOOT": F}),
     )
     for x, y in zip(got, expected, strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-10 * np.abs(y).max())
@@ -394,7 +396,7 @@ def test_repeated_specs_get_different_c_names(tmp_path):
         (("mass_matrix",), {"dtype": None}, "dtype must be"),
         (("mass_matrix",), {"name": "2R arm"}, "name must be an identifier such as 'x_2R_arm'"),
         (("mass_matrix",), {"name": "int"}, "name must be an identifier such as 'int_2'"),
-        (("mass_matrix",), {"damping": True}, "damping=True acts on inverse_dynamics"),
+        (("mass_matrix",), {"damping": True}, "export_c has no argument 'damping' any more"),
         (("mass_matrix", "inverse_dynamics"), {"wrenches": ["tip"], "fused": True}, "wrenches act on inverse_dynamics"),
         (("pose",), {}, "needs a frame"),
     ],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.kernels import Losses, Spec
+from torsor.kernels import Spec
 from torsor.kernels.quantities import QUANTITIES
 from torsor.kernels.spec import as_words, split_name
 
@@ -24,7 +24,6 @@ def test_spec_of_a_text_and_of_a_tuple_of_words_is_the_same():
     "options",
     [
         {"dtype": "float32"},
-        {"damping": True},
         {"wrenches": ("tool0",)},
         {"wrenches": ("tool0",), "expressed_in": "world"},
     ],
@@ -76,11 +75,16 @@ def test_spec_with_derivative_gives_the_derivative_by_differences():
         assert np.allclose(found[:, k], difference, rtol=0, atol=1e-8)  # central differences lose half the digits
 
 
-def test_damping_is_refused_for_quantities_it_does_not_act_on():
+def test_terms_are_in_the_kernels_that_follow_them_and_in_no_other():
+    """The tree's programs are the same, and come from the same place on the disk; those of the motion are not."""
     robot = ts.robots.panda()
-    assert robot.with_damping(True).spec("inverse_dynamics").losses == Losses(damping=True)
-    with pytest.raises(ts.ArgumentError, match="damping=True acts on"):
-        robot.with_damping(True).spec("mass_matrix")
+    damped, spec = robot.with_damping(True), robot.spec("mass_matrix")
+    assert damped.spec("mass_matrix") == spec
+    assert damped.kernels.recording(spec).key == robot.kernels.recording(spec).key is not None
+    assert damped.program("mass_matrix").operations == robot.program("mass_matrix").operations
+    spec = robot.spec("inverse_dynamics")
+    assert damped.kernels.recording(spec).key != robot.kernels.recording(spec).key
+    assert damped.program("inverse_dynamics").operations > robot.program("inverse_dynamics").operations
 
 
 def test_wrenches_on_a_quantity_that_does_not_depend_on_them_are_refused():

@@ -50,12 +50,12 @@ def assert_readings(found, expected):
 
 @pytest.mark.parametrize("options", [
     {}, {"control": np.ones((20, 2)), "integrator": "semi_implicit"}, {"control": lambda t, q, v: -v, "record": 5},
-    {"wrenches": {"tip": np.arange(6.0)}, "integrator": "dop853"}, {"damping": True},
+    {"wrenches": {"tip": np.arange(6.0)}, "integrator": "dop853"}, {"damped": True},
 ])  # fmt: skip
 def test_sensors_of_a_simulation_equal_the_methods_at_its_rows(options):
-    result = ARM.simulate(*START, 0.2, dt=0.01, sensors=SENSORS, **options)
-    damping = {"damping": True} if "damping" in options else {}
-    assert_readings(result.sensors, expected_readings(ARM, result.q, result.v, result.tau, result.wrenches or None, **damping))
+    arm = ARM.with_damping(True) if "damped" in options else ARM
+    result = arm.simulate(*START, 0.2, dt=0.01, sensors=SENSORS, **{k: x for k, x in options.items() if k != "damped"})
+    assert_readings(result.sensors, expected_readings(arm, result.q, result.v, result.tau, result.wrenches or None))
 
 
 def test_accelerometer_of_a_joint_on_its_stop_reads_gravity_alone():
@@ -173,11 +173,12 @@ def test_readings_of_a_rollout_are_those_of_the_simulation_with_the_same_steps()
     late = {f"late {name}": replace(s, delay=0.023, noise=0.1, step=0.01) for name, s in SENSORS.items()}
     sensors = SENSORS | late
     u = np.random.default_rng(1).normal(size=(12, 2))
-    more = {"wrenches": {"tip": [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]}, "damping": True, "integrator": "semi_implicit", "dt": 0.01,
+    more = {"wrenches": {"tip": [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]}, "integrator": "semi_implicit", "dt": 0.01,
             "actuators": {"joint2": [ts.actuators.Lag(0.02), ts.actuators.PositionServo(20.0, 1.0)]}}  # fmt: skip
+    arm = ARM.with_damping(True)
     for record in (1, 3):
-        moved = ARM.rollout(np.stack([START[0]] * 2), START[1], u, sensors=sensors, record=record, **more)
-        result = ARM.simulate(*START, 0.12, u, sensors=sensors, record=record, **more)
+        moved = arm.rollout(np.stack([START[0]] * 2), START[1], u, sensors=sensors, record=record, **more)
+        result = arm.simulate(*START, 0.12, u, sensors=sensors, record=record, **more)
         for name, x in moved.sensors.items():
             assert_close(x[0][:-1], result.sensors[name][1:-1], 1e-9, floor=1)  # after the end no step defines the forces
             if any(word in name for word in ("angle", "rate", "gyro")):

@@ -285,8 +285,9 @@ def test_new_gains_compile_nothing(monkeypatch):
 
 def test_actuators_with_friction_wrenches_and_varied_robots(arm):
     """All other options act as without actuators: a gain of one changes no bit."""
+    arm = arm.with_damping(True)
     options = {
-        "dt": DT, "wrenches": {arm.links[-1]: [0, 0, 1.0, 1.0, 0, 0]}, "damping": True,
+        "dt": DT, "wrenches": {arm.links[-1]: [0, 0, 1.0, 1.0, 0, 0]},
         "vary": {"mass": {arm.links[-1]: per_robot([0.5, 2.0])}},
     }  # fmt: skip
     plain = rollout(arm, [0.3, 0.2], np.zeros(2), commands(9), **options)

@@ -49,7 +49,7 @@ CASES = {
     "rows": (ARM, ([0.1, 0.1], [0, 0]), {"control": np.linspace(-1, 1, 100).reshape(50, 2)}),
     "controller": (ARM, ([0.1, 0.1], [0, 0]), {"control": pull_back}),
     "sampled": (ARM, ([0.1, 0.1], [0, 0]), {"control": SampledController(pull_back, 130)}),
-    "wrench and damping": (ARM, ([0.1, 0.1], [0, 0]), {"wrenches": {"tip": push}, "damping": True}),
+    "wrench and damping": (ARM.with_damping({"joint1": 0.3}), ([0.1, 0.1], [0, 0]), {"wrenches": {"tip": push}}),
     "event": (ARM, ([0.1, 0.1], [0, 0]), {"control": pull_back, "events": Event(lambda t, q, v: q[0] - 0.2)}),
     "friction": (
         ARM.with_friction({"joint1": StaticKinetic(5.0, 3.0), "joint2": Viscous(0.5)}),

@@ -56,7 +56,7 @@ def damped_rail(c=3.0, v=2.5) -> Motion:
     """The same with the damping of the model."""
     build = ts.Builder("rail").link("ground").link("cart", mass=MASS)
     robot = build.joint("slide", "prismatic", "ground", "cart", axis=(1, 0, 0), damping=c).build()
-    return viscous_rail(c, v)._replace(robot=robot, options={"damping": True})
+    return viscous_rail(c, v)._replace(robot=robot.with_damping(True))
 
 
 def coulomb_rail(F=3.0, v=2.5) -> Motion:

@@ -43,7 +43,7 @@ WAYS = {
     "dop853": {"integrator": "dop853"},
     "stops": {"limits": 0.5},
     "springs": {"springs": Spring(800.0, 2.0, rotor_inertia=0.1)},
-    "damping": {"damping": True, "wrenches": {"tip": [0, 0, 0, 1.0, 0, 0]}},
+    "wrench": {"wrenches": {"tip": [0, 0, 0, 1.0, 0, 0]}},
 }
 
 

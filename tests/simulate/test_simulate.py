@@ -361,7 +361,7 @@ def test_overflow_in_a_compiled_run_keeps_the_partial_result(arm):
         ({"record": 0}, "record must be"),
         ({"limits": 1.5}, "between 0 and 1"),
         ({"motors": ([0.0], [0.0])}, "needs springs="),
-        ({"damping": True, "friction": True}, "no joint of robot .* has a friction law"),
+        ({"damping": True}, r"simulate has no argument 'damping' any more: robot.with_damping\(True\)"),
     ],
 )
 def test_simulate_rejects_invalid_arguments(arm, words, message):

@@ -175,7 +175,16 @@ class EquationOfMotion:
     def net_force(self, q: Scalars, v: Scalars, tau: Scalars, t: Any = None, x: Scalars | None = None) -> list[Scalar]:
         """ℓ + Σ f (nv): the joint force on the tree, under joint forces τ, that has the effect of all terms without rows."""
         at = self.at(q, v, t, x)
-        force, on = self.applied(at, tau)
+        return [y + z for y, z in zip(self.load(at, tau), self._own_force(at), strict=True)]
+
+    def needed_force(self, q: Scalars, v: Scalars, net: Scalars, t: Any = None, x: Scalars | None = None) -> list[Scalar]:
+        """τ (nv) under which the joint force on the tree is ``net``: the inverse of :meth:`net_force`."""
+        at = self.at(q, v, t, x)
+        return self.before_friction(at, [y - z for y, z in zip(net, self._own_force(at), strict=True)])
+
+    def _own_force(self, at: At) -> list[Scalar]:
+        """Σ f (nv) of all terms, those of wrenches as joint forces."""
+        force, on = self.applied_without_friction(at)
         pushed = joint_forces_of_wrenches(self.model, *at.kinematics, on) if on else [0] * self.model.nv
         return [y + z for y, z in zip(force, pushed, strict=True)]
 

@@ -154,7 +154,7 @@ def _note_joint_differences(chosen: Selection, mimic: bool) -> None:
     if m.opt.disableflags & NO_GRAVITY:
         chosen.notes.note("gravity is switched off by a flag, so", "zero")
     if m.opt.disableflags & NO_DAMPERS and any(m.dof_damping):
-        chosen.notes.note("damping is switched off by a flag in MuJoCo, and kept here", "use damping=False")
+        chosen.notes.note("damping is switched off by a flag in MuJoCo; here it acts with", "robot.with_damping(True)")
     if chosen.floating is not None:
         chosen.notes.note("the free joint is the floating base", chosen.joints[int(m.body_jntadr[chosen.floating])])
     if not mimic and any(m.eq_type == 2):

@@ -211,20 +211,24 @@ class Dynamics(CompiledMechanism):
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """M(q), ``(nv, nv)``, with K = ½ vᵀ M v [kg·m²; kg for prismatic joints] (CRBA; F&O 9–10, MR 8.57).
 
-        The result is exactly symmetric.
+        The result is exactly symmetric.  It is that of the tree, with or without loops and other constraints.
         """
         return self._run("mass_matrix", (q,), out=out)
 
     @kernel_method
     def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q)⁻¹, ``(nv, nv)``, with a = M⁻¹ (τ − h) [1/(kg·m²), 1/kg]; exactly symmetric, by the factors of M (MR 8.2)."""
+        """M(q)⁻¹, ``(nv, nv)``, with a = M⁻¹ (τ − h) [1/(kg·m²), 1/kg]; exactly symmetric, by the factors of M (MR 8.2).
+
+        It is that of the tree: under loops and other constraints a = M⁻¹ (τ + Aᵀλ − h).
+        """
         return self._run("mass_matrix_inverse", (q,), out=out)
 
     @kernel_method
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """h(q, v) = c(q, v) + g(q) [N·m; N for prismatic joints]: the joint forces at a = 0 (MR 8.1, Exercise 8.11).
 
-        With force elements (:meth:`with_forces`) it includes them, drag as well.
+        With force elements (:meth:`with_forces`) it includes them, drag as well.  It is that of the tree: other terms of the
+        robot, its loops and constraints are not in it.
         """
         return self._run("bias_force", (q, v), out=out)
 
@@ -232,13 +236,14 @@ class Dynamics(CompiledMechanism):
     def gravity_force(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """g(q) = ∂P/∂q [N·m, N]: the joint forces that hold the robot at rest, for gravity compensation (MR 8.10).
 
-        Weight that force elements carry (buoyancy, :meth:`with_forces`) is not in it.
+        Weight that force elements carry (buoyancy, :meth:`with_forces`) is not in it.  It is that of the tree, also of a robot
+        with loops, whose drives need other forces: ``robot.inverse_dynamics`` at rest.
         """
         return self._run("gravity_force", (q,), out=out)
 
     @kernel_method
     def velocity_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """c(q, v) = C(q, v) v [N·m, N], the Coriolis and centripetal forces (MR 8.10)."""
+        """c(q, v) = C(q, v) v [N·m, N], the Coriolis and centripetal forces of the tree (MR 8.10)."""
         return self._run("velocity_force", (q, v), out=out)
 
     @kernel_method

@@ -14,6 +14,7 @@ from torsor.errors import UnknownName, printable
 from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.kernels.replaced import name_replacements
 from torsor.model.names import coordinate_names
+from torsor.model.terms.attaching import KINDS as TERM_KINDS
 from torsor.support.plotting import COLORS, drawing, legend_beside
 from torsor.support.text import columns, count, vector
 
@@ -58,10 +59,11 @@ class Explanation:
 
     def of(self, kind: str, cause: str = "") -> np.ndarray:
         """One part, ``(nv,)``: ``of("gravity", "link2")``; all of a kind without a cause."""
-        if kind not in KINDS:
-            raise UnknownName("kind of torque", kind, KINDS)
+        kinds = {**dict.fromkeys(TERM_KINDS, np.zeros(len(self.coordinates))), **self.by_kind()}
+        if kind not in kinds:
+            raise UnknownName("kind of torque", kind, kinds)
         if not cause:
-            return self.by_kind()[kind]
+            return kinds[kind]
         found = {p.cause: p.tau for p in self.parts if p.kind == kind}
         if cause not in found:
             raise UnknownName(f"cause of {kind} torque", cause, found)

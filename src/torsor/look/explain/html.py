@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torsor.look.explain.explain import KINDS
 from torsor.support.html import Markup, collapsible, concat, element, table
 from torsor.support.plotting import COLORS
 
@@ -35,7 +34,7 @@ def of_explanation(explanation: Explanation) -> Markup:
 
 def _bars(explanation: Explanation, kinds: dict[str, np.ndarray]) -> Markup:
     """One row per joint: positive parts to the right of zero, negative parts to the left, a mark at the sum."""
-    n = len(explanation.coordinates)
+    n, order = len(explanation.coordinates), list(explanation.by_kind())
     name_width = min(max(NAME, 16 + LETTER * max(map(len, explanation.coordinates), default=0)), LONGEST_NAME)
     abreast = (WIDE - name_width) // ENTRY  # entries of the legend in a line
     top = 24 + 16 * ((len(kinds) - 1) // abreast)
@@ -51,14 +50,14 @@ def _bars(explanation: Explanation, kinds: dict[str, np.ndarray]) -> Markup:
             side, width = int(tau[j] > 0), abs(tau[j])
             start = ends[1] if side else ends[0] - width
             ends[side] += tau[j]
-            shapes.append(_bar(f"{name}, {kind}: {tau[j]:.4g}", x(start), y + 3, width * scale, ROW - 8, KINDS.index(kind)))
+            shapes.append(_bar(f"{name}, {kind}: {tau[j]:.4g}", x(start), y + 3, width * scale, ROW - 8, order.index(kind)))
         at = f"{x(explanation.tau[j]):.1f}"
         shapes.append(element("line", x1=at, x2=at, y1=y, y2=y + ROW - 2, stroke="currentColor", stroke_width=2.5))
     zero = f"{x(0.0):.1f}"
     shapes.append(element("line", x1=zero, x2=zero, y1=top - 2, y2=top + n * ROW, stroke="currentColor", stroke_width=0.8))
     for k, kind in enumerate(kinds):
         left_end, line = name_width + ENTRY * (k % abreast), 16 * (k // abreast)
-        shapes.append(_bar(kind, left_end, 4 + line, 10, 10, KINDS.index(kind)))
+        shapes.append(_bar(kind, left_end, 4 + line, 10, 10, order.index(kind)))
         shapes.append(_text(kind, left_end + 14, 13 + line, "start"))
     high = top + 6 + n * ROW
     style = "max-width: 100%; height: auto"

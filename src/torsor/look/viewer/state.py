@@ -195,10 +195,10 @@ class Stage:
             return self.wrench(q, frame, f)[frame]
 
         control = (lambda t, q, v: self.tree.gravity_force(q)) if carried else None
-        laws = bool(robot.model.joints_with_friction) and not robot.loops  # in loops laws cannot count yet
-        result = robot.simulate(
+        lossy = robot if robot.model.joints_with_friction else robot.with_damping(True)  # a law has its joint's damping
+        result = lossy.simulate(
             q, np.zeros(robot.nv), duration, control, wrenches={frame: wrench} if f.any() else None,
-            dt=2e-3, damping=not laws, friction=laws, record=5, progress=False,
+            dt=2e-3, record=5, progress=False,
         )  # fmt: skip
         return self.track(result)
 

@@ -35,11 +35,6 @@ def forward_dynamics(motion: Motion, model: Model, targets: ts.Targets, q: Scala
     return ts.acceleration(model, targets, q, v, motion(model, q, v, tau, None)[0])
 
 
-def forward_dynamics_of_force(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, F: Scalars) -> Any:
-    """V̇ under τ = JᵀF."""
-    return forward_dynamics(motion, model, targets, q, v, ts.joint_force(model, targets, q, F))
-
-
 def bias_force(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars) -> Any:
     """η: the force under which the task does not accelerate."""
     return motion(model, q, v, _zero(model), [0] * _size(targets))[1]
@@ -112,10 +107,15 @@ def task_derivative(function: Callable[..., Any], kernels: Kernels, spec: Spec, 
             return found[: model.nv], found[model.nv :]
 
         state = dict(zip((a.name for a in inputs), values, strict=True))
-        if row.follows_terms:
+        if "force" in state:
+            state["tau"] = ts.joint_force(model, targets, state["q"], state.pop("force"))
+        if "tau" in state:
             state["tau"] = kernels.lean.net_force(state["q"], state["v"], state["tau"])
         found = function(motion, model, targets, *state.values())
         results = list(found) if len(row.outputs) - len(row.checks) > 1 else [found]
+        if "tau" in row.outputs:
+            k = row.outputs.index("tau")
+            results[k] = kernels.lean.needed_force(state["q"], state["v"], results[k])
         if row.checks:
             results.append(ts.exact_mass(model, targets, values[0], route, off)[1])
         return dict(zip(row.outputs, results, strict=True))

@@ -33,16 +33,24 @@ def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs:
 
     def run(subject: Any, *values: Any, targets: ts.Targets, route: str | None = None, **words: Any) -> Any:
         model = subject if isinstance(subject, Model) else subject.model
-        if subject is not model:  # the equation of motion: its terms act on the tree
+        if "force" in inputs:
+            q, v, F = values
+            values = q, v, ts.joint_force(model, targets, q, F)
+        if forced:  # the subject is the equation of motion: its terms act on the tree
             q, v, tau, *rest = values
             values = q, v, subject.net_force(q, v, tau), *rest
-        return function(model, targets, *values, route=route or ("articulated" if model.local else "factors"), **words)
+        found = function(model, targets, *values, route=route or ("articulated" if model.local else "factors"), **words)
+        if "tau" not in outputs:
+            return found
+        k = outputs.index("tau")
+        return (*found[:k], subject.needed_force(*values[:2], found[k]), *found[k + 1 :])
 
+    forced = bool({"tau", "force"} & set(inputs))
     by_factors = (partial(run, route="factors"),)
     common = {
         "words": ("targets", "route"),
         "joint_space": True,
-        "follows_terms": "tau" in inputs,
+        "follows_terms": forced or "tau" in outputs,
         "under_loops": CONSTRAINED_FORWARD_DYNAMICS,
     }
     return Quantity(inputs, run, outputs=outputs, alternatives=by_factors, **{**common, **options})
@@ -80,10 +88,6 @@ def _with_given_mass(function: Callable[..., Any], inputs: tuple[str, ...], *out
     return _with_route(run, (*inputs, "Lambda"), *outputs)
 
 
-def _forward_of_force(model: Model, targets: ts.Targets, q: Any, v: Any, F: Any, route: str) -> list[Any]:
-    return ts.forward_dynamics(model, targets, q, v, ts.joint_force(model, targets, q, F), route)
-
-
 #: quantities that need Λ: function, inputs, results
 _WITH_MASS: dict[str, tuple[Any, ...]] = {
     "mass_matrix": (ts.mass_matrix, ("q",), "mass_matrix"),
@@ -117,7 +121,7 @@ QUANTITIES = Table(
             **_implicit("forward_dynamics"),
         ),
         "forward_dynamics_of_force": _with_route(
-            _forward_of_force, ("q", "v", "force"), "acceleration", **_implicit("forward_dynamics_of_force")
+            ts.forward_dynamics, ("q", "v", "force"), "acceleration", **_implicit("forward_dynamics")
         ),
     }
     | {name: _with_exact_mass(*row) for name, row in _WITH_MASS.items()}

@@ -21,16 +21,11 @@ from torsor.mechanics.task import composed
 from torsor.mechanics.task.quantities import QUANTITIES, WITH_GIVEN_MASS, shapes
 from torsor.mechanics.task.report import TaskReport, refuse_singular, report
 from torsor.mechanics.task.singular import LARGEST, Singular
-from torsor.model.refusals import refuse_friction
 
 if TYPE_CHECKING:
     from torsor.kernels.compiled_mechanism import Wrenches
     from torsor.robot import Robot
 
-#: quantities to which the methods add friction laws outside of the kernel
-ADDS_FRICTION = (
-    "forward_dynamics_of_force", "inverse_dynamics", "inverse_dynamics_with_null_space_force",
-)  # fmt: skip
 #: a frame name, optionally with its own rows, and with its own ``expressed_in``
 Frame = str | tuple[str, Any] | tuple[str, Any, str]
 
@@ -152,8 +147,8 @@ class Task:
 
     @property
     def is_composed(self) -> bool:
-        """Whether the robot has terms besides friction: constraints, springs, damping, ... (:mod:`.composed`)."""
-        return any(term.kind != "friction" for term in self._robot.model.terms)
+        """Whether the robot has constraints, so that Λ follows from its own forward dynamics (:mod:`.composed`)."""
+        return self._robot.model.has_rows
 
     @property
     def treatment(self) -> Singular:
@@ -189,8 +184,6 @@ class Task:
             raise ArgumentError("forward_dynamics needs either force (k entries) or tau (nv entries)")
         if self.is_composed:
             return composed.respond(self, q, v, tau if force is None else self.joint_force(q, force)).acceleration
-        if force is not None and self.robot.terms:
-            tau = self.joint_force(q, force)
         if tau is not None:
             return self._call("forward_dynamics", q, v, tau)
         return self._call("forward_dynamics_of_force", q, v, force)
@@ -254,18 +247,14 @@ class Task:
     ) -> TaskForce:
         """F = Λ V̇ + η (MR 8.89) and τ = JᵀF, or JᵀF + N τ₀ with τ₀ = ``null_torque``, for the task acceleration V̇.
 
-        τ has an entry for every degree of freedom, also those of a floating base.  Friction laws of the
-        robot's joints are added to τ, not to F.  ``wrenches`` act on the robot, as in :meth:`Robot.inverse_dynamics`.
+        τ has an entry for every degree of freedom, also those of a floating base.  What the robot's terms need, such as
+        friction, is added to τ, not to F.  ``wrenches`` act on the robot, as in :meth:`Robot.inverse_dynamics`.
         """
         if wrenches or self.is_composed:
             return TaskForce(*composed.inverse_dynamics(self, q, v, acceleration, null_torque, wrenches))
         if null_torque is None:
-            found = TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
-        else:
-            found = TaskForce(*self._with_mass("inverse_dynamics_with_null_space_force", q, v, acceleration, null_torque))
-        if not self.robot.model.joints_with_friction:
-            return found
-        return found._replace(tau=found.tau + self.robot.friction_force(v, load=found.tau))
+            return TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
+        return TaskForce(*self._with_mass("inverse_dynamics_with_null_space_force", q, v, acceleration, null_torque))
 
     @kernel_method_of(TaskMotion, guards={"magnified": LARGEST})
     def constrained_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, acceleration: ArrayLike) -> TaskMotion:
@@ -344,8 +333,6 @@ class Task:
             raise ArgumentError(f'{name} jumps with singular="truncated" and has no derivative; use "raise" or "damped"')
         if row.checks and treatment == "damped":
             words += (None, self._singular.damping)
-        if name in ADDS_FRICTION:
-            refuse_friction(self._robot.model, f"the derivative of {name}")
         spec = spec_of_derivative(self._kernels, mode, Spec(((name, *words),)), by)
         kernel = self._kernels.kernel(spec)
         return CheckedKernel(kernel, {"magnified": LARGEST}, self._refuse_derivative) if row.checks else kernel
@@ -354,10 +341,9 @@ class Task:
         refuse_singular(self, given["q"])
 
     def _kernel_for(self, name: str) -> Kernel | None:
-        """The kernel of a method, if its result needs no check; None where Λ is replaced, or friction laws apply."""
+        """The kernel of a method, if its result needs no check; None where Λ is replaced."""
         replaced = WITH_GIVEN_MASS.format(name) in QUANTITIES and self._singular.treatment != "raise"
-        counts = name in ADDS_FRICTION and self.robot.model.joints_with_friction
-        return None if replaced or counts or self.is_composed else self.kernel(name)
+        return None if replaced or self.is_composed else self.kernel(name)
 
     def _call(self, name: str, *values: Any, route: str | None = None) -> Any:
         return self.kernel(name, route)(*values)

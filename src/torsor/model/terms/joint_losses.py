@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torsor.model.terms.term import Effort, States, Term
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Scalar, Scalars, is_zero
 
 if TYPE_CHECKING:
     from torsor.algorithms.equation.at import At
@@ -41,7 +41,11 @@ class JointFriction(Term):
     def cannot(self, model: Model) -> Mapping[str, str]:
         laws = [law for law in model.friction[model.joint_names.index(self.joint)] if law is not None and not law.states]
         if self.states(model).size:
-            return {"step": "its bristles have states, which a step does not advance yet; use robot.simulate"}
+            other = f"or robot.without_terms({self.kind!r})"
+            return {
+                "derivatives": f"its steady force jumps at v = 0; use law.smooth(width), {other}",
+                "step": f"its bristles have states, which a step does not advance yet; use robot.simulate, {other}",
+            }
         if not any(any(law.breakaway(load)) or any(law.kinetic(0.0, load)) for law in laws for load in LOADS):
             return {}
         smooth = f"use law.smooth(width), or robot.without_terms({self.kind!r})"
@@ -83,7 +87,8 @@ class Damping(Term):
     def force(self, at: At) -> Effort:
         m = at.model
         bodies = range(1, len(m.parent)) if self.joints is None else map(at.body_of, self.joints)
-        return Effort({i: [-d * x for d, x in zip(m.damping[i], at.vs[i], strict=True)] for i in bodies if any(m.damping[i])})
+        damped = [i for i in bodies if not all(map(is_zero, m.damping[i]))]
+        return Effort({i: [-d * x for d, x in zip(m.damping[i], at.vs[i], strict=True)] for i in damped})
 
     def heat(self, at: At) -> Scalar:
         return -sum(x * v for i, force in self.force(at).joints.items() for x, v in zip(force, at.vs[i], strict=True))
