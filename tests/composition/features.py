@@ -54,10 +54,8 @@ def _linear(case: Case, frame: str) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _constrain(case: Case, constraint: Any, rows: Rows) -> None:
-    """A constraint; a step does not keep it yet."""
     case.equation.rows.append(rows)
     case.robot = case.robot.with_constraints(constraint)
-    case.cannot("a step does not keep constraints yet", "rollout")
 
 
 def loop(case: Case) -> None:

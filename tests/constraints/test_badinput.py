@@ -39,7 +39,7 @@ CALLS = {
     "a has shape": lambda s: s.inverse_dynamics(Q, V, [1.0, 2.0, 3.0]),
     "multipliers has shape": lambda s: s.inverse_dynamics(Q, V, A85, multipliers=[1.0, 2.0]),
     "q_guess has shape": lambda s: s.assemble([1.0, 2.0, 3.0]),
-    r"q has shape \(2, 2\)": lambda s: s.project([Q, Q]),
+    r"q has shape \(2, 3\)": lambda s: s.project([[1.0, 2.0, 3.0]] * 2),
     "q has shape .* one configuration at a time": lambda s: s.mobility([Q, Q]),
     r"q\[0\] is nan": lambda s: s.forward_dynamics(NAN, V, Z),
     r"q\[1, 0\] is nan": lambda s: s.forward_dynamics([Q, NAN], V, Z),

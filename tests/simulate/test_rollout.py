@@ -444,12 +444,6 @@ def test_noise_per_robot_and_step_is_a_parameter(arm):
 # -- errors ------------------------------------------------------------------------------------------------------------------
 
 
-def test_rollout_refuses_robots_with_loops():
-    robot = ts.mechanisms.four_bar()
-    with pytest.raises(ArgumentError, match=r"has loops .*robot\.simulate"):
-        rollout(robot, robot.neutral(), np.zeros(robot.nv), dt=DT, steps=1)
-
-
 def test_rollout_refuses_robots_with_symbols():
     sympy = pytest.importorskip("sympy")
     b = (

@@ -12,11 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torsor.algorithms import steps
+from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.configuration import integrate, tangent, velocity_from_tangent
-from torsor.algorithms.equation import constrained
+from torsor.algorithms.equation import EquationOfMotion, constrained, settle
 from torsor.algorithms.equation.dynamics import residual
 from torsor.algorithms.field import Field
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
+from torsor.algorithms.products import mass_matrix_product
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives
 from torsor.compile import Argument, record
@@ -27,6 +29,7 @@ from torsor.kernels.implicit import Checked, First, Matrix, Solution, WithMatrix
 from torsor.kernels.spec import Spec
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
+from torsor.spatial.linear import dot
 
 if TYPE_CHECKING:
     from torsor.kernels.kernels import Kernels
@@ -142,6 +145,68 @@ def constrained_forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> D
         return Checked(First(both, n), [doubt])
 
     return Differentiable(tuple(inputs), (Argument("a", (n,)),), at, R.operations, (Argument("doubt", ()),))
+
+
+def settled_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
+    """One step in time of a robot with rows: each of its solutions of M x − Aᵀλ = f, A x = g is differentiated as one."""
+    inputs, e, route = kernels.inputs(spec), kernels.lean, ("", "factors")[choice]
+    integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
+    solutions = row_solutions(e, route)
+
+    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
+        named: dict[str, Any] = {a.name: x if a.shape else x[0] for a, x in zip(inputs, values, strict=True)}
+        wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        q, v, tau, dt = (named[name] for name in ("q", "v", "tau", "dt"))
+        options: Any = {"wrenches": wrenches, "axes": spec.expressed_in, "t": named.get("t"), "route": route}
+        after = settle.step(e, q, v, tau, dt, integrator, **options, saddle=saddle_by_calls(calls, solutions))
+        return dict(zip(("q", "v", "violation"), after, strict=True))
+
+    return of_program(kernels, spec, *record_with_calls(function, inputs))
+
+
+def row_solutions(
+    e: EquationOfMotion,
+    route: str,
+    more: Sequence[Argument] = (),
+    with_values: Callable[[Sequence[Scalars]], EquationOfMotion] | None = None,
+) -> Callable[[Scalars], Solution]:
+    """The derivative of (x, λ) of M x − Aᵀλ = f, A x = g by q, t, f, g and ``more`` inputs, which the equation is made with."""
+    n, rows = e.model.nv, e.rows
+    sizes = {"q": (e.model.nq,), "t": (), "f": (n,), "g": (len(rows),)}
+    inputs = [*(Argument(name, shape) for name, shape in sizes.items()), *more]
+
+    def equation(q: Scalars, t: Scalars, f: Scalars, g: Scalars, *rest: Scalars) -> dict[str, Any]:
+        *given, x, lam = rest
+        now = with_values(given) if with_values else e
+        A, forces = settle.near_rows(now, q, None, t[0]).A, mass_matrix_product(now.model, q, x)
+        for j, z in zip(rows, lam, strict=True):
+            forces = [y - a * z for y, a in zip(forces, A[j], strict=True)]
+        held = [dot(A[j], x) - y for j, y in zip(rows, g, strict=True)]
+        return {"R": [*(y - z for y, z in zip(forces, f, strict=True)), *held]}
+
+    R = record(equation, [*inputs, Argument("x", (n,)), Argument("multipliers", (len(rows),))])
+
+    def at(y: Scalars) -> Solution:
+        q, (t,), f, g, *rest = split(inputs, y)
+        saddle = constrained.factors(with_values(rest) if with_values else e, q, rows, route, t)
+        assert saddle.solve is not None
+        x, lam = saddle.solve(f, g)
+        return saddle_solution(Linearization.of(R, [*y, *x, *lam]), saddle, range(len(rows)), x, lam)
+
+    return at
+
+
+def saddle_by_calls(calls: Calls, solutions: Callable[[Scalars], Solution], more: Scalars = ()) -> Callable[..., Saddle]:
+    """The factors of M and the rows whose solutions are calls; ``more`` are the further inputs of the solutions."""
+
+    def saddle(e: EquationOfMotion, q: Scalars, rows: Sequence[int], route: str, t: Scalar | None) -> Saddle:
+        def solve(f: Scalars, g: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+            found = calls(solutions, [*q, 0 if t is None else t, *f, *g, *more], len(f) + len(g))
+            return found[: len(f)], found[len(f) :]
+
+        return constrained.factors(e, q, rows, route, t)._replace(solve=solve)
+
+    return saddle
 
 
 def rnea_derivatives_by_forward_mode(

@@ -8,13 +8,14 @@ from typing import Any
 
 from torsor import algorithms as alg
 from torsor.algorithms.configuration import bracket
-from torsor.algorithms.equation import EquationOfMotion, constrained, dynamics
+from torsor.algorithms.equation import EquationOfMotion, constrained, dynamics, settle
 from torsor.algorithms.friction import friction_force
 from torsor.algorithms.hybrid import free_by_factors
 from torsor.kernels.dynamics_derivatives import (
     constrained_forward_dynamics,
     forward_dynamics,
     rnea_derivatives_by_forward_mode,
+    settled_step,
     step,
 )
 from torsor.kernels.kernels import Kernels
@@ -265,6 +266,20 @@ CONSTRAINED = Table(
             follows_terms=True,
             lenient=True,
             implicit=constrained_forward_dynamics,
+        ),
+        "step": Quantity(
+            ("q", "v", "tau", "dt"),
+            settle.step,
+            ("integrator",),
+            ("q", "v", "violation"),
+            (partial(settle.step, route="factors"),),
+            few=4 * FEW,
+            checks=("violation",),
+            joint_space=True,
+            follows_terms=True,
+            lenient=True,
+            configurations=("q",),
+            implicit=settled_step,
         ),
     },
 )

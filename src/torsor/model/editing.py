@@ -17,6 +17,7 @@ from torsor.model.mechanism import Mechanism
 from torsor.model.renaming import rename
 from torsor.model.spanning import spanning_tree
 from torsor.model.terms import attaching
+from torsor.model.terms.constraint import Settling
 from torsor.model.terms.joint_losses import Damping
 from torsor.scalar import Scalar, Scalars
 
@@ -52,8 +53,12 @@ class Editing(Mechanism):
         """
         return self._with_description(attaching.without_terms(self._description, names))
 
-    def with_constraints(self, *constraints: Constraint) -> Self:
+    def with_constraints(self, *constraints: Constraint, stabilization: Any = ...) -> Self:
         """The robot with constraints A(q) v = b(t), which all its dynamics obey (MR §8.7; :mod:`torsor.constraints`).
+
+        ``stabilization``: how steps of fixed length stay on all rows, those of loops too.  "projection", the default, settles
+        q and v at the end of each step.  "velocity" of first-order methods subtracts φ/dt from b: half the cost, with a
+        closure error of O(dt²).  (decay, stiffness) [1/s] is Baumgarte's way, None leaves the error to grow.
 
         >>> import torsor as ts
         >>> plane = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0))
@@ -61,7 +66,10 @@ class Editing(Mechanism):
         >>> held.forward_dynamics([-1.0472, 2.0944], [0.0, 0.0], [0.0, 0.0]).shape
         (2,)
         """
-        return self.with_terms(*constraints)
+        if stabilization is ...:
+            return self.with_terms(*constraints)
+        present = [term.name for term in self._model.terms if isinstance(term, Settling)]
+        return (self.without_terms(*present) if present else self).with_terms(*constraints, Settling(stabilization))
 
     def with_actuated(self, joints: Iterable[str] | None) -> Self:
         """The robot with drives at these joints alone; None for drives at all joints.

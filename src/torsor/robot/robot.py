@@ -333,7 +333,10 @@ class Robot(Computed, Exports):
     def _refuse_states(self, given: dict[str, Any], bad: Array | None) -> None:
         from torsor.mechanics.constraints.differentiation import refuse_derivative
         from torsor.mechanics.constraints.drives import refuse_motion
+        from torsor.simulate.held_rows import refuse_step
 
+        if "dt" in given:
+            refuse_step(self.constrained(), given, bad)
         if "a" in given:
             refuse_motion(self.constrained(), given["q"], given["v"], given["a"], given.get("t"))
         refuse_derivative(given, bad)

@@ -16,6 +16,7 @@ from torsor.algorithms.field import Field
 from torsor.algorithms.steps import Midpoint, scale, step_named
 from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
+from torsor.kernels.quantity import FEW
 from torsor.model import Model
 from torsor.simulate.sensor_program import sensor_values
 from torsor.simulate.step_program import Plan, next_state, recorded_forces
@@ -126,20 +127,21 @@ def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...]
     return plan.inputs(_model(subject))
 
 
+_BY_FACTORS = partial(next_state, solve=forward_dynamics_by_factors, route="factors")
 _ROLLOUT = Quantity(
-    _rollout_inputs, next_state, ("plan",), ("q", "v"), (partial(next_state, solve=forward_dynamics_by_factors),),
+    _rollout_inputs, next_state, ("plan",), ("q", "v"), (_BY_FACTORS,),
     joint_space=True, follows_terms=True,
 )  # fmt: skip
 
 
 def _adjoint_inputs(subject: Any, plan: Plan) -> list[Argument]:
-    from torsor.simulate.rollout_gradient import adjoint_inputs  # a rollout without gradient does not need it
+    from torsor.simulate.step_adjoint import adjoint_inputs  # a rollout without gradient does not need it
 
     return adjoint_inputs(_model(subject), plan)
 
 
 def _adjoint_step(e: EquationOfMotion, *values: Any, plan: Plan, by_articulated: bool = True) -> Any:
-    from torsor.simulate.rollout_gradient import adjoint_step
+    from torsor.simulate.step_adjoint import adjoint_step
 
     return adjoint_step(e, *values, plan=plan, by_articulated=by_articulated)
 
@@ -154,6 +156,8 @@ QUANTITIES = Table(
     {
         "rollout": _ROLLOUT,
         "rollout with memory": _ROLLOUT._replace(outputs=("q", "v", "memory")),
+        "settled rollout": _ROLLOUT._replace(outputs=("q", "v", "residual"), few=4 * FEW),
+        "settled rollout with memory": _ROLLOUT._replace(outputs=("q", "v", "memory", "residual"), few=4 * FEW),
         "adjoint of rollout": _ADJOINT,
         "adjoint of rollout, with rows": _ADJOINT._replace(outputs=("adjoint", "rows")),
         "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",)),

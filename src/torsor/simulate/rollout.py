@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.equation.settle import LIMITS
 from torsor.algorithms.steps import step_named
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import as_rows, batch_shape, check_finite
@@ -22,6 +23,7 @@ from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
 from torsor.model.terms.capabilities import refuse
 from torsor.simulate.axes import Spread, with_axes
+from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.rollout_failures import Failures, failures_of, is_mask
 from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records, memory_rows
@@ -53,6 +55,8 @@ class Rollout(RolloutOutput):
     sensors: dict[str, np.ndarray] = field(default_factory=dict)  #: readings, (..., T, n) by name
     inputs: RolloutInputs | None = None  #: for tau and the memory
     adjoint: Adjoint | None = None  #: for the gradient, if ``differentiable=True``
+    #: (..., 3) under constraints: the largest |φ| [m, rad], |A v − b| [m/s, rad/s] and doubt of all steps
+    residual: np.ndarray | None = None
 
 
 @name_replacements
@@ -112,12 +116,15 @@ def rollout(
     usual = on_failure == "raise" and not differentiable and isinstance(record, str) and record == "all"
     plain = controller is memory is actuator_memory is None
     kind = FLOAT64 if dtype is np.float64 else float_type(dtype)  # checking takes as long as a step of one robot
-    if usual and plain and kind == FLOAT64 and not (parameters or vary or wrenches or sensors or actuators):
+    more_given = parameters or vary or wrenches or sensors or actuators or robot.model.has_rows
+    if usual and plain and kind == FLOAT64 and not more_given:
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
     mask = is_mask(on_failure)
-    _check(robot, dt)
+    refuse(robot.model, "step")
+    check_step_length(dt)
+    held = robot.constrained() if robot.model.has_rows else None
     asked = _sensors(robot, sensors)
     entries = labels(robot.model)
     q = as_rows(Argument("q0", (robot.nq,), entries["q0"]), q0, FLOAT64)
@@ -130,7 +137,7 @@ def rollout(
     feeds += [StepInput(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
     feeds += _wrenches(robot, wrenches, axes)
     T = _steps(steps, feeds)
-    if law is not None and "t" in law.takes:
+    if (law is not None and "t" in law.takes) or (held is not None and held.solver.clock):
         feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
     paths, more = _actuators(robot, actuators, float(dt), axes, feeds, actuator_memory)
     step_named(integrator)
@@ -139,10 +146,16 @@ def rollout(
     size = m.shape[-1] + more.shape[-1]
     plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, paths, size)
     state = [q, v, *([_side_by_side(m, more)] if size else [])]
+    limits: tuple[float, ...] = ()
+    if held is not None:
+        limits = LIMITS[kind.name]
+        check_start(held, q, v, limits)
+        state.append(np.zeros(len(limits)))
     plan, check = _record_controller(robot, plan)
-    scan, step, every = _scan_of_plan(robot, plan, check, kind.name), StepProgram(robot, plan, feeds), _every(record, T)
+    checked = plan._replace(limits=limits)
+    scan, step, every = _scan_of_plan(robot, checked, check, kind.name), StepProgram(robot, checked, feeds), _every(record, T)
     backward = _adjoint_scan(robot, plan, check, kind.name) if differentiable else None
-    if size and (differentiable or asked):
+    if checked.last and (differentiable or (size and asked)):
         scan = scan.with_all_rows  # the memory is needed at each record
     ranges: list[StepRange] = []
     failed = None
@@ -159,8 +172,9 @@ def rollout(
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
     failures = _failures(step, scan, state, float(dt), failed) if failed is not None and (failed >= 0).any() else None
+    residual = after.pop().reshape(*qs.shape[:-2], -1, len(limits))[..., -1, :] if limits else None
     t = np.arange(every, T + 1, every) * float(dt)
-    read = asked(plan, feeds, every, t, state, (qs, vs, *after), failures and failures.steps) if asked else {}
+    read = asked(plan, feeds, every, t, state[: 2 + bool(size)], (qs, vs, *after), failures and failures.steps) if asked else {}
     rows = memory_rows(scan, state, feeds, T, every, *after) if size else None
     given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, rows)._replace(failures=failures)
     adjoint = None
@@ -171,7 +185,7 @@ def rollout(
         batches = {name: x.shape[:-1] for name, x in starts.items()}
         sound = None if failures is None else failures.steps < 0
         adjoint = Adjoint(robot.kernels.lean_tree, plan, feeds, batches, scan, backward, ranges, every, sound)
-    return Rollout(t, qs, vs, read, given, adjoint)
+    return Rollout(t, qs, vs, read, given, adjoint, residual)
 
 
 def _failures(step: StepProgram, scan: Scan, state: Sequence[np.ndarray], dt: float, failed: np.ndarray) -> Failures:
@@ -205,16 +219,6 @@ def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any
         return None  # the general path names a rollout's arguments in its errors
     inputs = RolloutInputs(robot, integrator, dt, 1, None, (controls.copy(),))
     return Rollout(np.array([dt]), q[None], v[None], inputs=inputs)
-
-
-def _check(robot: Robot, dt: Any) -> None:
-    if robot.loops:
-        raise ArgumentError(
-            f"robot {robot.name!r} has loops ({', '.join(robot.loops)}), which a rollout would leave open; "
-            "robot.simulate supports loops, robot.without_loops() removes them"
-        )
-    refuse(robot.model, "step")
-    check_step_length(dt)
 
 
 def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[VariedConstant, tuple[Argument, Spread]]:
@@ -355,13 +359,13 @@ def _scan_of_plan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dty
     Of the memory only the last is kept: storing it at each step could take longer than the dynamics.
     """
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
-    last = ("memory",) if plan.memory else ()
-    return robot.kernels.of(QUANTITIES).scan(Spec(((plan.quantity, plan),), dtype=dtype), plan.carry, fixed, check, last)
+    spec = Spec(((plan.quantity, plan),), dtype=dtype)
+    return robot.kernels.of(QUANTITIES).scan(spec, plan.carry, fixed, check, plan.last)
 
 
 def _adjoint_scan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str) -> Scan:
     """The kernel that runs the plan backwards; its program is recorded now, with the numbers that the controller reads now."""
-    from torsor.simulate.rollout_gradient import CONSTANT
+    from torsor.simulate.step_adjoint import CONSTANT
 
     fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
     rows = any(stepped and a.name not in CONSTANT for a, stepped in plan.fed)

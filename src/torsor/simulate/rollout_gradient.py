@@ -1,4 +1,4 @@
-"""Gradients of a rollout: the adjoint of a step, and the scan that carries it back over the stored states.
+"""Gradients of a rollout: the scan that carries the adjoint of a step back over the stored states.
 
 With x⁺ = Φ(x, u) and weights w of the recorded states, λ = ∂Φ/∂xᵀ (λ⁺ + w⁺) from the last step to the first: λ is the gradient
 of Σ w·x by the state, and ∂Φ/∂uᵀ (λ⁺ + w⁺) that by the inputs of the step.  Gradients by q are along v.
@@ -13,128 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors, rnea
-from torsor.algorithms.equation import EquationOfMotion
-from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
-from torsor.algorithms.kinematics import joints
-from torsor.algorithms.reactions import joint_forces_of_wrenches
-from torsor.compile import Argument, Scan, record
+from torsor.compile import Argument, Scan
 from torsor.compile.arrays import as_rows
-from torsor.compile.derivative import Linearization
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
-from torsor.kernels.calls import Calls, record_with_calls
-from torsor.kernels.derivatives import OnManifold, Space, flat, split
-from torsor.kernels.implicit import Solution
+from torsor.kernels.derivatives import Space
 from torsor.model import Model
-from torsor.scalar import Scalar, Scalars
-from torsor.simulate.parameters import vary_model
 from torsor.simulate.rollout_failures import robots
-from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, next_state, wrench_argument
-from torsor.spatial import Force
-
-#: inputs of a step by which no gradient is taken
-CONSTANT = ("dt", "t", COEFFICIENTS)
-STATE = ("q0", "v0", "memory")
-#: results of a step
-STEP = ("q", "v", "memory")
-#: of the weights
-NAMES = {"q0": "q", "v0": "v"}
-
-
-# -- one step, backwards --------------------------------------------------------------------------------------------
-
-
-def spaces(model: Model, plan: Plan) -> list[Space]:
-    """The inputs of a step by which the gradient is taken: first the state, then those that are new at each step or fixed."""
-    found, start = [], 0
-    for a in plan.inputs(model):
-        of = model if a.name == "q0" else None
-        found.append(Space(a, start, (model.nv,) if of else a.shape, of))
-        start += a.size
-    return [space for space in found if space.argument.name not in CONSTANT]
-
-
-def layout(model: Model, plan: Plan) -> tuple[list[Space], list[Space], list[Space]]:
-    """The spaces of the state, of the fixed inputs and of those that are new at each step."""
-    stepped = {a.name for a, new in plan.fed if new}
-    by = spaces(model, plan)
-    state = [s for s in by if s.argument.name in STATE]
-    rest = [s for s in by if s.argument.name not in STATE]
-    return state, [s for s in rest if s.argument.name not in stepped], [s for s in rest if s.argument.name in stepped]
-
-
-def adjoint_inputs(model: Model, plan: Plan) -> list[Argument]:
-    """Those of the step, the weights of the state after it, and the adjoint: of that state, and of the fixed inputs so far."""
-    state, fixed, _ = layout(model, plan)
-    weights = [Argument(f"weights of {NAMES.get(s.argument.name, 'memory')}", s.shape) for s in state]
-    return [*plan.inputs(model), *weights, Argument("adjoint", (sum(s.size for s in (*state, *fixed)),))]
-
-
-def adjoint_step(e: EquationOfMotion, *values: Any, plan: Plan, by_articulated: bool = True) -> Any:
-    """The adjoint before a step from that after it; then the gradient by the inputs that are new at each step, end to end."""
-    model = e.model
-    state, fixed, stepped = layout(model, plan)
-    count = len(plan.inputs(model))
-    x = flat([value if isinstance(value, (list, tuple)) else [value] for value in values[:count]])
-    *weights, after = values[count:]
-    size = sum(s.size for s in state)
-    w = [a + b for a, b in zip(flat(weights), after[:size], strict=True)]
-    pulled = step_derivative(e, plan, by_articulated and model.local, x).pull(w)
-    before = flat([s.pull(x, pulled) for s in state])
-    sums = [a + b for a, b in zip(after[size:], flat([s.pull(x, pulled) for s in fixed]), strict=True)]
-    rows = flat([s.pull(x, pulled) for s in stepped])
-    return ([*before, *sums], rows) if stepped else [*before, *sums]
-
-
-def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Scalars) -> OnManifold:
-    """The derivative of a rollout's step at its inputs x, end to end; its accelerations solve M a + h − Jᵀf − τ = 0."""
-    model, known = e.model, {a.name: a for a, _ in plan.fed}
-    varied = [(key, known[key.label]) for key in plan.vary]
-    state = [Argument("q", (model.nq,)), Argument("v", (model.nv,)), Argument("tau", (model.nv,))]
-    inputs = [*state, *(wrench_argument(frame) for frame in plan.frames), *(a for _, a in varied)]
-
-    def parts(rest: Sequence[Scalars]) -> tuple[Model, dict[str, Scalars]]:
-        """The model with its varied constants, and the wrenches."""
-        wrenches = dict(zip(plan.frames, rest, strict=False))
-        constants = zip(varied, rest[len(plan.frames) :], strict=True)
-        return vary_model(model, [(key, value if a.shape else value[0]) for (key, a), value in constants]), wrenches
-
-    def residual(q: Scalars, v: Scalars, tau: Scalars, *rest: Scalars) -> dict[str, Any]:
-        *given, a = rest
-        moving, wrenches = parts(given)
-        return {"R": [y - t for y, t in zip(rnea(moving, q, v, a, wrenches), tau, strict=True)]}
-
-    R = record(residual, [*inputs, Argument("a", (model.nv,))])
-
-    def accelerations(y: Scalars) -> Solution:
-        q, v, tau, *rest = split(inputs, y)
-        moving, wrenches = parts(rest)
-        a = list((forward_dynamics if by_articulated else forward_dynamics_by_factors)(moving, q, v, tau, wrenches))
-        solve = (by_articulated_bodies if by_articulated else by_factors)(moving, q).solve  # M = Mᵀ
-        return Solution(Linearization.of(R, [*y, *a]), solve, solve, a)
-
-    arguments = plan.inputs(model)
-
-    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
-        named: dict[str, Any] = {a.name: y if a.shape else y[0] for a, y in zip(arguments, values, strict=True)}
-        constants = flat([named[key.label] if a.shape else [named[key.label]] for key, a in varied])
-
-        def solve(_: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
-            own = {body: F for body, F in wrenches.items() if isinstance(F, Force)}  # those of terms
-            if own:
-                pushed = joint_forces_of_wrenches(model, *joints(model, q), own)
-                tau = [y + z for y, z in zip(tau, pushed, strict=True)]
-            given = flat([wrenches[frame] for frame in plan.frames])
-            return calls(accelerations, [*q, *v, *tau, *given, *constants], model.nv)
-
-        return dict(zip(STEP, next_state(e, *named.values(), plan=plan, solve=solve), strict=False))
-
-    p, calls = record_with_calls(function, arguments)
-    return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))
-
-
-# -- all steps ------------------------------------------------------------------------------------------------------
+from torsor.simulate.step_adjoint import layout
+from torsor.simulate.step_program import Plan, StepInput, wrench_argument
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +82,7 @@ class Adjoint(NamedTuple):
             if self.every > 1 and end % self.every == 0:  # the last step of the range was recorded
                 adjoint[..., :moving] += np.concatenate([w[..., end // self.every - 1, :] for w in given], -1)
             inside = [np.zeros((part.steps, *s.shape), dtype) for s in state] if self.every > 1 else given
-            before = [x[..., :-1, :] for x in self._states(part, feeds)]
+            before = [x[..., :-1, :] for x in self._states(part, feeds)][: len(state)]  # without the residual of rows
             try:
                 found = self.backward(*before, *part.step_inputs(feeds), *inside, adjoint, steps=part.steps)
             except NotFinite as error:

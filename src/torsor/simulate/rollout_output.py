@@ -51,7 +51,7 @@ def memory_rows(
     start = [np.array(x) for x in state]
 
     def again() -> np.ndarray:
-        (*_, memory), _ = scan.with_all_rows(*start, *(f.values for f in feeds), steps=steps, every=every, mask=True)
+        (_, _, memory, *_), _ = scan.with_all_rows(*start, *(f.values for f in feeds), steps=steps, every=every, mask=True)
         return np.asarray(memory)
 
     return again

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
-from torsor.algorithms import forward_dynamics
+from torsor.algorithms import forward_dynamics, rnea
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.constrained import factors
+from torsor.algorithms.equation.dynamics import minus
+from torsor.algorithms.equation.settle import ConstrainedField
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
-from torsor.simulate.step_program import Plan, next_state, recorded_forces
+from torsor.simulate.step_program import Plan, next_state, recorded_forces, with_inputs
 
 
 def sensor_values(
@@ -21,11 +25,18 @@ def sensor_values(
     them all.
     """
     found: dict[tuple[str, ...], list[Any]] = {}
+    given = plan.by_name(plan.split(fed)[1])
+    held = with_inputs(plan, e, given)
     if ("tau",) in asked:
         found["tau",] = recorded_forces(e.model, q, v, *fed, plan=plan)
 
     def quantities(moving: Model, q: Any, v: Any, tau: Any, wrenches: Any) -> list[Any]:
-        a = forward_dynamics(moving, q, v, tau, wrenches)
+        if not held.constraints:
+            a = forward_dynamics(moving, q, v, tau, wrenches)
+        else:
+            f = minus(tau, rnea(moving, q, v, [0] * moving.nv, wrenches))
+            c = ConstrainedField(held, lambda *_: f, lambda q, t: factors(held, q, held.rows, "", t))
+            a = c.acceleration(q, v, given.get("t"))
         for name, *words in (x for x in asked if x != ("tau",)):
             row = QUANTITIES[name]
             state = (q, v, a) if "a" in cast("tuple[str, ...]", row.inputs) else (q, v)
@@ -33,5 +44,6 @@ def sensor_values(
             found[name, *words] = row.function(moving, *state, *words, **loaded)
         return a
 
-    next_state(e, q, v, *fed, plan=plan._replace(integrator="euler"), solve=quantities)
+    tree = e.model.with_same_mass_matrix(terms=tuple(term for term in e.terms if not term.labels()))
+    next_state(replace(e, model=tree), q, v, *fed, plan=plan._replace(integrator="euler"), solve=quantities)
     return [x for name in asked for x in found[name]]

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.constrained import factors, system
 from torsor.algorithms.equation.dynamics import forward_dynamics
+from torsor.algorithms.equation.settle import ConstrainedField, settled_step
 from torsor.algorithms.field import Field
-from torsor.algorithms.steps import take_step
+from torsor.algorithms.steps import take_step, time_after
 from torsor.compile import Argument, Program, Scan, interpret, record
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
@@ -19,6 +21,7 @@ from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, TorsorError
 from torsor.kernels.checks import check_configuration
 from torsor.model import Model
+from torsor.simulate.held_rows import next_residual, violation
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -71,6 +74,7 @@ class Plan(NamedTuple):
     expressed_in: str = "body"
     actuators: tuple[SignalPath, ...] = ()
     memory: int = 0  #: size of the memory
+    limits: tuple[float, ...] = ()  #: of the residual of the rows, which is then carried too
 
     @property
     def controller_memory(self) -> int:
@@ -80,21 +84,27 @@ class Plan(NamedTuple):
     @property
     def quantity(self) -> str:
         """The row of the table of quantities."""
-        return "rollout with memory" if self.memory else "rollout"
+        return ("settled " if self.limits else "") + ("rollout with memory" if self.memory else "rollout")
+
+    @property
+    def last(self) -> tuple[str, ...]:
+        """Carried outputs beside q and v: the memory, and the residual of constraint rows."""
+        return ("memory",) * bool(self.memory) + ("residual",) * bool(self.limits)
 
     @property
     def carry(self) -> dict[str, str]:
         """Inputs that are outputs of the step before."""
-        return {"q0": "q", "v0": "v", **({"memory": "memory"} if self.memory else {})}
+        return {"q0": "q", "v0": "v", **{name: name for name in self.last}}
 
     def inputs(self, model: Model) -> list[Argument]:
         """The state, then the further inputs."""
-        state = [Argument("q0", (model.nq,)), Argument("v0", (model.nv,))]
-        return [*state, *([Argument("memory", (self.memory,))] if self.memory else ()), *(a for a, _ in self.fed)]
+        sizes = {"memory": self.memory, "residual": len(self.limits)}
+        state = [Argument("q0", (model.nq,)), Argument("v0", (model.nv,)), *(Argument(x, (sizes[x],)) for x in self.last)]
+        return [*state, *(a for a, _ in self.fed)]
 
     def split(self, rest: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
         """The memory and the further inputs, from the inputs after q and v."""
-        return (rest[0], tuple(rest[1:])) if self.memory else ([], tuple(rest))
+        return (rest[0] if self.memory else []), tuple(rest[len(self.last) :])
 
     def by_name(self, fed: Sequence[Any]) -> dict[str, Any]:
         """The further inputs by name."""
@@ -173,35 +183,50 @@ def next_state(
     *rest: Any,
     plan: Plan,
     solve: Callable[..., list[Any]] | None = None,
+    route: str = "",
+    saddle: Callable[..., Any] = factors,
 ) -> tuple[list[Any], ...]:
-    """The state a step later, over any scalar: q, v and the memory, if there is one.
+    """The state a step later, over any scalar: q, v, the memory, if there is one, and the residual of rows, if it is carried.
 
     Within a step the memory is constant, for all evaluations of an integrator; the next one follows from the beginning of the
-    step.
+    step.  ``solve`` is the algorithm for the acceleration of a tree; ``saddle`` and its ``route`` are those under rows.
     """
     memory, fed = plan.split(rest)
     given, model = plan.by_name(fed), e.model
-    moving = replace(e, model=_with_inputs(plan, model, given))
+    moving = with_inputs(plan, e, given)
     wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
     clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
 
-    def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
+    def joint_force(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
         now = fed if clock is None else (*fed[:clock], t, *fed[clock + 1 :])
-        tau, _ = forces(plan, model, q, v, memory, *now)
-        return forward_dynamics(moving, q, v, tau, wrenches, plan.expressed_in, t, solve=solve)
+        return forces(plan, model, q, v, memory, *now)[0]
 
-    start = None if clock is None else fed[clock]
-    state = take_step(plan.integrator, Field(moving.model, acceleration), q, v, start, given["dt"])
-    return (*state, forces(plan, model, q, v, memory, *fed)[1]) if plan.memory else state
+    def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
+        return forward_dynamics(moving, q, v, joint_force(q, v, t), wrenches, plan.expressed_in, t, solve=solve)
+
+    def force(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
+        return system(moving, q, v, joint_force(q, v, t), wrenches, t, axes=plan.expressed_in)[1]
+
+    start, dt = None if clock is None else fed[clock], given["dt"]
+    after: list[list[Any]] = [forces(plan, model, q, v, memory, *fed)[1]] if plan.memory else []
+    if not moving.constraints:
+        return (*take_step(plan.integrator, Field(moving.model, acceleration), q, v, start, dt), *after)
+    c = ConstrainedField(moving, force, lambda q, t: saddle(moving, q, moving.rows, route, t))
+    state = settled_step(plan.integrator, c, q, v, start, dt)
+    if plan.limits:
+        found = c.checks(q, v, start, state[0], time_after(start, dt))
+        after.append(next_residual(moving, plan.limits, rest[bool(plan.memory)], found))
+    return (*state, *after)
 
 
-def _with_inputs(plan: Plan, model: Model, given: dict[str, Any]) -> Model:
-    """The model with the varied constants as inputs."""
-    if not plan.vary:
-        return model
+def with_inputs(plan: Plan, e: EquationOfMotion, given: dict[str, Any]) -> EquationOfMotion:
+    """The equation with the varied constants as inputs."""
     from torsor.simulate.parameters import vary_model
 
-    return vary_model(model, [(key, given[key.label]) for key in plan.vary])
+    model = vary_model(e.model, [(key, given[key.label]) for key in plan.vary]) if plan.vary else e.model
+    moving = replace(e, model=model)
+    vars(moving).update(lean=moving)  # it is the equation of fewest parameters already, and its constants are inputs
+    return moving
 
 
 class StepProgram:
@@ -223,10 +248,14 @@ class StepProgram:
             before = (x[:k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True))
             state = [np.ravel(x) for x in scan(*state, *before, steps=k, every=k)]
         fed = [x[k] if f.stepped else x for f, x in zip(self.feeds, values, strict=True)]
-        self._raise_singular_error(state, fed)
         with np.errstate(all="ignore"):
-            _, after, *memory = interpret(scan.program, [*state, *fed])
+            end, after, *memory = interpret(scan.program, [*state, *fed])
         robot = f"robot {at[0] if len(at) == 1 else at} of {scan.name}" if at else scan.name
+        if self.plan.limits and not np.isfinite(memory.pop()).all():
+            before, fast, there = (np.asarray(x, float).tolist() for x in (*state[:2], end))
+            if why := violation(self.robot.kernels.subject, self.plan.limits, before, fast, there, k * dt, dt):
+                return NotFinite(f"{robot}, step {k} (t = {(k + 1) * dt:.6g} s): {why}", at, k, "residual")
+        self._raise_singular_error(state, fed)
         when = f"{robot} is not finite after step {k} (t = {(k + 1) * dt:.6g} s)"
         if np.isfinite(after).all() and memory and not np.isfinite(memory[0]).all():
             place = int(np.argmin(np.isfinite(memory[0])))

@@ -19,11 +19,20 @@ if TYPE_CHECKING:
 class At:
     """A model at (q, v, x, t), over any scalar; quantities shared by several terms are computed once.
 
-    ``x`` are the first-order states by the name of their term.
+    ``x`` are the first-order states by the name of their term.  ``near``: the rows are nearly fulfilled here, so that a shorter
+    function with the same zero, and the same rate there, may serve as their φ.
     """
 
-    def __init__(self, model: Model, q: Scalars, v: Scalars | None = None, t: Any = 0, x: Mapping[str, Scalars] | None = None):
-        self.model, self.q, self.t, self._x = model, q, t, x or {}
+    def __init__(
+        self,
+        model: Model,
+        q: Scalars,
+        v: Scalars | None = None,
+        t: Any = 0,
+        x: Mapping[str, Scalars] | None = None,
+        near: bool = False,
+    ):
+        self.model, self.q, self.t, self._x, self.near = model, q, t, x or {}, near
         self.v: Scalars = [0] * model.nv if v is None else v
         self.qs, self.vs = model.configuration(q), model.rates(self.v)  #: by body; a mimic joint's own k q + b and k v
 

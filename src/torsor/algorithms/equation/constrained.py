@@ -134,14 +134,7 @@ def solution(
     lam: list[Any] = [0] * len(A)
     for k, x in zip(rows, solved.multipliers, strict=True):
         lam[k] = x
-    doubt: Any = 0.0
-    if rows:
-        least: Scalar = solved.pivots[0]
-        second: Scalar = 1
-        for pivot in solved.pivots[1:]:
-            least, second = minimum(least, pivot), minimum(second, maximum(least, pivot))
-        # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is less accurate
-        doubt = PIVOT / maximum(least * minimum(1, second * SECOND_PIVOT), 1e-300)
+    doubt: Any = doubt_of(solved.pivots)
     for k in sorted(set(range(len(A))) - set(rows)):
         parts = [x * y for x, y in zip(A[k], solved.x, strict=True)]
         gap, size = -g[k], abs(g[k])
@@ -149,6 +142,18 @@ def solution(
             gap, size = gap + part, size + abs(part)
         doubt = maximum(doubt, abs(gap) / (size * REDUNDANT + REDUNDANT))
     return solved.x, lam, doubt
+
+
+def doubt_of(pivots: Scalars) -> Scalar:
+    """Above 1 where rows are insufficient or dependent, from their independent shares."""
+    if not pivots:
+        return 0.0
+    least: Scalar = pivots[0]
+    second: Scalar = 1
+    for pivot in pivots[1:]:
+        least, second = minimum(least, pivot), minimum(second, maximum(least, pivot))
+    # rounding may leave a vanishing pivot just below zero, and after one small pivot the next is less accurate
+    return PIVOT / maximum(least * minimum(1, second * SECOND_PIVOT), 1e-300)
 
 
 def residual(

@@ -11,7 +11,7 @@ from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.model.model import Model
 from torsor.model.regrouping import with_fewest_parameters
-from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.constraint import PROJECTION, Constraint, Settling
 from torsor.model.terms.loop import JointConstraint
 from torsor.model.terms.numbers import put_numbers, take_numbers
 from torsor.model.terms.term import ConstraintRows, Effort, Term
@@ -71,6 +71,11 @@ class EquationOfMotion:
     def state_names(self) -> tuple[str, ...]:
         """The names of the entries of x."""
         return tuple(name for term in self.terms for name in term.states(self.model).names)
+
+    @cached_property
+    def settling(self) -> Any:
+        """How steps of fixed length stay on the rows (:class:`~torsor.model.terms.constraint.Settling`)."""
+        return next((term.method for term in self.terms if isinstance(term, Settling)), PROJECTION)
 
     @cached_property
     def lean(self) -> EquationOfMotion:

@@ -14,6 +14,7 @@ from torsor.kernels.checks import check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
 from torsor.kernels.replaced import name_replacements
+from torsor.kernels.spec import Spec
 from torsor.model import Description
 
 _ZERO_OR_ONE = frozenset({0.0, 1.0})
@@ -317,7 +318,7 @@ class Dynamics(CompiledMechanism):
         if integrator not in STEPS:
             raise UnknownName("fixed-step integrator", integrator, STEPS)
         on = check_wrenches(self._model, wrenches)
-        kernel = self._kernels("step", integrator, frames=tuple(on), expressed_in=expressed_in)
+        kernel = self._checked(Spec((("step", integrator),), tuple(on), expressed_in))
         return State(*kernel(q, v, tau, dt, *on.values(), out=out))
 
     def _through_loops(

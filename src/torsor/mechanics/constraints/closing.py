@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from torsor.algorithms import crba
+from torsor.compile import Argument
+from torsor.compile.arrays import as_rows, batch_shape
+from torsor.compile.dask_blocks import FLOAT64
 from torsor.errors import ArgumentError, ClosureError
-from torsor.mechanics.constraints.closure import Closure, close
+from torsor.mechanics.constraints.closure import CLOSED, Closure, close
 from torsor.mechanics.constraints.null_space import in_metric
 from torsor.mechanics.constraints.rank import independent_rows
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
+
+#: steps of the kernel after which a state is closed alone
+_BATCH_STEPS = 20
 
 
 def close_loops(system: ConstrainedRobot, q: np.ndarray, movable: np.ndarray, time: float | None) -> Closure:
@@ -66,6 +72,35 @@ def _rows_in_metric(system: ConstrainedRobot, more: int = 7) -> np.ndarray:
 
 
 def assemble(
+    system: ConstrainedRobot, q: np.ndarray, movable: np.ndarray, time: Any, attempts: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Configurations with closed loops, from q: a batch by steps of a kernel; one state, and those left open, by themselves."""
+    given = [as_rows(Argument("time", ()), x, FLOAT64) for x in system.clock(time)]
+    batch = batch_shape([Argument("q", q.shape[-1:]), *(Argument("time", ()) for _ in given)], [q, *given])
+    if not batch:
+        return _assemble_one(system, q, movable, time, attempts, rng)
+    start = np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])
+    clock = [np.broadcast_to(x, batch).ravel() for x in given]
+    kernel, free, end, left = system.solver.kernel("closing_step"), movable.astype(float), start.copy(), np.arange(len(start))
+    for _ in range(_BATCH_STEPS):
+        end[left], error = kernel(end[left], free, *(t[left] for t in clock))
+        left = left[~_is_closed(error, CLOSED)]  # of those that are closed, this step was the one more: to rounding
+        if not len(left):
+            break
+    for k in np.flatnonzero(~_is_closed(kernel(end, free, *clock)[1], 1e3 * CLOSED)).tolist():
+        try:
+            end[k] = _assemble_one(system, start[k], movable, float(clock[0][k]) if clock else None, attempts, rng)
+        except ClosureError as problem:
+            place = [int(i) for i in np.unravel_index(k, batch)]
+            raise ClosureError(f"state {place} of the batch: {problem}") from None
+    return end.reshape(*batch, q.shape[-1])
+
+
+def _is_closed(error: np.ndarray, bound: float) -> np.ndarray:
+    return np.abs(error).max(axis=-1, initial=0.0) <= bound
+
+
+def _assemble_one(
     system: ConstrainedRobot, q: np.ndarray, movable: np.ndarray, time: float | None, attempts: int, rng: np.random.Generator
 ) -> np.ndarray:
     """A configuration with closed loops, from q, else from random configurations of the movable joints."""

@@ -13,7 +13,7 @@ from torsor.algorithms.equation import EquationOfMotion
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.dask_blocks import FLOAT64
-from torsor.errors import ArgumentError, ClosureError, UnknownName, printable
+from torsor.errors import ArgumentError, UnknownName, printable
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
@@ -300,25 +300,23 @@ class ConstrainedRobot(Differentiation):
         *,
         fixed: Sequence[str] = (),
         free: Sequence[str] | None = None,
-        time: float | None = None,
+        time: ArrayLike | None = None,
         attempts: int = 20,
         rng: np.random.Generator | int | None = 0,
     ) -> np.ndarray:
-        """q with φ(q) = 0, near a guess (the neutral configuration unless given) (F&O 16).
+        """q with φ(q) = 0, near a guess or a batch of them (the neutral configuration unless given) (F&O 16).
 
         ``fixed`` joints keep their coordinates, or only ``free`` joints move.  If the loops do not close, closure
         is repeated from ``attempts`` random configurations of the free joints; then ClosureError names the open loop.
         """
-        q0 = self.robot.neutral() if q_guess is None else self._one_vector("q_guess", q_guess, self.robot.nq)
+        q0 = self.robot.neutral() if q_guess is None else self._vector("q_guess", q_guess, self.robot.nq).copy()
         return closing.assemble(self, q0, closing.movable_mask(self, fixed, free), time, attempts, np.random.default_rng(rng))
 
-    def project(self, q: ArrayLike, v: ArrayLike | None = None, *, time: float | None = None) -> Any:
+    def project(self, q: ArrayLike, v: ArrayLike | None = None, *, time: ArrayLike | None = None) -> Any:
         """q, or (q, v), projected onto the constraints to rounding: the nearest q, and v by the least change of momentum."""
-        every = np.ones(self.robot.nv, bool)
-        moved = closing.close_loops(self, self._one_vector("q", q, self.robot.nq), every, time)
-        if not moved.closed:
-            raise ClosureError(closing.open_loop_message(self, moved, every))
-        return moved.q if v is None else (moved.q, self.project_velocity(moved.q, v, time=time))
+        every, start = np.ones(self.robot.nv, bool), self._vector("q", q, self.robot.nq).copy()
+        moved = closing.assemble(self, start, every, time, 0, np.random.default_rng(0))
+        return moved if v is None else (moved, self.project_velocity(moved, v, time=time))
 
     def project_velocity(
         self, q: ArrayLike, v: ArrayLike, *, time: ArrayLike | None = None, active: Active | None = None

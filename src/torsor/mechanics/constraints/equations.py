@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from torsor.algorithms import crba
+from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import At, EquationOfMotion
 from torsor.algorithms.equation.constrained import drive_wrenches, factors, impact_terms, residual, solution, system
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
@@ -18,7 +19,9 @@ from torsor.kernels.quantity import FEW
 from torsor.mechanics.constraints.derivatives import solution_derivative
 from torsor.mechanics.constraints.reactions import reactions
 from torsor.model.terms.constraint import Constraint
-from torsor.spatial import Force, Transform
+from torsor.scalar import Scalar, maximum
+from torsor.spatial import Force, Transform, factor, solve
+from torsor.spatial.linear import dot
 from torsor.spatial.motion import six_numbers
 from torsor.spatial.vector import IDENTITY
 
@@ -32,7 +35,7 @@ def kernels_of(e: EquationOfMotion) -> Kernels:
     """The kernels of the equation's rows, and of its motion under them."""
     shapes = {**sizes(e.model), **dict.fromkeys(("restitution", "decay", "stiffness"), ())}
     shapes |= {"x": (len(e.state_names),), "motion": (e.model.nv,), "multipliers": (len(e.names),)}
-    shapes["active"] = (len(e.constraints),)
+    shapes |= {"active": (len(e.constraints),), "movable": (e.model.nv,)}
     shapes |= {f"loop_forces[{name!r}]": (loop.joint_type.nv,) for name, loop in e.loops.items()}
     return Kernels(e.model.name, e, QUANTITIES, shapes, labels(e.model))
 
@@ -60,6 +63,21 @@ def _drift(e: EquationOfMotion, q: Any, v: Any, t: Any = None) -> Any:
 def _position(e: EquationOfMotion, q: Any, t: Any = None) -> tuple[Any, ...]:
     r = e.stack_rows(e.at(q, t=t))
     return r.error, matrix(e, r.A)
+
+
+def _closing_step(e: EquationOfMotion, q: Any, movable: Any, t: Any = None) -> tuple[Any, Any]:
+    """q ⊕ δ with δ = −Aᵀ(A Aᵀ + (10⁻³|φ|² + 10⁻¹⁴) 1)⁻¹φ, at most 1, over the ``movable`` velocities (1 or 0); and φ at q."""
+    r = e.stack_rows(e.at(q, t=t))
+    keep = [k for k, holds in enumerate(x for c in e.constraints for x in c.holonomic) if holds]
+    phi, A = [r.error[k] for k in keep], [[x * m for x, m in zip(r.A[k], movable, strict=True)] for k in keep]
+    ridge = dot(phi, phi) * 1e-3 + 1e-14
+    G = [[dot(A[i], A[j]) + (ridge if i == j else 0) for j in range(i + 1)] + [0] * (len(A) - i - 1) for i in range(len(A))]
+    lam = solve(factor(G, [e.names[k] for k in keep]), phi)
+    step = [-dot([row[i] for row in A], lam) for i in range(e.model.nv)]
+    most: Scalar = 1.0
+    for x in step:
+        most = maximum(most, abs(x))
+    return integrate(e.model, q, [x / most for x in step], 1), r.error
 
 
 def _mass_matrix(e: EquationOfMotion, q: Any) -> Any:
@@ -131,6 +149,7 @@ _ROWS = (
         "jacobian": Quantity(("q",), _jacobian, outputs=("A",)),
         "residual": Quantity(("q",), _closure_error),
         "drift": Quantity(("q", "v"), _drift),
+        "closing_step": Quantity(("q", "movable"), _closing_step, outputs=("q", "error")),
         "position": Quantity(("q",), _position, outputs=("error", "A")),
         "mass_matrix": Quantity(("q",), _mass_matrix),
         "inverse_effective_mass": Quantity(

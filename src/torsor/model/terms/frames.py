@@ -43,6 +43,10 @@ class BetweenFrames(Constraint):
     def error(self, X: Transform) -> Sequence[Any]:
         """φ, whose rate is TᵀV where φ = 0."""
 
+    def small_error(self, X: Transform) -> Sequence[Any]:
+        """φ to first order where it is small."""
+        return self.error(X)
+
     def rows(self, at: At) -> ConstraintRows:
         p, s = self.frames(at.model)
         seen = relative_motion(at, p, s)
@@ -50,7 +54,8 @@ class BetweenFrames(Constraint):
         now = [_parts(F, value) for F in T]
         drift = [seen.rate.dot(F) + seen.V.dot(_parts(dF, rate)) for F, dF in zip(now, T, strict=True)]
         A = [row(at, p, s, seen.X, F) for F in now]
-        return ConstraintRows(list(self.error(seen.X)), A, [0] * len(now), drift)
+        error = self.small_error(seen.X) if at.near else self.error(seen.X)
+        return ConstraintRows(list(error), A, [0] * len(now), drift)
 
     def wrench(self, at: At, multipliers: Sequence[Any]) -> Force:
         """T λ, the wrench on the successor, in the successor's frame."""

@@ -11,7 +11,7 @@ from torsor.model.joints import JointType
 from torsor.model.model import Frame, Model
 from torsor.model.terms.frames import BetweenFrames, relative_motion
 from torsor.scalar import Scalars, is_zero
-from torsor.spatial import Force, Motion, Transform, factor, solve
+from torsor.spatial import Force, Motion, Transform, Vec, factor, solve
 from torsor.spatial.exponential import log
 from torsor.spatial.recovery import quaternion_of
 
@@ -63,6 +63,15 @@ class JointConstraint(BetweenFrames):
         qJ = self.joint_type.coordinates(X)
         R, p = (X @ self.joint_type.transform(qJ).inverse).pose
         gap = log(quaternion_of(R), p)
+        return [gap.dot(F) for F in self.joint_type.complement(qJ)]
+
+    def small_error(self, X: Transform) -> Sequence[Any]:
+        """T · (the skew part of the rotation, the translation): the logarithm to first order, without its quaternion."""
+        qJ = self.joint_type.coordinates(X)
+        J = self.joint_type.transform(qJ)
+        R = J.E @ X.E.T
+        turn = Vec(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y) * 0.5
+        gap = Motion(turn, X.E @ (X.r - J.r))
         return [gap.dot(F) for F in self.joint_type.complement(qJ)]
 
     def coordinates(self, at: At) -> list[Any]:
