@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.simulate import bristles
+from torsor.simulate.quantities import QUANTITIES
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -179,8 +180,8 @@ def powers(result: Result) -> tuple[Array, Array]:
     if any(term.kind == "damping" for term in robot.model.terms):
         lost = lost + _dot(robot.damping_force(v), v)
     if robot.model.joints_with_friction:
-        dry = robot.friction_force(v, load=result.tau) - bristles.steady_friction(robot.model, v, result.tau)  # no bristles
-        lost = lost + _dot(dry, v)
+        load = robot.kernels.of(QUANTITIES)("load")(result.q, v, result.tau)
+        lost = lost + _dot(result.tau - load - bristles.steady_friction(robot.model, v, load), v)  # no bristles
         if "z" in result.states:
             lost = lost + bristles.heat(robot.model, result.states["z"], v, result.tau)
     if robot.forces:  # drag, (h − c − g)·v

@@ -16,15 +16,19 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from torsor.simulate import complementarity
 from torsor.simulate.limits import Stop, force_bounds, joints_at_stops
 from torsor.simulate.stiction import Levels, solve_with_break_away
-from torsor.simulate.system import System
+from torsor.simulate.system import REDUNDANT, System
 
 Array: TypeAlias = np.ndarray
 
 #: a held joint is released when λ is outside its bounds by more than this, relative to the largest force: well above
 #: rounding, so that the problem that decides the next mode agrees
 SLACK = 1e-10
+#: a joint whose mobility beside the joints at rest is below this, relative to the largest, depends on them; its velocity
+#: [rad/s, m/s] is then that of the constraints' drives, or rounding below the second number
+DEPENDENT, AT_REST = 1e-9, 1e-9
 
 
 class Mode(NamedTuple):
@@ -53,13 +57,21 @@ def decide(system: System, stops: list[Stop], t: float, q: Array, v: Array, tau:
 
 
 def margin(system: System, mode: Mode, t: float, q: Array, v: Array, tau: Array, F: Sequence[Array]) -> float:
-    """The least distance of λ from its bounds (1) [N·m, N], in the rows held; negative where one must be released."""
+    """The least distance of λ from its bounds (1) [N·m, N], in the rows held; negative where one must be released.
+
+    Joints of a linkage may be held by more forces than it has motions: then some λ within the bounds is enough.
+    """
     rows = np.array(mode.held, int)
-    _, force = system.motion(mode, t, q, v, tau, *F)
+    a, force = system.motion(mode, t, q, v, tau, *F)
     lower, upper = _part(_bounds(system, mode, v, tau)[0], rows)
     finite = [np.abs(x[np.isfinite(x)]) for x in (lower, upper, force[rows], tau)]
-    largest = max(float(x.max(initial=0.0)) for x in finite)
-    return float(np.minimum(force[rows] - lower, upper - force[rows]).min()) + SLACK * largest
+    slack = SLACK * max(float(x.max(initial=0.0)) for x in finite)
+    least = float(np.minimum(force[rows] - lower, upper - force[rows]).min()) + slack
+    if least > 0 or not system.dependent:
+        return least
+    W = system.inverse_mass(q, t)[np.ix_(rows, rows)]
+    shared = complementarity.solve(W, a[rows] - W @ force[rows], lower - slack, upper + slack)
+    return slack if shared.held_coordinates.all() else least
 
 
 def at_rest(mode: Mode, stops: list[Stop], q: Array, v: Array) -> tuple[Array, Array]:
@@ -70,6 +82,25 @@ def at_rest(mode: Mode, stops: list[Stop], q: Array, v: Array) -> tuple[Array, A
         if s.v in mode.held and (s.v, s.side) in mode.resting:
             q[s.q] = s.bound
     return q, v
+
+
+def dependents_at_rest(system: System, t: float, q: Array, v: Array) -> Array:
+    """v with the joints at rest that cannot move while the others with dry friction are at rest, bit for bit.
+
+    The joints of a linkage stop together; their velocities pass zero at times that differ by rounding.
+    """
+    if not system.dependent:
+        return v
+    rows = np.array(system.dry_rows, int)
+    still, moving = rows[v[rows] == 0], rows[v[rows] != 0]
+    if not len(still) or not len(moving):
+        return v
+    W = system.inverse_mass(q, t)
+    across = W[np.ix_(moving, still)] @ np.linalg.pinv(W[np.ix_(still, still)], rcond=REDUNDANT, hermitian=True)
+    left = np.diag(W)[moving] - np.einsum("ij,ij->i", across, W[np.ix_(moving, still)])
+    v = v.copy()
+    v[moving[(left <= DEPENDENT * np.diag(W)[rows].max()) & (np.abs(v[moving]) < AT_REST)]] = 0.0
+    return v
 
 
 def _bounds(system: System, mode: Mode, v: Array, tau: Array) -> tuple[Levels, Levels]:

@@ -127,6 +127,11 @@ def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...]
     return plan.inputs(_model(subject))
 
 
+def _load(e: EquationOfMotion, q: Any, v: Any, tau: Any) -> Any:
+    """ℓ, the joint forces behind the friction; bristles as in steady motion."""
+    return e.load(e.at(q, v), tau)
+
+
 _BY_FACTORS = partial(next_state, solve=forward_dynamics_by_factors, route="factors")
 _ROLLOUT = Quantity(
     _rollout_inputs, next_state, ("plan",), ("q", "v"), (_BY_FACTORS,),
@@ -161,6 +166,7 @@ QUANTITIES = Table(
         "adjoint of rollout": _ADJOINT,
         "adjoint of rollout, with rows": _ADJOINT._replace(outputs=("adjoint", "rows")),
         "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",)),
+        "load": Quantity(("q", "v", "tau"), _load, follows_terms=True),
         "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",), follows_terms=True),
         "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),
         "stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v", "t")),

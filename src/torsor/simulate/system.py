@@ -54,6 +54,7 @@ class System:
 
     inertias: tuple[float, ...] = ()  #: of the coordinates after those of the model
     one_kernel = False  #: whether a = f(q, v, τ) is a kernel of the robot, so that whole steps can be compiled
+    dependent = False  #: whether constraints tie coordinates together, so that W may be singular
     advice = ", or an adaptive integrator"  #: for an implicit step that was not solved
 
     def __init__(self, robot: Robot):
@@ -107,7 +108,7 @@ class System:
 
     def dry_friction(self, v: Array, tau: Array) -> stiction.DryFriction:
         """The levels of dry friction at a velocity, under joint forces τ."""
-        return stiction.dry_friction(self.rubbing, v, load=tau)
+        return stiction.dry_friction(self.rubbing, v, tau=tau)
 
     def _friction(self, t: float, q: Array, v: Array, tau: Array, side: Array) -> Array:
         """φ = φ_kinetic + drag + bristles (nv,), of joints that slide in the direction ``side``, ±1 where friction is dry."""
@@ -216,6 +217,7 @@ class ClosedLinkage(System):
     ``stabilization``: "projection" of each state, Baumgarte's (decay, stiffness), or None.
     """
 
+    dependent = True
     advice = ", or integrator='rk4'; the linkage may be near a singular position, where its constraint rows lose rank"
 
     def __init__(
