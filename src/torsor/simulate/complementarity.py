@@ -53,8 +53,8 @@ class Solution(NamedTuple):
         return self.w == 0
 
 
-def solve(A: ArrayLike, b: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Solution:
-    """x and w of (1)–(3).  If A is positive definite the solution is unique.
+def solve(A: ArrayLike, b: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, rounding: float = ROUNDING) -> Solution:
+    """x and w of (1)–(3).  If A is positive definite the solution is unique.  ``rounding`` is that of A and b, relative.
 
     >>> import numpy as np
     >>> solve(np.eye(3), [-2.0, 1.0, 0.5], [0.0, 0.0, -1.0], [np.inf, np.inf, 1.0])
@@ -62,15 +62,15 @@ def solve(A: ArrayLike, b: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Sol
     """
     A, b, lower, upper = _check(A, b, lower, upper)
     try:
-        return _solution(A, b, lower, upper)
+        return _solution(A, b, lower, upper, rounding)
     except SingularError as error:  # of redundant rows, rounding may end Lemke's path; a little compliance makes it unique
         try:
-            return _solution(A, b, lower, upper, COMPLIANCE)
+            return _solution(A, b, lower, upper, rounding, COMPLIANCE)
         except SingularError:
             raise error from None
 
 
-def _solution(A: Array, b: Array, lower: Array, upper: Array, compliance: float = 0.0) -> Solution:
+def _solution(A: Array, b: Array, lower: Array, upper: Array, rounding: float, compliance: float = 0.0) -> Solution:
     """The solution; ``compliance`` is added to the scaled diagonal where the coordinates between their bounds are chosen."""
     at = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))  # initial x: a finite bound, else 0
     free, fixed = np.isneginf(lower) & np.isposinf(upper), lower == upper
@@ -93,7 +93,7 @@ def _solution(A: Array, b: Array, lower: Array, upper: Array, compliance: float 
     size = ((np.abs(A) @ np.maximum(np.abs(x), np.abs(at)) + np.abs(b)) * d).max(initial=0.0) / d
     if (np.abs(w[between]) > WRONG * size[between]).any():
         raise SingularError("the forces of coordinates between their bounds contradict each other")
-    w[between | (np.abs(w) <= ROUNDING * size)] = 0.0
+    w[between | (np.abs(w) <= rounding * size)] = 0.0
     _verify(x, w, lower, upper, size, fixed)
     return Solution(x, w)
 

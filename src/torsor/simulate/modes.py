@@ -19,16 +19,13 @@ import numpy as np
 from torsor.simulate import complementarity
 from torsor.simulate.limits import Stop, force_bounds, joints_at_stops
 from torsor.simulate.stiction import Levels, solve_with_break_away
-from torsor.simulate.system import REDUNDANT, System
+from torsor.simulate.system import AT_REST, DEPENDENT, System
 
 Array: TypeAlias = np.ndarray
 
 #: a held joint is released when λ is outside its bounds by more than this, relative to the largest force: well above
 #: rounding, so that the problem that decides the next mode agrees
 SLACK = 1e-10
-#: a joint whose mobility beside the joints at rest is below this, relative to the largest, depends on them; its velocity
-#: [rad/s, m/s] is then that of the constraints' drives, or rounding below the second number
-DEPENDENT, AT_REST = 1e-9, 1e-9
 
 
 class Mode(NamedTuple):
@@ -37,6 +34,7 @@ class Mode(NamedTuple):
     held: tuple[int, ...]
     side: Array
     resting: tuple[tuple[int, int], ...] = ()  #: (row, side) of each stop that a joint rests on
+    tied: tuple[int, ...] = ()  #: other rows at rest, which constraints tie to those that are held
 
 
 def decide(system: System, stops: list[Stop], t: float, q: Array, v: Array, tau: Array, F: Sequence[Array]) -> Mode:
@@ -51,9 +49,11 @@ def decide(system: System, stops: list[Stop], t: float, q: Array, v: Array, tau:
     W = system.inverse_mass(q, t)
     b, _ = system.motion(mode, t, q, v, tau, *F)
     hold, slide = (_part(levels, rows) for levels in _bounds(system, mode, v, tau))
-    found, _ = solve_with_break_away(W[np.ix_(rows, rows)], b[rows], hold, slide, ~dry[rows])
+    found, _ = solve_with_break_away(W[np.ix_(rows, rows)], b[rows], hold, slide, ~dry[rows], system.rounding)
     mode.side[rows] = np.where(dry[rows], np.sign(found.w), 0.0)
-    return mode._replace(held=tuple(rows[found.held_coordinates].tolist()))
+    held = rows[found.held_coordinates]
+    tied = _tied_rows(W, held) & (v == 0) if system.dependent and len(held) else np.zeros(len(v), bool)
+    return mode._replace(held=tuple(held.tolist()), tied=tuple(np.flatnonzero(tied).tolist()))
 
 
 def margin(system: System, mode: Mode, t: float, q: Array, v: Array, tau: Array, F: Sequence[Array]) -> float:
@@ -70,37 +70,39 @@ def margin(system: System, mode: Mode, t: float, q: Array, v: Array, tau: Array,
     if least > 0 or not system.dependent:
         return least
     W = system.inverse_mass(q, t)[np.ix_(rows, rows)]
-    shared = complementarity.solve(W, a[rows] - W @ force[rows], lower - slack, upper + slack)
+    shared = complementarity.solve(W, a[rows] - W @ force[rows], lower - slack, upper + slack, rounding=system.rounding)
     return slack if shared.held_coordinates.all() else least
 
 
 def at_rest(mode: Mode, stops: list[Stop], q: Array, v: Array) -> tuple[Array, Array]:
     """The state with held joints at rest and on their stops, bit for bit; projection onto loops changes them by rounding."""
     q, v = q.copy(), v.copy()
-    v[list(mode.held)] = 0.0
+    v[[*mode.held, *mode.tied]] = 0.0
     for s in stops:
         if s.v in mode.held and (s.v, s.side) in mode.resting:
             q[s.q] = s.bound
     return q, v
 
 
-def dependents_at_rest(system: System, t: float, q: Array, v: Array) -> Array:
-    """v with the joints at rest that cannot move while the others with dry friction are at rest, bit for bit.
+def tied_joints_at_rest(system: System, t: float, q: Array, v: Array) -> Array:
+    """v with the joints at rest, bit for bit, that cannot move while those with dry friction at rest do not.
 
-    The joints of a linkage stop together; their velocities pass zero at times that differ by rounding.
+    The joints of a linkage stop together; their velocities pass zero at times that differ by rounding.  Where joints at rest
+    contradict the constraints they are not at rest.
     """
-    if not system.dependent:
+    v = system.velocity_on_constraints(q, v, t)
+    still = [row for row in system.dry_rows if v[row] == 0] if system.dependent else []
+    slow = np.abs(v) < AT_REST
+    if not still or not slow.any():
         return v
-    rows = np.array(system.dry_rows, int)
-    still, moving = rows[v[rows] == 0], rows[v[rows] != 0]
-    if not len(still) or not len(moving):
-        return v
-    W = system.inverse_mass(q, t)
-    across = W[np.ix_(moving, still)] @ np.linalg.pinv(W[np.ix_(still, still)], rcond=REDUNDANT, hermitian=True)
-    left = np.diag(W)[moving] - np.einsum("ij,ij->i", across, W[np.ix_(moving, still)])
-    v = v.copy()
-    v[moving[(left <= DEPENDENT * np.diag(W)[rows].max()) & (np.abs(v[moving]) < AT_REST)]] = 0.0
-    return v
+    return np.where(slow & _tied_rows(system.inverse_mass(q, t), still), 0.0, v)
+
+
+def _tied_rows(W: Array, held: Sequence[int] | Array) -> Array:
+    """The rows without mobility beside those that are held, (nv,) bool: the diagonal of W − W_r W_rr⁻¹ W_rᵀ."""
+    across = W[:, held] @ np.linalg.pinv(W[np.ix_(held, held)], rcond=DEPENDENT, hermitian=True)
+    left = np.diag(W) - np.einsum("ij,ij->i", across, W[:, held])
+    return left <= DEPENDENT * np.diag(W).max()
 
 
 def _bounds(system: System, mode: Mode, v: Array, tau: Array) -> tuple[Levels, Levels]:

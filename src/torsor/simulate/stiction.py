@@ -175,7 +175,7 @@ def _solve_with_break_away(M: np.ndarray, f: np.ndarray, levels: Levels, slide: 
 
 
 def solve_with_break_away(
-    A: np.ndarray, b: np.ndarray, hold: Levels, slide: Levels, broken: np.ndarray
+    A: np.ndarray, b: np.ndarray, hold: Levels, slide: Levels, broken: np.ndarray, rounding: float = complementarity.ROUNDING
 ) -> tuple[complementarity.Solution, Levels]:
     """w = A x + b, x within ``hold`` where w = 0 and at a bound of ``slide`` elsewhere; and the bounds that were used.
 
@@ -184,7 +184,7 @@ def solve_with_break_away(
     """
     lower, upper = hold
     while True:
-        found = complementarity.solve(A, b, lower, upper)
+        found = complementarity.solve(A, b, lower, upper, rounding=rounding)
         fresh = ~(found.held_coordinates | broken)
         if not fresh.any():
             return found, (lower, upper)

@@ -12,7 +12,7 @@ import numpy as np
 from torsor.errors import ArgumentError, ClosureError
 from torsor.kernels import Kernels, Spec
 from torsor.mechanics.constraints.motion import Stabilization
-from torsor.simulate import stiction
+from torsor.simulate import complementarity, stiction
 from torsor.simulate.bristles import Bristles, bristle_rows
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.singular import NoSingularPositions, SingularPositions
@@ -29,8 +29,10 @@ Law = Callable[[float, Array, Array], Array]
 
 #: largest closure error [m, rad] and velocity residual [m/s, rad/s] of a start on the constraints
 OPEN = 1e-6
-#: singular values of ∂a/∂τ of held joints below this, relative to the largest, are redundant
-REDUNDANT = 1e-12
+#: the accuracy of ∂a/∂τ under constraints, relative to its largest entry: smaller mobilities of held joints are none
+DEPENDENT = 1e-9
+#: velocity of joints that constraints tie to others at rest, or slip of a constraint, that is rounding [rad/s, m/s]
+AT_REST = 1e-9
 
 
 class InternalState(Protocol):
@@ -54,7 +56,8 @@ class System:
 
     inertias: tuple[float, ...] = ()  #: of the coordinates after those of the model
     one_kernel = False  #: whether a = f(q, v, τ) is a kernel of the robot, so that whole steps can be compiled
-    dependent = False  #: whether constraints tie coordinates together, so that W may be singular
+    dependent = False  #: whether constraints tie coordinates together, so that ∂a/∂τ may be singular
+    rounding = complementarity.ROUNDING  #: of ∂a/∂τ, relative to its largest entry
     advice = ", or an adaptive integrator"  #: for an implicit step that was not solved
 
     def __init__(self, robot: Robot):
@@ -101,7 +104,7 @@ class System:
         """
         a, force = self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
         W = self.inverse_mass(q, t)
-        force[rows] = np.linalg.lstsq(W[np.ix_(rows, rows)], -a[rows], rcond=REDUNDANT)[0]
+        force[rows] = np.linalg.lstsq(W[np.ix_(rows, rows)], -a[rows], rcond=self.rounding)[0]
         a = a + W @ force
         a[rows] = 0.0
         return a, force
@@ -157,6 +160,10 @@ class System:
     def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The nearest state that satisfies the constraints."""
         return q, v
+
+    def velocity_on_constraints(self, q: Array, v: Array, t: float) -> Array:
+        """v, or the nearest velocity that satisfies the constraints where v does not to AT_REST."""
+        return v
 
     @property
     def projection(self) -> Callable[[Array, Array, float], tuple[Array, Array]] | None:
@@ -217,7 +224,7 @@ class ClosedLinkage(System):
     ``stabilization``: "projection" of each state, Baumgarte's (decay, stiffness), or None.
     """
 
-    dependent = True
+    dependent, rounding = True, DEPENDENT
     advice = ", or integrator='rk4'; the linkage may be near a singular position, where its constraint rows lose rank"
 
     def __init__(
@@ -253,6 +260,10 @@ class ClosedLinkage(System):
 
     def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         return self.held.project(q, v, time=self._time(t))
+
+    def velocity_on_constraints(self, q: Array, v: Array, t: float) -> Array:
+        slips = np.abs(self.held.slip(q, v, time=self._time(t))).max(initial=0.0) > AT_REST
+        return self.held.project_velocity(q, v, time=self._time(t)) if slips else v
 
     @property
     def projection(self) -> Callable[[Array, Array, float], tuple[Array, Array]] | None:

@@ -14,7 +14,7 @@ from torsor.simulate import limits, transitions
 from torsor.simulate.controllers import Law
 from torsor.simulate.energy_flows import interpolate
 from torsor.simulate.events import Event, Occurrence, StepInterval
-from torsor.simulate.modes import Mode, at_rest, decide, dependents_at_rest, margin
+from torsor.simulate.modes import Mode, at_rest, decide, margin, tied_joints_at_rest
 from torsor.simulate.record import Record, RecordRow, Schedule
 from torsor.simulate.stages import Acceleration, Advance
 from torsor.simulate.system import InternalState, System
@@ -85,7 +85,8 @@ class Run:
 
     def decide_mode(self) -> None:
         """The mode of the motion that follows the present state."""
-        self.v = dependents_at_rest(self.system, self.t, self.q, self.v)
+        if self.system.dry_rows:
+            self.v = tied_joints_at_rest(self.system, self.t, self.q, self.v)
         self.mode = decide(self.system, self.stops, self.t, self.q, self.v, *self._forces(self.t, self.q, self.v))
         self.decided = True
 
