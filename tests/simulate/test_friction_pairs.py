@@ -26,13 +26,7 @@ ARM = ts.robots.two_link()
 Q, TAU = np.array([0.3, 0.5]), np.array([3.0, 4.0])
 
 
-def loaded(tau, s):
-    """ℓ of ℓ + (0.5 + 0.2 |ℓ|) s = τ, the load behind friction of direction s."""
-    r = tau - 0.5 * s
-    return r / (1 + 0.2 * s * np.sign(r))
-
-
-#: name → (law, τ_fric(v, τ) written out); LuGre and Dahl friction start with unbent bristles, z = 0 and ż = v
+#: name → (law, τ_fric(v, load) written out); LuGre and Dahl friction start with unbent bristles, z = 0 and ż = v
 LAWS = {
     "smooth": (Coulomb(3.0).smooth(0.7), lambda v, load: 3 * np.tanh(v / 0.7)),
     "smooth root": (StaticViscous(2.0, 0.5).smooth(0.3, "root"), lambda v, load: 2 * v / np.hypot(0.3, v) + 0.5 * v),
@@ -51,7 +45,7 @@ LAWS = {
     "load dependent": (LoadDependent(Coulomb(0.5), mu=0.2), lambda v, load: (0.5 + 0.2 * abs(load)) * np.sign(v)),
     "smooth load dependent": (
         LoadDependent(Coulomb(0.5), mu=0.2).smooth(0.5),
-        lambda v, tau: tau - loaded(tau, np.tanh(v / 0.5)),
+        lambda v, load: (0.5 + 0.2 * abs(load)) * np.tanh(v / 0.5),
     ),
     "by direction": (
         Directional(forward=Coulomb(1.2), backward=Viscous(0.9)),
