@@ -8,11 +8,12 @@ import pytest
 import torsor as ts
 from tests.certify.faults import change_result, corrupt_kernel, failed_rows
 from torsor.algorithms.closed_loops import Saddle
+from torsor.algorithms.equation import constrained
 from torsor.checks.certify import verify
-from torsor.kernels import losses
 from torsor.kernels.quantities import QUANTITIES
-from torsor.mechanics.constraints import equations
 from torsor.mechanics.large import divide_and_conquer
+from torsor.model.terms.joint_losses import Damping
+from torsor.model.terms.term import Effort
 from torsor.spatial import Acceleration
 
 
@@ -146,19 +147,20 @@ def test_exception_in_a_check_fails_its_row_with_the_message(monkeypatch, arm):
 
 
 def test_wrong_sign_of_damping_is_detected(monkeypatch, arm):
-    sound = losses.damping_force
-    monkeypatch.setattr(losses, "damping_force", lambda model, v: [-x for x in sound(model, v)])
+    sound = Damping.force
+    flip = lambda effort: Effort({i: [-x for x in force] for i, force in effort.joints.items()})  # noqa: E731
+    monkeypatch.setattr(Damping, "force", lambda term, at: flip(sound(term, at)))
     assert failures(arm) == {"damping"}
 
 
 def test_wrong_multipliers_are_detected(monkeypatch):
     """λ wrong by one part in 10⁶, correct motion: the balance of forces fails."""
     linkage = ts.mechanisms.four_bar()
-    for name, method in equations.METHODS.items():
+    for name, method in constrained.METHODS.items():
 
         def off(*system, method=method):
             found = method(*system)
             return Saddle(found.x, [l * (1 + 1e-6) for l in found.multipliers], found.pivots)
 
-        monkeypatch.setitem(equations.METHODS, name, off)
+        monkeypatch.setitem(constrained.METHODS, name, off)
     assert failures(linkage) == {"loops: balance"}

@@ -141,11 +141,11 @@ def test_exports_of_task_and_constrained_dynamics_have_the_terms_of_the_robot(tm
     held = arm.constrained(ts.constraints.point_on_plane("tip", (0.6, 0.8, 0), through=(0.7, 0.1, 0))).kernel()
     task = arm.task("tip", ("vx", "vy"))
     q, v, w = np.array([0.3, 1.2]), np.array([0.5, -0.4]), np.array([1.0, 2.0])
-    for kernel in (task.kernel("inverse_dynamics"), task.kernel("forward_dynamics_of_force"), held):
-        header, _, _ = export_c(arm, tmp_path / "r", kernel)
+    for k, kernel in enumerate((task.kernel("inverse_dynamics"), task.kernel("forward_dynamics_of_force"), held)):
+        header, _, _ = export_c(arm, tmp_path / f"r{k}", kernel)
         assert "joint1 friction: " in header.read_text()
         (name,) = re.findall(r"void (\w+)", header.read_text())
-        found = call(getattr(library(tmp_path, "r"), name), (q, v, w), [x.shape for x in kernel.outputs])
+        found = call(getattr(library(tmp_path, f"r{k}"), name), (q, v, w), [x.shape for x in kernel.outputs])
         for ours, theirs in zip(np.atleast_1d(kernel(q, v, w)) if len(found) == 1 else kernel(q, v, w), found, strict=True):
             assert_close(theirs, ours)
     tau = ts.robots.two_link().task("tip", ("vx", "vy")).inverse_dynamics(q, v, w).tau

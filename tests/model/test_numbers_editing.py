@@ -189,12 +189,18 @@ def test_armature_and_damping_of_a_mimic_joint_count_on_its_leader():
         curved.with_armature({"joint2": 1})
 
 
-def test_damping_acts_as_that_of_a_file_does():
-    robot = ts.robots.two_link().with_damping({"joint1": 0.5})
+def test_damping_that_is_given_acts_and_that_of_a_file_does_when_asked():
+    bare = ts.robots.two_link()
+    robot = bare.with_damping({"joint1": 0.5})
     q, v, a = [0.1, 0.2], [1.0, 2.0], [0.0, 0.0]
-    assert_close(robot.inverse_dynamics(q, v, a), ts.robots.two_link().inverse_dynamics(q, v, a))
-    assert_close(robot.with_damping(True).inverse_dynamics(q, v, a) - robot.inverse_dynamics(q, v, a), [0.5, 0.0])
-    assert robot.with_damping({"joint1": None}) == ts.robots.two_link()
+    assert_close(robot.inverse_dynamics(q, v, a) - bare.inverse_dynamics(q, v, a), [0.5, 0.0])
+    assert_close(robot.with_damping(False).inverse_dynamics(q, v, a), bare.inverse_dynamics(q, v, a))
+    assert_close(robot.without_terms("damping").inverse_dynamics(q, v, a), bare.inverse_dynamics(q, v, a))
+    assert_close(robot.with_damping(True).inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a))
+    assert robot.with_damping({"joint1": None}).with_damping(False) == bare
+    for wrong in (None, 0.3, "all", [True]):
+        with pytest.raises(ArgumentError, match="with_damping takes True, False or"):
+            bare.with_damping(wrong)
 
 
 # -- frames --------------------------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def test_products_take_batches_out_and_refuse_what_is_wrong():
         robot.jacobian_transpose_product(q, F, "tool0", "tool")
     with pytest.raises(ts.ArgumentError, match="wrench has shape"):
         robot.jacobian_transpose_product(q, F[:, :3], "tool0")
-    with pytest.raises(ts.ArgumentError, match=r"x.*nan"):
+    with pytest.raises(ts.ArgumentError, match=r"y.*nan"):
         robot.mass_matrix_solve(q, x * np.nan)
 
 

@@ -281,7 +281,7 @@ class TestFeatherstoneAndOrin:
     def test_19_active_loop_joints(self, c):
         """τ_c = Lᵀλ + τ_a, with τ_a from the power of the loop joint: τ_aᵀ v = τᵀ v_J for every v."""
         loop = c.system.constraints[0]
-        push = np.arange(1.0, loop.kind.nv + 1)
+        push = np.arange(1.0, loop.joint_type.nv + 1)
         pushed = c.system.forward_dynamics(c.q, c.v, c.tau, loop_forces={loop.name: push})
         tau_a = c.M @ pushed.a + c.h - c.tau - c.A.T @ pushed.multipliers
         state = lambda v: ts.constraints.At(c.robot.model, c.q.tolist(), v.tolist())  # noqa: E731

@@ -132,11 +132,13 @@ CITED = re.compile(r"8\.(\d{1,3})(?![\d.])")
 TEXTS = [*sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "docs").rglob("*.md"))]
 #: equations whose subject has few places: number → pattern of the files that may cite it
 PLACES = {
-    **dict.fromkeys(range(50, 55), r"algorithms|kernels|look|mechanics|bridges|spatial|checks|docs|model/joints|robot/robot"),
+    **dict.fromkeys(
+        range(50, 55), r"algorithms|kernels|look|mechanics|bridges|spatial|checks|docs|model/(joints|terms/frames)|robot/robot"
+    ),
     **dict.fromkeys(
         range(82, 92), r"task|kinematics|jacobian|robot/robot|docs/(how-to|theory|textbook|tutorials)|vereshchagin"
     ),
-    **dict.fromkeys(range(92, 103), r"constrain|closed_loops|task_space|docs/(method|theory|textbook|closed)"),
+    **dict.fromkeys(range(92, 103), r"constrain|closed_loops|task_space|model/terms|docs/(method|theory|textbook|closed)"),
     **dict.fromkeys(range(103, 104), r"actuators|windings|docs"),
 }
 

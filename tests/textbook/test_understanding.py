@@ -19,6 +19,7 @@ from torsor.algorithms.terms import torque_terms
 from torsor.errors import ArgumentError, MissingExtra, SingularError, UnknownName
 from torsor.look.explain import acceleration_ellipsoid, explain, mass_ellipsoid, torque_ellipsoid
 from torsor.model.assembly import assemble
+from torsor.model.terms.joint_losses import Damping
 from torsor.robot import Robot
 from torsor.support.text import columns, width
 
@@ -54,7 +55,7 @@ def test_asada_7_1_3_in_symbols():
     symbols = m1, m2, l1, lc1, lc2, I1, I2, g = sympy.symbols("m1 m2 l1 lc1 lc2 I1 I2 g", positive=True)
     q, v, a = (sympy.symbols(f"{x}1:3") for x in "qva")
     d = asada(*symbols)
-    t = torque_terms(assemble(d).with_damping(True), q, v, a, {x.name: x.inertia for x in d.links})
+    t = torque_terms(assemble(replace(d, terms=(Damping(),))), q, v, a, {x.name: x.inertia for x in d.links})
     c1, c12, c2, s2 = sympy.cos(q[0]), sympy.cos(q[0] + q[1]), sympy.cos(q[1]), sympy.sin(q[1])
     H11 = m1 * lc1**2 + I1 + m2 * (l1**2 + lc2**2 + 2 * l1 * lc2 * c2) + I2  # 7.1.12-a: reflected to the first axis
     H12 = m2 * (lc2**2 + l1 * lc2 * c2) + I2  # 7.1.12-c: interaction, 7.1.15
@@ -69,7 +70,7 @@ def test_asada_7_1_3_in_symbols():
         "gravity1": (t.gravity["link1"], [m1 * lc1 * g * c1, 0]),  # 7.1.12-e, f
         "gravity2": (t.gravity["link2"], [m2 * g * (lc2 * c12 + l1 * c1), m2 * g * lc2 * c12]),
         "rotor": (t.rotor, [0, a[1] / 5]),
-        "damping": (t.damping, [v[0] / 2, v[1] / 4]),
+        "damping": (t.own["damping", "damping"], [v[0] / 2, v[1] / 4]),
     }
     for name, (ours, theirs) in book.items():
         same = (sympy.simplify(sympy.nsimplify(sympy.expand_trig(x - y))) for x, y in zip(ours, theirs, strict=True))

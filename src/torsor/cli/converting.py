@@ -29,7 +29,6 @@ Meshes = Annotated[bool, typer.Option("--meshes/--no-meshes", help="Of URDF and 
 Format = Annotated[
     Literal["urdf", "mjcf"] | None, typer.Option("--to", help="Format, if it does not follow from the extension of OUT.")
 ]
-LOOPS = "torsor accel and simulate support loops"
 #: functions exported as code by default
 DEFAULT_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_force")
 ENDINGS = {"c": ".c", "python": ".py", "urdf": ".urdf", "mjcf": ".xml", "mr": ".npz"}
@@ -45,18 +44,12 @@ def export(
     from torsor.cli.outcome import UsageError
     from torsor.compile.text.names import identifier
     from torsor.io.shared.losses import losses
-    from torsor.kernels.quantities import QUANTITIES as EVERY
 
     if to not in ("c", "python") and quantity:
         raise UsageError(f"--quantity is for code; --to {to} writes the robot itself")
     path = out or f"{identifier(robot.name, default='robot')}{ENDINGS[to]}"  # a robot's name must not act as a path
-    usual, lost = list(DEFAULT_FUNCTIONS), list[str]()
-    if robot.loops and not quantity and to in ("c", "python"):
-        usual = [x for x in DEFAULT_FUNCTIONS if not EVERY[x].under_loops]
-        lost = [
-            f"{x}, which exported code would compute without the loops; {LOOPS}" for x in DEFAULT_FUNCTIONS if x not in usual
-        ]
-    specs = tuple(quantity or usual)
+    lost: list[str] = []
+    specs = tuple(quantity or DEFAULT_FUNCTIONS)
     if to == "c":
         files = [str(p) for p in robot.export_c(path, *specs, dtype=dtype)]
     elif to == "python":
