@@ -14,6 +14,7 @@ from torsor.version import __version__
 if TYPE_CHECKING:
     from torsor import algorithms, bridges, scalar, simulate, spatial, symbolic
     from torsor import bridges as compat
+    from torsor.algorithms import equation as terms
     from torsor.bridges import array_libraries as adapters
     from torsor.bridges import from_drake, from_mujoco, from_pinocchio, to_pinocchio
     from torsor.checks.doctor import check, repair
@@ -95,6 +96,7 @@ _SHORT = {
     "robots": "torsor.robot.library.robots",
     "sweeps": "torsor.simulate.studies",
     "task": "torsor.mechanics.task",
+    "terms": "torsor.algorithms.equation",
 }
 #: modules inside of those
 _INSIDE = {
@@ -160,6 +162,7 @@ __all__ = [
     "sweeps",
     "symbolic",
     "task",
+    "terms",
     "threads",
     "to_mr",
     "to_pinocchio",

@@ -67,8 +67,6 @@ def test_step_rejects_unsupported_robots():
     z = np.zeros(2)
     with pytest.raises(ts.UnknownName, match="fixed-step integrator"):
         robot.step(z, z, z, 1e-3, "rk45")
-    with pytest.raises(ts.ArgumentError, match="has loops, and step"):
-        ts.mechanisms.four_bar().step(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3)
     dry = robot.with_friction({"joint1": ts.actuators.friction.Coulomb(1.0)})
     with pytest.raises(ts.ArgumentError, match=r"joint1 friction of .* step .*: it can hold its joint at rest, .* law.smooth"):
         dry.step(z, z, z, 1e-3)

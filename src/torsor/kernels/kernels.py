@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from torsor.algorithms import EXPRESSIONS, KINDS, ROTATIONS
-from torsor.algorithms.dynamics import METHODS as FORWARD_DYNAMICS
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.massless import check_inertia, least_pivots
 from torsor.algorithms.wrenches import in_frame_axes
@@ -19,24 +17,20 @@ from torsor.compile import Argument, Kernel, Program, Scan, cache, record_shorte
 from torsor.compile.program import Empty
 from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
-from torsor.errors import ArgumentError, SingularError, TorsorError, UnknownName
-from torsor.kernels.checks import check_axes, check_configuration, check_wrenches
+from torsor.errors import SingularError, TorsorError
+from torsor.kernels.checks import check_configuration, check_wrenches
 from torsor.kernels.columns import ColumnKernel, is_by_columns
 from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
-from torsor.kernels.derivatives import CONFIGURATIONS, MODES, NUMBERS, derivative_program
+from torsor.kernels.derivatives import CONFIGURATIONS, NUMBERS, derivative_program
 from torsor.kernels.digest import digest, source_digest
 from torsor.kernels.quantity import FEW, Quantity, Table, takes
-from torsor.kernels.spec import OPTIONAL, Spec
+from torsor.kernels.spec import Spec
+from torsor.kernels.spec_checks import check_spec
 from torsor.model import Model
-from torsor.model.part import part_of
-from torsor.model.refusals import refuse_loops, refuse_symbols
-from torsor.model.terms.capabilities import refuse
 from torsor.support.locks import cached_property, new_lock
 
 #: the fields of a spec that its program depends on
 PROGRAM = ("quantities", "frames", "expressed_in", "extra", "derivative")
-#: options that are one of a few words
-CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIONS), "method": tuple(FORWARD_DYNAMICS)}
 #: options that select one of the algorithms of a row
 SELECTORS = ("route", "method")
 #: the method of each mode of a derivative, for names of kernels
@@ -121,7 +115,7 @@ class Kernels:
         try:
             kernel = self._kernels.get(spec)
         except TypeError:  # an option that cannot be hashed
-            self._check(spec)
+            check_spec(self.model, self.table, spec)
             raise
         if kernel is None:
             with self._lock:
@@ -182,7 +176,7 @@ class Kernels:
 
     def recording(self, spec: Spec) -> RecordedProgram:
         """The program of a spec, recorded when it is needed."""
-        self._check(spec)
+        check_spec(self.model, self.table, spec)
         return RecordedProgram(partial(self.program, spec), self._key(spec))
 
     def program(self, spec: Spec) -> Program:
@@ -356,53 +350,3 @@ class Kernels:
             return
         if differentiated and all(np.isfinite(np.array(x, float)).all() for x in found.values()):
             raise SingularError(f"{spec.label} is finite at this state, but has no finite derivative there (a kink, or a cusp)")
-
-    def _check(self, spec: Spec) -> None:
-        """Refuse unknown names, symbols, and results that would ignore loops."""
-        refuse_symbols(self.model, "a kernel", self.table.symbols)
-        for name, *words in spec.quantities:
-            row = self.table[name]
-            if row.under_loops:
-                refuse_loops(self.model, name, row.under_loops)
-            given = dict(zip(row.words, words, strict=False))
-            if "frame" in row.words:
-                if not words:
-                    raise ArgumentError(f"{name} needs a frame: write '{name}:frame_name'")
-                self.model.frame(given["frame"])
-            if "below" in row.words:
-                part_of(self.model, **given)
-            if "at" in row.words:
-                if not words:
-                    raise ArgumentError(f"{name} needs a link, frame or joint: write '{name}:frame_name'")
-                self.model.cut(given["at"])
-            given = {word: x for word, x in given.items() if not (word in OPTIONAL and x is None)}
-            several = given.get("frames", ())
-            for frame in (several,) if isinstance(several, str) else several:
-                self.model.frame(frame)
-            if "relative_to" in given:
-                self.model.frame(given["relative_to"])
-            for word, choices in CHOICES.items():
-                if word in given and given[word] not in choices:
-                    raise UnknownName(f"{word}=", given[word], choices)
-        if spec.derivative and spec.derivative[0] not in (*MODES, COORDINATES):
-            raise UnknownName("derivative mode", spec.derivative[0], MODES)
-        names = [name for name, *_ in spec.quantities]
-        differentiated = spec.derivative or any(name.endswith("_derivatives") for name in names)
-        follows = any(self.table[name].follows_terms for name in names)
-        if differentiated and follows:
-            refuse(self.model, "derivatives")
-        if "step" in names:
-            refuse(self.model, "step")
-        check_axes(spec.expressed_in)
-        for frame in spec.frames:
-            self.model.frame(frame)
-        if len(set(spec.frames)) < len(spec.frames):
-            raise ArgumentError(f"wrenches names a frame twice: {', '.join(spec.frames)}; add the wrenches at one frame")
-        if spec.frames and not any(takes(self.table[name].function, "wrenches") for name, *_ in spec.quantities):
-            forced = ", ".join(name for name, row in self.table.items() if takes(row.function, "wrenches"))
-            raise ArgumentError(f"wrenches act on {forced}, not on {', '.join(spec.labels)}")
-        if len(set(spec.labels)) < len(spec.labels):
-            raise ArgumentError(f"a kernel computes each quantity once; {spec.labels} names one twice")
-        outputs = [x for name in names for x in self.table[name].outputs]
-        if len(set(outputs)) < len(outputs):
-            raise ArgumentError(f"results of {', '.join(spec.labels)} have the same name; make a kernel of each")

@@ -1,6 +1,10 @@
-"""The equation of motion, composed of a model and its terms, over any scalar: M a + h = τ + Σ f + Aᵀλ, A a = −(Ȧv − ḃ)."""
+"""The equation of motion, composed of a model and its terms, over any scalar: M a + h = τ + Σ f + Aᵀλ, A a = −(Ȧv − ḃ).
+
+Users call it ``torsor.terms``: a term of one's own is a subclass of :class:`Term`.
+"""
 
 from torsor.algorithms.equation.at import At
 from torsor.algorithms.equation.equation import EquationOfMotion
+from torsor.model.terms.term import Effort, States, Term
 
-__all__ = ["At", "EquationOfMotion"]
+__all__ = ["At", "Effort", "EquationOfMotion", "States", "Term"]
