@@ -267,8 +267,8 @@ def test_export_of_code_obeys_loops_and_refuses_results_that_ignore_them(torsor)
     assert document["lost"] == []
     for name in ("mass_matrix", "forward_dynamics", "inverse_dynamics"):
         assert f"def four_bar_{name}" in Path("four_bar.py").read_text()
-    ended = torsor("export", "four_bar", "--to", "c", "--quantity", "step")
-    assert ended.err.startswith("torsor: robot 'four_bar' has loops, and step would ignore them; ")
+    ended = torsor("export", "four_bar", "--to", "c", "--quantity", "hybrid_force")
+    assert ended.err.startswith("torsor: robot 'four_bar' has loops, and hybrid_force would ignore them; ")
 
 
 @pytest.mark.parametrize("command", ["equations"])

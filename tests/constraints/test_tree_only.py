@@ -65,7 +65,7 @@ def test_what_the_table_refuses_under_loops_is_listed():
     refused = {name for name, row in CONSTRAINED.items() if row.under_loops}
     assert refused == {
         "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "hybrid_acceleration", "hybrid_force",
-        "motor_torque", "gear_torque", "manipulability", "payload_capacity", "step", "force_torque", "joint_torque_sensor",
+        "motor_torque", "gear_torque", "manipulability", "payload_capacity", "force_torque", "joint_torque_sensor",
     }  # fmt: skip
 
 
@@ -81,7 +81,6 @@ CALLS = {
     "torque_ellipsoid": lambda r, q, v, a: r.torque_ellipsoid(q),
     "acceleration_ellipsoid": lambda r, q, v, a: r.acceleration_ellipsoid(q),
     "mass_ellipsoid": lambda r, q, v, a: r.mass_ellipsoid(q, "coupler", ("vx", "vy")),
-    "task": lambda r, q, v, a: r.task("coupler", ("vx", "vy")).mass_matrix(q),
     "gravity_compensation": lambda r, q, v, a: control.gravity_compensation(r),
     "pd_with_gravity": lambda r, q, v, a: control.pd_with_gravity(r),
     "computed_torque": lambda r, q, v, a: control.computed_torque(r),

@@ -39,10 +39,8 @@ CLI_TERMS = {
     r"\brobot\.neutral\(\) is": "the neutral configuration is",
     r"\buse robot\.assemble\(q\)": "omit --q to start at a closed configuration",
     r"\buse robot\.constrained\(\)\.project_velocity\(q, v\)": "omit --v to start at rest",
-    r"; use robot\.constrained\(\)\.kernel\(\), or robot\.without_loops\(\) for the tree":
-        "; torsor accel and simulate support loops",
-    r"; use (robot\.constrained\(.*\)), or robot\.without_loops\(\) for the tree":
-        r"; in Python, use \1, or robot.without_loops() for the tree",
+    r"; use (robot\.constrained\(.*\)), or (robot\.without_terms\('constraint'\)) for the tree":
+        r"; in Python, use \1, or \2 for the tree",
     r"\bduration must be": "--seconds must be",
     r"\bdt must be": "--dt must be",
     r"\bcutoff must be": "--cutoff must be",

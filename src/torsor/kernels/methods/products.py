@@ -13,17 +13,17 @@ class Products(CompiledMechanism):
 
     @kernel_method
     def mass_matrix_product(self, q: ArrayLike, y: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q) y, ``(nv,)`` [N·m, N for an acceleration y]: RNEA from rest without gravity, O(N)."""
+        """z = M(q) y, ``(nv,)`` [N·m, N for an acceleration y]: RNEA from rest without gravity, O(N)."""
         return self._run("mass_matrix_product", (q, y), out=out)
 
     @kernel_method
     def mass_matrix_solve(self, q: ArrayLike, y: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q)⁻¹ y, ``(nv,)`` [rad/s², m/s² for a joint force y]: the passes of ABA, O(N) (F&O 12–14)."""
+        """z = M(q)⁻¹ y, ``(nv,)`` [rad/s², m/s² for a joint force y]: the passes of ABA, O(N) (F&O 12–14)."""
         return self._run("mass_matrix_solve", (q, y), out=out)
 
     @kernel_method
     def mass_factor_product(self, q: ArrayLike, y: ArrayLike, *, out: Array | None = None) -> Array:
-        """L(q) y, ``(nv,)``, of M = LᵀDL, L unit lower triangular, in the units of y where all joints are of one kind.
+        """z = L(q) y, ``(nv,)``, of M = LᵀDL, L unit lower triangular, in the units of y where all joints are of one kind.
 
         vᵀM v = zᵀD z with z = L v; D is :meth:`mass_factor_diagonal`.  ``robot.innovations(q)`` has the square root of M and
         its inverse (Featherstone 2005).
