@@ -144,18 +144,17 @@ def test_gradient_of_actuators_and_memory():
     rng = np.random.default_rng(5)
     robot = ts.robots.two_link()
     first, second = robot.joints
+    robot = robot.with_actuators({first: [Latency(2 * DT), PositionServo(30.0, 2.0), Limit(-80, 80)], second: Lag(0.03)})
     start = rng.normal(size=(N, 2)), np.zeros(2)
-    given = {"controls": rng.normal(size=(N, T, 2)), "memory": rng.normal(size=(N, 1)), "actuator_memory": rng.normal(size=3)}
+    given = {"controls": rng.normal(size=(N, T, 2)), "memory": rng.normal(size=(N, 1)), "x": rng.normal(size=3)}
 
     def integral(q, v, u, memory):
         return [u[0] + memory[0], u[1] - v[1]], [memory[0] + (u[0] - q[0]) * 0.1]
 
     def run(start, given, **more):
         return robot.rollout(
-            *start, given["controls"], dt=DT, controller=integral, memory=given["memory"],
-            actuators={first: [Latency(2 * DT), PositionServo(30.0, 2.0), Limit(-80, 80)], second: Lag(0.03)},
-            actuator_memory=given["actuator_memory"], **more,
-        )  # fmt: skip
+            *start, given["controls"], dt=DT, controller=integral, memory=given["memory"], x=given["x"], **more
+        )
 
     check_by_differences(robot, start, given, run, rng)
 
@@ -172,8 +171,8 @@ def test_gradient_by_weights_of_the_memory():
     g = run.gradient(memory=w)
     assert_close(g.memory, [8.0])
     assert g.q0[0] > 6.9  # 4 q₀ + 2 q₁ + q₂
-    with pytest.raises(ts.ArgumentError, match="actuator_memory is given, but this rollout has none"):
-        run.gradient(actuator_memory=w)
+    with pytest.raises(ts.ArgumentError, match="x is given, but this rollout has none"):
+        run.gradient(x=w)
 
 
 def test_gradient_counts_friction():

@@ -75,7 +75,7 @@ def test_actuator_moves_the_robot_as_in_mujoco(kind):
     rng = np.random.default_rng(0)
     q0, v0, u = np.array([0.2, 0.1]), np.array([0.1, -0.3]), np.cumsum(rng.normal(scale=0.2, size=(60, 2)), axis=0)
     q, v = steps(m, q0, v0, u)
-    r = robot.rollout(q0, v0, u, dt=DT, actuators=robot.actuators)
+    r = robot.with_actuators(robot.actuators).rollout(q0, v0, u, dt=DT)
     assert_close(r.q, q)
     assert_close(r.v, v)
 
@@ -86,7 +86,7 @@ def test_joint_force_range_follows_the_actuator():
     assert robot.actuators == {"shoulder": (Gain(5.0), Limit(-3.0, 4.0))}
     u = np.random.default_rng(0).normal(scale=2.0, size=(40, 2))
     q, v = steps(m, np.zeros(2), np.zeros(2), u)
-    r = robot.rollout(np.zeros(2), np.zeros(2), u, dt=DT, actuators=robot.actuators)
+    r = robot.with_actuators(robot.actuators).rollout(np.zeros(2), np.zeros(2), u, dt=DT)
     assert_close(r.q, q)
 
 

@@ -173,12 +173,12 @@ def test_readings_of_a_rollout_are_those_of_the_simulation_with_the_same_steps()
     late = {f"late {name}": replace(s, delay=0.023, noise=0.1, step=0.01) for name, s in SENSORS.items()}
     sensors = SENSORS | late
     u = np.random.default_rng(1).normal(size=(12, 2))
-    more = {"wrenches": {"tip": [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]}, "integrator": "semi_implicit", "dt": 0.01,
-            "actuators": {"joint2": [ts.actuators.Lag(0.02), ts.actuators.PositionServo(20.0, 1.0)]}}  # fmt: skip
-    arm = ARM.with_damping(True)
+    more = {"wrenches": {"tip": [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]}, "integrator": "semi_implicit", "dt": 0.01}
+    servo = {"joint2": [ts.actuators.Lag(0.02), ts.actuators.PositionServo(20.0, 1.0)]}
+    robot = ARM.with_damping(True).with_actuators(servo)
     for record in (1, 3):
-        moved = arm.rollout(np.stack([START[0]] * 2), START[1], u, sensors=sensors, record=record, **more)
-        result = arm.simulate(*START, 0.12, u, sensors=sensors, record=record, **more)
+        moved = robot.rollout(np.stack([START[0]] * 2), START[1], u, sensors=sensors, record=record, **more)
+        result = robot.simulate(*START, 0.12, u, sensors=sensors, record=record, **more)
         for name, x in moved.sensors.items():
             assert_close(x[0][:-1], result.sensors[name][1:-1], 1e-9, floor=1)  # after the end no step defines the forces
             if any(word in name for word in ("angle", "rate", "gyro")):

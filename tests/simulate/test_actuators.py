@@ -14,7 +14,8 @@ from torsor.compile import build
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, UnknownName
 from torsor.scalar import Dual
-from torsor.simulate import SampledController, per_robot, per_step, rollout, simulate
+from torsor import simulate as runs
+from torsor.simulate import SampledController, per_robot, per_step
 
 DT = 0.01
 LAWS = {
@@ -41,6 +42,16 @@ def slider():
     """1 kg on a rail, without gravity: v is the integral of the force."""
     b = ts.Builder("slider").link("rail").link("mass", mass=1.0, inertia=(1, 1, 1))
     return b.joint("x", "prismatic", "rail", "mass", axis=(1, 0, 0)).build(gravity=(0, 0, 0))
+
+
+def rollout(robot, *values, actuators=None, **options):
+    """A rollout of the robot with actuators."""
+    return runs.rollout(robot if actuators is None else robot.with_actuators(actuators), *values, **options)
+
+
+def simulate(robot, *values, actuators=None, **options):
+    """A simulation of the robot with actuators."""
+    return runs.simulate(robot if actuators is None else robot.with_actuators(actuators), *values, **options)
 
 
 def commands(T, n=2, N=None, seed=0):
@@ -111,7 +122,7 @@ def test_lag_memory_is_the_exact_step_response(slider):
     T, tau = 100, 0.07
     r = rollout(slider, [0.0], [0.0], np.array([2.0]), dt=DT, steps=T, actuators={"x": Lag(tau)})
     y = 2 * (1 - np.exp(-r.t / tau))
-    np.testing.assert_allclose(r.actuator_memory[:, 0], y, rtol=1e-13)
+    np.testing.assert_allclose(r.x[:, 0], y, rtol=1e-13)
     before = np.concatenate([[0.0], y[:-1]])  # the force is that of the beginning of each step
     np.testing.assert_allclose(r.v[:, 0], np.cumsum(before) * DT, rtol=1e-13)
 
@@ -119,7 +130,7 @@ def test_lag_memory_is_the_exact_step_response(slider):
 def test_lag_by_euler_converges_to_the_exact_lag(slider):
     def end(dt, exact):
         lag = Lag(0.1, exact=exact)
-        return rollout(slider, [0.0], [0.0], [1.0], dt=dt, steps=round(0.2 / dt), actuators={"x": lag}).actuator_memory[-1, 0]
+        return rollout(slider, [0.0], [0.0], [1.0], dt=dt, steps=round(0.2 / dt), actuators={"x": lag}).x[-1, 0]
 
     errors = [abs(end(dt, False) - end(dt, True)) for dt in (0.01, 0.005, 0.0025)]
     assert errors[0] > 1.8 * errors[1] > 3.2 * errors[2] > 0
@@ -138,13 +149,13 @@ def test_latency_equals_shifted_controls(arm, delay):
 def test_latency_memory_is_the_shift_register(arm):
     u = commands(9)
     r = rollout(arm, [0.3, 0.2], np.zeros(2), u, dt=DT, actuators={"joint2": Latency(3 * DT)})
-    assert np.array_equal(r.actuator_memory[-1], u[-3:, 1])
+    assert np.array_equal(r.x[-1], u[-3:, 1])
 
 
 def test_force_limit_equals_clipped_controls(arm):
     u = 5 * commands(30, N=4)
     limited = rollout(arm, [0.3, 0.2], np.zeros(2), u, dt=DT, actuators=dict.fromkeys(arm.joints, Limit(-2.0, 3.0)))
-    assert limited.actuator_memory is None
+    assert limited.x is None
     assert np.array_equal(limited.q, rollout(arm, [0.3, 0.2], np.zeros(2), np.clip(u, -2, 3), dt=DT).q)
 
 
@@ -157,17 +168,17 @@ def test_limit_of_infinity_on_one_side_clips_the_other_alone(arm):
 
 def test_rate_limit_ramps_to_the_command(slider):
     r = rollout(slider, [0.0], [0.0], [1.0], dt=DT, steps=30, actuators={"x": RateLimit(5.0)})
-    np.testing.assert_allclose(r.actuator_memory[:, 0], np.minimum(5.0 * r.t, 1.0), rtol=1e-14)
+    np.testing.assert_allclose(r.x[:, 0], np.minimum(5.0 * r.t, 1.0), rtol=1e-14)
 
 
 def test_pid_integral_stays_within_its_limit_and_removes_the_steady_error(arm):
     laws = {j: PID(200.0, 400.0, 40.0, integral_limit=60.0) for j in arm.joints}
     r = rollout(arm, [0.0, 0.0], np.zeros(2), np.array([0.4, -0.3]), dt=0.002, steps=4000, actuators=laws, record="last")
     assert abs(r.q[-1] - [0.4, -0.3]).max() < 1e-6
-    np.testing.assert_allclose(r.actuator_memory[-1], arm.gravity_force([0.4, -0.3]), rtol=1e-4)
+    np.testing.assert_allclose(r.x[-1], arm.gravity_force([0.4, -0.3]), rtol=1e-4)
     weak = {j: PID(200.0, 400.0, 40.0, integral_limit=5.0) for j in arm.joints}
     r = rollout(arm, [0.0, 0.0], np.zeros(2), np.array([0.4, -0.3]), dt=0.002, steps=1000, actuators=weak)
-    assert abs(r.actuator_memory).max() == 5.0
+    assert abs(r.x).max() == 5.0
 
 
 def test_entries_of_joints_without_an_actuator_are_forces(arm):
@@ -211,7 +222,7 @@ def test_one_robot_and_a_batch_have_the_same_bits(arm, integrator):
     for k in (0, 7, 18):
         one = rollout(arm, q0[k], np.zeros(2), u[k], **options)
         assert np.array_equal(one.q, many.q[k])
-        assert np.array_equal(one.actuator_memory, many.actuator_memory[k])
+        assert np.array_equal(one.x, many.x[k])
 
 
 def test_threads_change_no_bit_of_a_rollout_with_actuators(arm):
@@ -221,7 +232,7 @@ def test_threads_change_no_bit_of_a_rollout_with_actuators(arm):
         with ts.threads(n):
             runs.append(rollout(arm, q0, np.zeros(2), u, dt=DT, actuators=laws_of_all_joints(arm)))
     assert np.array_equal(runs[0].q, runs[1].q)
-    assert np.array_equal(runs[0].actuator_memory, runs[1].actuator_memory)
+    assert np.array_equal(runs[0].x, runs[1].x)
 
 
 def test_record_keeps_rows_of_the_memory(arm):
@@ -229,18 +240,18 @@ def test_record_keeps_rows_of_the_memory(arm):
     full = rollout(arm, [0.1, 0.2], np.zeros(2), commands(20), **options)
     some = rollout(arm, [0.1, 0.2], np.zeros(2), commands(20), record=5, **options)
     last = rollout(arm, [0.1, 0.2], np.zeros(2), commands(20), record="last", **options)
-    assert full.actuator_memory.shape == (20, 5)
-    assert np.array_equal(some.actuator_memory, full.actuator_memory[4::5])
-    assert np.array_equal(last.actuator_memory, full.actuator_memory[-1:])
+    assert full.x.shape == (20, 5)
+    assert np.array_equal(some.x, full.x[4::5])
+    assert np.array_equal(last.x, full.x[-1:])
 
 
-def test_actuator_memory_continues_a_rollout(arm):
+def test_x_continues_a_rollout(arm):
     u, options = commands(20, N=3), {"dt": DT, "actuators": laws_of_all_joints(arm)}
     whole = rollout(arm, [0.1, 0.2], np.zeros(2), u, **options)
     half = rollout(arm, [0.1, 0.2], np.zeros(2), u[:, :8], **options)
-    rest = rollout(arm, half.q[:, -1], half.v[:, -1], u[:, 8:], actuator_memory=half.actuator_memory[:, -1], **options)
+    rest = rollout(arm, half.q[:, -1], half.v[:, -1], u[:, 8:], x=half.x[:, -1], **options)
     assert np.array_equal(rest.q, whole.q[:, 8:])
-    assert np.array_equal(rest.actuator_memory, whole.actuator_memory[:, 8:])
+    assert np.array_equal(rest.x, whole.x[:, 8:])
 
 
 def test_controller_gives_the_commands_of_actuators(arm):
@@ -255,14 +266,14 @@ def test_controller_gives_the_commands_of_actuators(arm):
     u = np.stack([2.0 * np.arange(T) * DT, 0.5 + 0.01 * np.arange(T)], axis=1)
     given = rollout(arm, [0.0, 0.0], np.zeros(2), u, dt=DT, actuators=laws_of_all_joints(arm))
     np.testing.assert_allclose(r.q, given.q, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(r.actuator_memory, given.actuator_memory, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(r.x, given.x, rtol=0, atol=1e-13)
     np.testing.assert_allclose(r.memory[:, 0], 0.5 + 0.01 * np.arange(1, T + 1), rtol=1e-14)
 
 
 def test_gains_of_each_robot(arm):
     kp, T = np.array([10.0, 40.0, 90.0]), np.array([0.02, 0.05, 0.3])
-    many = rollout(arm, [0.3, 0.2], np.zeros(2), commands(20), dt=DT,
-                   actuators={"joint1": [PositionServo(per_robot(kp), 2.0), Lag(per_robot(T))]})  # fmt: skip
+    many = rollout(arm, [0.3, 0.2], np.zeros(2), commands(20), dt=DT, actuators={"joint1": [PositionServo(1.0), Lag(1.0)]},
+                   vary={"actuators": {"joint1": [PositionServo(per_robot(kp), 2.0), Lag(per_robot(T))]}})  # fmt: skip
     for k in range(3):
         one = rollout(arm, [0.3, 0.2], np.zeros(2), commands(20), dt=DT,
                       actuators={"joint1": [PositionServo(kp[k], 2.0), Lag(T[k])]})  # fmt: skip
@@ -270,12 +281,14 @@ def test_gains_of_each_robot(arm):
 
 
 def test_new_gains_compile_nothing(monkeypatch):
-    made, built, robot = [], build.build, ts.robots.two_link()
+    made, built, laws = [], build.build, [PositionServo(1.0), Lag(1.0), Limit(-1.0, 1.0)]
+    robot = ts.robots.two_link().with_actuators({"joint1": laws})
     monkeypatch.setattr("torsor.compile.recorded.build.build", lambda *a: made.append(1) or built(*a))
 
     def run(dt, *gains):
         laws = [PositionServo(*gains[:2]), Lag(gains[2]), Limit(-gains[3], gains[3])]
-        return rollout(robot, np.zeros((2, 2)), np.zeros(2), [1.0, 1.0], dt=dt, steps=3, actuators={"joint1": laws})
+        vary = {"actuators": {"joint1": laws}}
+        return rollout(robot, np.zeros((2, 2)), np.zeros(2), [1.0, 1.0], dt=dt, steps=3, vary=vary)
 
     run(DT, 1.0, 2.0, 0.1, 9.0)
     count = len(made)
@@ -357,18 +370,18 @@ def test_simulate_with_a_function_of_the_state_as_command(arm):
     np.testing.assert_allclose(s.q[1:], r.q, rtol=0, atol=1e-14)
 
 
-def test_simulate_actuator_memory_is_the_start(slider):
-    start = simulate(slider, [0.0], [0.0], 0.1, [1.0], dt=DT, actuators={"x": Lag(0.1)}, actuator_memory=[1.0])
+def test_simulate_x_is_the_start(slider):
+    start = simulate(slider, [0.0], [0.0], 0.1, [1.0], dt=DT, actuators={"x": Lag(0.1)}, x=[1.0])
     assert np.allclose(start.tau, 1.0, rtol=1e-15)
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"actuators": {"x": PositionServo(per_robot([1.0]), 0.0)}}, "one robot is simulated"),
+    ({"actuators": {"x": PositionServo(per_robot([1.0]), 0.0)}}, r"must be one number; rollout\(vary="),
     ({"actuators": {"y": Gain(1.0)}}, "no moving joint named 'y'"),
     ({"actuators": []}, "must be a dict"),
-    ({"actuator_memory": [0.0]}, "no actuators"),
-    ({"actuators": {"x": Lag(0.1)}, "actuator_memory": [0.0, 1.0]}, r"actuator_memory is .*shape \(1,\)"),
-    ({"actuators": {"x": Lag(0.1)}, "actuator_memory": [math.nan]}, "not finite"),
+    ({"x": [0.0]}, "no first-order states"),
+    ({"actuators": {"x": Lag(0.1)}, "x": [0.0, 1.0]}, r"x is .*shape \(1,\)"),
+    ({"actuators": {"x": Lag(0.1)}, "x": [math.nan]}, "not finite"),
 ])  # fmt: skip
 def test_simulate_refuses_wrong_actuators(slider, options, words):
     with pytest.raises((ArgumentError, UnknownName), match=words):
@@ -386,7 +399,16 @@ def test_simulate_refuses_wrong_actuators(slider, options, words):
     ({"joint1": Lag}, "not Lag"),
     ({"joint1": Latency(1e12)}, r"delay is 1e\+12 s, which is 1e\+14 steps of dt = 0.01 s; at most 10000 .* memory"),
     ({"joint1": Latency(0.015)}, r"delay is 0.015 s, which is 1.5 steps of dt = 0.01 s; .* such as 0.02 s"),
-    ({"joint1": PositionServo(per_step([1.0] * 10), 0.0)}, r"actuators\['joint1'\]: PositionServo: kp must be one number, or"),
+])  # fmt: skip
+def test_actuators_that_are_refused(arm, actuators, words):
+    with pytest.raises((ArgumentError, UnknownName), match=words):
+        rollout(arm, np.zeros(2), np.zeros(2), dt=DT, steps=10, actuators=actuators)
+
+
+@pytest.mark.parametrize(("actuators", "words"), [
+    ({"joint1": PositionServo(per_step([1.0] * 10), 0.0)}, r"\['joint1'\]: PositionServo: kp must be one number, or"),
+    ({"joint1": Gain(2.0)}, "must be the laws of the robot's actuator with other numbers: PositionServo"),
+    ({"joint2": PositionServo(2.0)}, "joint 'joint2' has no actuator; robot.with_actuators gives it one"),
     ({"joint1": PositionServo(per_robot([[1.0, 2.0]]), 0.0)}, "with one number per robot"),
     ({"joint1": PositionServo(per_robot([1.0, -2.0]), 0.0)}, "PositionServo: kp is -2"),
     ({"joint1": PositionServo(per_robot([1.0, math.nan]), 0.0)}, "PositionServo: kp is nan"),
@@ -394,9 +416,11 @@ def test_simulate_refuses_wrong_actuators(slider, options, words):
     ({"joint1": Limit(per_robot([-1.0, -2.0]), per_robot([0.1, 0.2, 0.3]))}, r"different shapes: \(2,\), \(3,\)"),
     ({"joint1": PositionServo(per_robot([1.0, 2.0]), per_robot([1.0, 2.0, 3.0]))}, r"different shapes: \(2,\), \(3,\)"),
 ])  # fmt: skip
-def test_actuators_that_are_refused(arm, actuators, words):
+def test_numbers_of_each_robot_that_are_refused(arm, actuators, words):
+    own = {joint: type(law)(-1.0, 1.0) if isinstance(law, Limit) else PositionServo(1.0) for joint, law in actuators.items()}
+    own.pop("joint2", None)
     with pytest.raises((ArgumentError, UnknownName), match=words):
-        rollout(arm, np.zeros(2), np.zeros(2), dt=DT, steps=10, actuators=actuators)
+        rollout(arm, np.zeros(2), np.zeros(2), dt=DT, steps=10, actuators=own, vary={"actuators": actuators})
 
 
 @pytest.mark.parametrize(("make", "words"), [
@@ -428,11 +452,11 @@ def test_numbers_that_a_law_refuses(make, words):
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"actuator_memory": [0.0]}, "actuator_memory is given, but no actuators"),
-    ({"actuators": {"joint1": Gain(1.0)}, "actuator_memory": [0.0]}, "these actuators have no memory"),
-    ({"actuators": {"joint1": Lag(1.0)}, "actuator_memory": [0.0, 0.0]}, r"actuator_memory has shape \(2,\)"),
-    ({"actuators": {"joint1": Lag(1.0)}, "actuator_memory": [math.nan]}, r"actuator_memory\[0\] is nan"),
-    ({"actuators": {"joint1": Lag(1.0)}, "memory": [0.0]}, "no controller to take it; .* is actuator_memory"),
+    ({"x": [0.0]}, "x is given, but robot 'two_link' has no first-order states"),
+    ({"actuators": {"joint1": Gain(1.0)}, "x": [0.0]}, "has no first-order states"),
+    ({"actuators": {"joint1": Lag(1.0)}, "x": [0.0, 0.0]}, r"x has shape \(2,\)"),
+    ({"actuators": {"joint1": Lag(1.0)}, "x": [math.nan]}, r"x\[0\] is nan"),
+    ({"actuators": {"joint1": Lag(1.0)}, "memory": [0.0]}, "no controller to take it; that of actuators is in x"),
     ({"actuators": {"joint1": Lag(1.0)}, "controls": np.zeros((10, 1))}, r"controls has shape \(10, 1\)"),
 ])  # fmt: skip
 def test_memories_of_actuators_that_are_refused(arm, options, words):
@@ -446,10 +470,10 @@ def test_actuator_of_a_mimic_joint_is_refused():
         b.link(side, mass=0.2, inertia=(0.001, 0.002, 0.001))
         b.joint(side, "prismatic", "palm", side, axis=(0, 1, 0), **({"mimic": ("left", -1.0, 0.0)} if side == "right" else {}))
     robot = b.build()
-    with pytest.raises(ArgumentError, match="joint 'right' is a mimic joint; give the actuator to the joint it follows"):
+    with pytest.raises(ArgumentError, match="joint 'right' is a mimic joint; give an actuator to the joint it follows"):
         rollout(robot, [0.0], [0.0], dt=DT, steps=1, actuators={"right": Gain(1.0)})
 
 
 def test_memory_that_is_not_finite_is_named(slider):
-    with pytest.raises(NotFinite, match=r"after step \d+ .*: actuator_memory\[0\], although q and v are"):
+    with pytest.raises(NotFinite, match=r"after step \d+ .*: x\[0\], although q and v are"):
         rollout(slider, [0.0], [0.0], [1.0], dt=DT, steps=2000, actuators={"x": [Lag(1e-4, exact=False), Limit(-1, 1)]})

@@ -60,14 +60,15 @@ CASES = {
     "stops": (CART, ([2.2, 0.3], [1.0, 0.0]), {"control": drive_cart, "limits": 0.6}),
     "springs": (ARM, ([0.1, 0.1], [0, 0]), {"control": pull_back, "springs": Spring(800.0, 2.0, rotor_inertia=0.1)}),
     "moving constraint": (ARM, carried_start(), {"constraints": [CARRIED]}),
-    "actuators": (ARM, ([0.1, 0.1], [0, 0]), {"control": [0.3, 0.2], "actuators": dict.fromkeys(ARM.joints, SERVO)}),
-    "drive": (
-        ARM,
+    "actuators": (
+        ARM.with_actuators(dict.fromkeys(ARM.joints, SERVO)),
         ([0.1, 0.1], [0, 0]),
-        {
-            "control": pull_back,
-            "drives": {"joint1": Drive(Motor(torque_constant=0.05, resistance=0.5, max_voltage=24.0), Gearbox(50))},
-        },
+        {"control": [0.3, 0.2]},
+    ),
+    "drive": (
+        ARM.with_drives({"joint1": Drive(Motor(torque_constant=0.05, resistance=0.5, max_voltage=24.0), Gearbox(50))}),
+        ([0.1, 0.1], [0, 0]),
+        {"control": pull_back},
     ),
 }
 ADAPTIVE = ("controller", "sampled", "stops", "friction", "springs", "moving constraint")

@@ -23,7 +23,7 @@ def wheel(inertia=J) -> ts.Robot:
 
 def volts(motor, V, duration, gearbox=None, robot=None, **options):
     drives = {"j": Drive(motor, gearbox or Gearbox(1))}
-    return simulate(robot or wheel(), [0.0], [0.0], duration, V, drives=drives, command="voltage", **options)
+    return simulate((robot or wheel()).with_drives(drives, "voltage"), [0.0], [0.0], duration, V, **options)
 
 
 @pytest.mark.parametrize("dt", [1e-4, 5e-3])
@@ -69,7 +69,7 @@ def test_winding_warms_to_its_steady_temperature(command, coefficient):
     motor = Motor(**MOTOR, thermal=thermal)
     control = [0.25] if command == "torque" else [2.5]
     drives = {"j": Drive(motor)}
-    run = simulate(wheel(1e12), [0.0], [0.0], 50.0, control, drives=drives, command=command, dt=0.02, record=10)
+    run = simulate(wheel(1e12).with_drives(drives, command), [0.0], [0.0], 50.0, control, dt=0.02, record=10)
     I, T = run.states["current"][-1, 0], run.states["temperature"][-1, 0]
     R = motor.resistance * thermal.growth(T)
     np.testing.assert_allclose(I, 5.0 if command == "torque" else 2.5 / R, rtol=1e-6)
@@ -112,7 +112,11 @@ def test_motor_without_inductance_works_with_adaptive_integrators():
 def test_drives_reject_invalid_arguments():
     with pytest.raises(ArgumentError, match="fixed steps"):
         volts(Motor(**MOTOR, inductance=1e-3), [1.0], 1.0, integrator="radau")
-    with pytest.raises(ArgumentError, match="drives"):
+    with pytest.raises(ArgumentError, match="with_drives"):
         simulate(wheel(), [0.0], [0.0], 1.0, command="voltage")
     with pytest.raises(UnknownName, match="current"):
-        simulate(wheel(), [0.0], [0.0], 1.0, command="current")
+        wheel().with_drives({"j": Drive(Motor(**MOTOR))}, command="current")
+    with pytest.raises(ArgumentError, match="must be a dict from joints to drives"):
+        wheel().with_drives({"j": Motor(**MOTOR)})
+    with pytest.raises(ArgumentError, match="two terms are named 'j drive'"):
+        wheel().with_drives({"j": Drive(Motor(**MOTOR))}).with_drives({"j": Drive(Motor(**MOTOR))})

@@ -56,7 +56,7 @@ def test_controller_with_memory_equals_a_loop_over_robot_step(arm):
     np.testing.assert_allclose(r.v, v, rtol=0, atol=1e-12)
     np.testing.assert_allclose(r.memory, memory, rtol=0, atol=1e-12)
     assert abs(r.memory[..., :2]).max() == 2.0
-    assert r.actuator_memory is None
+    assert r.x is None
     one = rollout(arm, q0[3], np.zeros(2), u[3], memory=m0[3], **options)
     assert np.array_equal(one.q, r.q[3])
     assert np.array_equal(one.memory, r.memory[3])
@@ -141,7 +141,7 @@ def test_memory_and_joint_forces_survive_pickling(arm):
                 parameters={"kp": 30.0, "ki": 50.0})  # fmt: skip
     back = pickle.loads(pickle.dumps(r))
     assert np.array_equal(back.memory, r.memory)
-    assert back.actuator_memory is None
+    assert back.x is None
     assert np.array_equal(back.tau, r.tau)
 
 

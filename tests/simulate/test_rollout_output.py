@@ -64,8 +64,8 @@ def test_tau_of_a_controller_with_noise_and_time_is_that_of_the_following_step()
 
 def test_tau_of_actuators_is_the_joint_force_and_not_the_command():
     servos = {"joint1": [PositionServo(kp=10.0, kv=1.0), Lag(0.05)]}
-    run = rollout(controls=np.array([0.5, 3.0]), actuators=servos)
-    np.testing.assert_array_equal(run.tau[..., 0], run.actuator_memory[..., 0])
+    run = ARM.with_actuators(servos).rollout(Q0, STILL, np.array([0.5, 3.0]), dt=1e-2, steps=6)
+    np.testing.assert_array_equal(run.tau[..., 0], run.x[..., 0])
     np.testing.assert_array_equal(run.tau[..., 1], np.full((5, 6), 3.0))
 
 
@@ -138,7 +138,7 @@ def test_saved_rollout_is_read_back_bit_for_bit(end, dtype, tmp_path):
             np.testing.assert_array_equal(getattr(back, name), getattr(run, name), strict=True)
         np.testing.assert_array_equal(back.sensors["imu"], run.sensors["imu"], strict=True)
         assert back.info == run.info
-        assert back.actuator_memory is None
+        assert back.x is None
         assert repr(back) == repr(run)
 
 

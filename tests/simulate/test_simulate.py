@@ -101,7 +101,7 @@ def test_drive_limits_torque_to_the_motor():
     """The available torque is zero at no-load speed: with a too large command a geared motor ends at w₀/G."""
     wheel = ts.Builder("wheel").link("g").link("w", mass=1, inertia=(1, 1, 0.01)).joint("j", "continuous", "g", "w").build()
     drive = Drive(Motor(torque_constant=0.05, resistance=0.5, max_voltage=24.0), Gearbox(10))
-    run = simulate(wheel, [0.0], [0.0], 5.0, [1e6], drives={"j": drive}, dt=2e-3)
+    run = simulate(wheel.with_drives({"j": drive}), [0.0], [0.0], 5.0, [1e6], dt=2e-3)
     assert run.v[-1, 0] == pytest.approx(drive.no_load_speed, rel=1e-6)
     assert run.tau[0, 0] == pytest.approx(drive.peak_torque)
     assert run.audit().relative < 1e-6

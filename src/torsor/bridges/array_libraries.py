@@ -142,7 +142,6 @@ def torch_rollout(
     integrator: str = "semi_implicit",
     expressed_in: str = "body",
     controller: Callable[..., Any] | None = None,
-    actuators: Mapping[str, Any] | None = None,
     record: str | int = "all",
 ) -> TorchRollout:
     """A rollout in PyTorch, ``q, v = f(q0, v0, controls, parameters={...})``: ``(..., T, nq)`` and ``(..., T, nv)``.
@@ -157,7 +156,7 @@ def torch_rollout(
     from torsor.bridges.torch_rollouts import TorchRollout
 
     options = {"dt": dt, "steps": steps, "integrator": integrator, "expressed_in": expressed_in, "controller": controller,
-               "actuators": actuators, "record": record}  # fmt: skip
+               "record": record}  # fmt: skip
     return TorchRollout(robot, options)
 
 

@@ -172,7 +172,9 @@ class CompiledMechanism(Editing):
         return self._limit_kernels[name]
 
     def _kernel_for(self, name: str, wrenches: tuple[str, ...] = (), **words: Any) -> Kernel | None:
-        """The kernel that a method runs; None if its results have checks."""
+        """The kernel that a method runs; None if its results have checks, or are more than the method's own."""
+        if name == "step" and self.state_names:
+            return None
         kernel = self._kernel_of(name, wrenches, **words)
         return None if isinstance(kernel, CheckedKernel) else kernel
 

@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torsor.algorithms import steps
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.configuration import integrate, tangent, velocity_from_tangent
 from torsor.algorithms.equation import EquationOfMotion, constrained, settle
-from torsor.algorithms.equation.dynamics import residual
+from torsor.algorithms.equation.dynamics import Forces, advance, residual
 from torsor.algorithms.field import Field
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.products import mass_matrix_product
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives
+from torsor.algorithms.steps import State, take_step
 from torsor.compile import Argument, record
 from torsor.compile.derivative import Linearization
 from torsor.kernels.calls import Calls, record_with_calls
@@ -37,23 +37,29 @@ if TYPE_CHECKING:
 
 def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """One step in time: its accelerations are differentiated as solutions of their equations, its sums q ⊕ w by matrices."""
-    inputs, model = kernels.inputs(spec), kernels.lean.model
+    inputs, e = kernels.inputs(spec), kernels.lean
+    model, extra = e.model, ("x",) if e.state_names else ()
     integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
-    dynamics = forward_dynamics(kernels, replace(spec, quantities=(("forward_dynamics",),)), choice)
+    dynamics = forward_dynamics(kernels, replace(spec, quantities=(("forward_dynamics",),), extra=extra), choice)
     addition = sum_on_manifold(model)
 
     def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
-        q, v, tau, (dt,), *wrenches = values
+        q, v, tau, (dt,), *rest = values
+        start, wrenches = (rest[0], rest[1:]) if extra else (None, rest)
 
         class WithCalls(Field):
             def add(self, q: Scalars, w: Scalars) -> list[Scalar]:
                 return calls(addition, [*q, *w], model.nq)
 
-        def acceleration(q: Scalars, v: Scalars, _: Scalar | None) -> list[Scalar]:
-            return calls(dynamics.at, [*q, *v, *tau, *flat(wrenches)], model.nv)
+        def take(forces: Forces, begin: Scalar | None) -> State:
+            def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
+                tau, x = forces(q, v, t)
+                return calls(dynamics.at, [*q, *v, *tau, *(x or ()), *flat(wrenches)], model.nv)
 
-        after = steps.take_step(integrator, WithCalls(model, acceleration), q, v, None, dt)
-        return dict(zip(("q", "v"), after, strict=True))
+            return take_step(integrator, WithCalls(model, acceleration), q, v, begin, dt)
+
+        after = advance(e, q, v, dt, lambda q, v, t: tau, take, x=start)
+        return dict(zip(("q", "v", "x"), after, strict=False))
 
     f = of_program(kernels, spec, *record_with_calls(function, inputs))
     return f._replace(operations=f.operations + dynamics.operations, many=dynamics.many)
@@ -158,8 +164,8 @@ def settled_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
         wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames}
         q, v, tau, dt = (named[name] for name in ("q", "v", "tau", "dt"))
         options: Any = {"wrenches": wrenches, "axes": spec.expressed_in, "t": named.get("t"), "route": route}
-        after = settle.step(e, q, v, tau, dt, integrator, **options, saddle=saddle_by_calls(calls, solutions))
-        return dict(zip(("q", "v", "violation"), after, strict=True))
+        after = settle.step(e, q, v, tau, dt, named.get("x"), integrator, **options, saddle=saddle_by_calls(calls, solutions))
+        return dict(zip(("q", "v", *(("x",) if e.state_names else ()), "violation"), after, strict=True))
 
     return of_program(kernels, spec, *record_with_calls(function, inputs))
 

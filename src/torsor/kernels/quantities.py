@@ -33,7 +33,7 @@ from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in", "relative_to")
 #: inputs that methods have as options: a kernel has those that its spec names (``extra``)
-OPTIONAL_INPUTS = ("at", "base_velocity", "base_acceleration", "load")
+OPTIONAL_INPUTS = ("at", "base_velocity", "base_acceleration", "load", "x")
 HYBRID = ("q", "v", "a", "tau", "prescribed")
 
 
@@ -49,6 +49,23 @@ def _of_part(function: Callable[..., Any], *inputs: str) -> Quantity:
 def _friction_force(e: EquationOfMotion, v: Any, load: Any = None) -> Any:
     return friction_force(e.model, v, load=load)
 
+
+def _joint_forces(e: EquationOfMotion, u: Any, q: Any, v: Any, x: Any = None) -> Any:
+    return e.transmit(e.at(q, v, None, x), u)
+
+
+_STEP = Quantity(
+    ("q", "v", "tau", "dt"),
+    dynamics.step,
+    ("integrator",),
+    ("q", "v"),
+    (partial(dynamics.step, solve=alg.forward_dynamics_by_factors),),
+    joint_space=True,
+    follows_terms=True,
+    under_loops="robot.simulate",
+    configurations=("q",),
+    implicit=step,
+)
 
 QUANTITIES = Table(
     "torsor.kernels.quantities:QUANTITIES",
@@ -183,18 +200,8 @@ QUANTITIES = Table(
         "acceleration": Quantity(("q", "v", "a"), alg.acceleration, ("frame", "expressed_in", "kind", "relative_to")),
         "jacobian_derivative": Quantity(("q",), alg.jacobian_derivative, FRAME, empty=(6, 0, 0)),
         "analytic_jacobian": Quantity(("q",), alg.analytic_jacobian, ("frame", "rotation", "relative_to")),
-        "step": Quantity(
-            ("q", "v", "tau", "dt"),
-            dynamics.step,
-            ("integrator",),
-            ("q", "v"),
-            (partial(dynamics.step, solve=alg.forward_dynamics_by_factors),),
-            joint_space=True,
-            follows_terms=True,
-            under_loops="robot.simulate",
-            configurations=("q",),
-            implicit=step,
-        ),
+        "step": _STEP,
+        "joint_forces": Quantity(("u", "q", "v"), _joint_forces, joint_space=True, follows_terms=True),
         "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
@@ -214,7 +221,7 @@ QUANTITIES = Table(
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(("v", "a", "tau", "prescribed", "load", "y"), v)
+    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(("v", "a", "tau", "prescribed", "load", "y", "u"), v)
     wrenches = dict.fromkeys(("base_velocity", "base_acceleration", "wrench"), (6,))
     states = {"x": (sum(term.states(model).size for term in model.terms),)}
     return {"at": (3,)} | states | coordinates | wrenches | dict.fromkeys(("dt", "s", "height", "t"), ())
@@ -223,7 +230,7 @@ def sizes(model: Model) -> dict[str, tuple[int, ...]]:
 def labels(model: Model) -> dict[str, tuple[str, ...]]:
     """Names of the entries of each state variable, by which labelled tables are read."""
     of_q, of_v = configuration_names(model), coordinate_names(model)
-    return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v", "v0", "a", "tau", "load", "y"), of_v)
+    return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v", "v0", "a", "tau", "load", "y", "u"), of_v)
 
 
 #: the same for a robot with loops or other constraints: its motion obeys them
@@ -285,9 +292,20 @@ CONSTRAINED = Table(
 )
 
 
+#: rows of robots with first-order states x, whose step advances them
+def _with_x(table: Table, *checks: str) -> dict[str, Quantity]:
+    step = table["step"]._replace(inputs=("q", "v", "tau", "dt", "x"), outputs=("q", "v", "x", *checks))
+    return table | {"step": step}
+
+
+QUANTITIES_WITH_X = Table("torsor.kernels.quantities:QUANTITIES_WITH_X", _with_x(QUANTITIES))
+CONSTRAINED_WITH_X = Table("torsor.kernels.quantities:CONSTRAINED_WITH_X", _with_x(CONSTRAINED, "violation"))
+
+
 def kernels_of(model: Model, complete: Callable[[Any], Any] | None = None) -> Kernels:
     """The kernels of a model, from the table of a Robot; ``complete`` selects the independent rows of its constraints."""
-    table = CONSTRAINED if model.has_rows else QUANTITIES
+    tables = (QUANTITIES, QUANTITIES_WITH_X), (CONSTRAINED, CONSTRAINED_WITH_X)
+    table = tables[model.has_rows][any(term.states(model).size for term in model.terms)]
     ready = complete if model.has_rows else None
     return Kernels(model.name, EquationOfMotion(model), table, sizes(model), labels(model), _reduced, ready)
 

@@ -15,6 +15,10 @@ T = TypeVar("T", bound=Callable[..., Any])
 REPLACED = {
     "friction": "the friction laws of a robot always act; robot.without_terms('friction') leaves them out",
     "damping": "robot.with_damping(True) has the damping of its joints, in every method",
+    "actuators": "robot.with_actuators({joint: [...]}) has them; controls are then commands",
+    "actuator_memory": "the memory of actuators is in x= (robot.state_names), of simulate, rollout and gradient",
+    "drives": "robot.with_drives({joint: Drive}, command='torque' or 'voltage') has them",
+    "command": "robot.with_drives({joint: Drive}, command='torque' or 'voltage') says it",
 }
 
 

@@ -18,10 +18,13 @@ from torsor.model.renaming import rename
 from torsor.model.spanning import spanning_tree
 from torsor.model.terms import attaching
 from torsor.model.terms.constraint import Settling
+from torsor.model.terms.joint_drive import joint_drives
 from torsor.model.terms.joint_losses import Damping
+from torsor.model.terms.signal_path import signal_paths
 from torsor.scalar import Scalar, Scalars
 
 if TYPE_CHECKING:
+    from torsor.model.actuators import ActuatorLaw, Drive
     from torsor.model.terms.constraint import Constraint
     from torsor.model.terms.term import Term
 
@@ -70,6 +73,42 @@ class Editing(Mechanism):
             return self.with_terms(*constraints)
         present = [term.name for term in self._model.terms if isinstance(term, Settling)]
         return (self.without_terms(*present) if present else self).with_terms(*constraints, Settling(stabilization))
+
+    def with_actuators(self, actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]]) -> Self:
+        """The robot with laws between the commands and the forces of joints, in the order of the signal.
+
+        ``{joint: [Latency(0.002), PositionServo(100, 5), Limit(-50, 50)]}`` (:mod:`torsor.actuators`); ``robot.actuators`` are
+        those of the robot's file.  :meth:`step`, rollouts and simulations then take commands at these joints, and the memory of
+        the laws is in x, sampled once a step; ``tau`` of forward and inverse dynamics is the joint force after them, which is
+        ``robot.joint_forces(u, q, v)``.
+
+        >>> import torsor as ts
+        >>> servo = ts.robots.two_link().with_actuators({"joint1": ts.actuators.PositionServo(100.0, 5.0)})
+        >>> servo.joint_forces([0.1, 2.0], [0.0, 0.0], [0.0, 0.0]).tolist()
+        [10.0, 2.0]
+        """
+        return self.with_terms(*signal_paths(actuators))
+
+    def with_drives(self, drives: Mapping[str, Drive], command: str = "torque") -> Self:
+        """The robot with motors and gears at joints, ``{joint: Drive}`` (MR §8.9.1).
+
+        Commands at these joints are joint forces, clipped to what the motor's current and voltage allow at its speed, or with
+        ``command="voltage"`` the volts at the motor; then the current with L dI/dt is an entry of x.  So is the temperature of
+        a winding with ``thermal``.  G² I_rotor counts as the joint's armature, unless the robot has an armature or a rotor
+        there.
+
+        >>> import torsor as ts
+        >>> motor = ts.actuators.Motor(torque_constant=0.05, resistance=0.5, max_current=20.0)
+        >>> robot = ts.robots.two_link().with_drives({"joint2": ts.actuators.Drive(motor, ts.actuators.Gearbox(10))})
+        >>> robot.joint_forces([5.0, 50.0], [0.0, 0.0], [0.0, 0.0]).tolist()
+        [5.0, 10.0]
+        """
+        terms, counted = joint_drives(drives, command), {rotor.joint for rotor in self._description.rotors}
+        held = [j.name for j in self._description.joints if any(j.armature) or j.name in counted]
+        made = self.with_terms(*terms)
+        left_out = [t.joint for t in terms if t.joint in held and t.drive.apparent_inertia]
+        note = f"the rotor inertia of the drive of {', '.join(left_out)} is left out: the robot has an armature or a rotor there"
+        return self._with_description(made._description.with_note(note)) if left_out else made
 
     def with_actuated(self, joints: Iterable[str] | None) -> Self:
         """The robot with drives at these joints alone; None for drives at all joints.

@@ -78,6 +78,11 @@ class Mechanism(ConfigurationSpace, Topology):
         """What changes the motion beside the bodies: each term's name, and what it is (:mod:`torsor.terms`)."""
         return {term.name: term.describe(self._model) for term in self._model.terms}
 
+    @cached_property
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the entries of x, the first-order states of the robot's terms: bristles, currents, temperatures, memories."""
+        return tuple(name for term in self._model.terms for name in term.states(self._model).names)
+
     @property
     def actuated(self) -> tuple[str, ...]:
         """Names of the joints that have a drive (:meth:`with_actuated`); all, unless said otherwise."""
@@ -92,7 +97,7 @@ class Mechanism(ConfigurationSpace, Topology):
 
     @property
     def actuators(self) -> dict[str, tuple[ActuatorLaw, ...]]:
-        """The actuators of the robot's file by joint, for ``rollout(actuators=robot.actuators)``; MJCF files have them.
+        """The actuators of the robot's file by joint, for ``robot.with_actuators(robot.actuators)``; MJCF files have them.
 
         A motor without gear, filter and limits needs no law: its joint has no entry, and its command is the joint force.
         """

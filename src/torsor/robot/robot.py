@@ -137,6 +137,7 @@ class Robot(Computed, Exports):
         duration: float,
         control: Any = None,
         *,
+        x: ArrayLike | None = None,
         wrenches: Mapping[str, Any] | None = None,
         expressed_in: str = "body",
         integrator: str = "rk4",
@@ -145,10 +146,6 @@ class Robot(Computed, Exports):
         max_steps: int | None = None,
         events: Any = None,
         limits: Any = None,
-        actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
-        actuator_memory: ArrayLike | None = None,
-        drives: Mapping[str, Drive] | None = None,
-        command: str = "torque",
         springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
         motors: tuple[ArrayLike, ArrayLike] | None = None,
         constraints: Sequence[Constraint] = (),
@@ -162,9 +159,8 @@ class Robot(Computed, Exports):
         from torsor.simulate import simulate
 
         return simulate(
-            self, q, v, duration, control, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
-            tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, actuators=actuators,
-            actuator_memory=actuator_memory, drives=drives, command=command, springs=springs, motors=motors,
+            self, q, v, duration, control, x=x, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
+            tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, springs=springs, motors=motors,
             constraints=constraints, active=active, stabilization=stabilization, record=record, sensors=sensors,
             progress=progress)  # fmt: skip
 
@@ -176,14 +172,13 @@ class Robot(Computed, Exports):
         *,
         dt: float,
         steps: int | None = None,
+        x: ArrayLike | None = None,
         integrator: str = "semi_implicit",
         wrenches: Mapping[str, Any] | None = None,
         expressed_in: str = "body",
         controller: Callable[..., Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
         memory: ArrayLike | None = None,
-        actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
-        actuator_memory: ArrayLike | None = None,
         vary: Mapping[str, Mapping[str, Any]] | None = None,
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
@@ -193,16 +188,15 @@ class Robot(Computed, Exports):
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
-        ``controls`` are joint forces held over each step, ``controller=`` a function recorded into the kernel, ``vary=`` makes
+        ``controls`` are commands held over each step, joint forces without actuators, ``controller=`` a function recorded into the kernel, ``vary=`` makes
         robots differ, ``differentiable=True`` keeps the states for gradients, ``on_failure="mask"`` the robots that stay
         finite; see :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
         return rollout(
-            self, q0, v0, controls, dt=dt, steps=steps, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
-            controller=controller, parameters=parameters, memory=memory, actuators=actuators,
-            actuator_memory=actuator_memory, vary=vary, record=record,
+            self, q0, v0, controls, dt=dt, steps=steps, x=x, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
+            controller=controller, parameters=parameters, memory=memory, vary=vary, record=record,
             sensors=sensors, differentiable=differentiable, dtype=dtype, on_failure=on_failure,
         )  # fmt: skip
 

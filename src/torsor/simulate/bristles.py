@@ -33,55 +33,6 @@ def bristle_rows(model: Model) -> list[BristleRow]:
     return rows
 
 
-class Bristles:
-    """z (nz,) of every LuGre joint and its time t₀: z(t) = step(z₀, w, t − t₀) at the mean velocity w = (q ⊖ q₀)/(t − t₀).
-
-    That is exact at constant velocity, and z = z₀ + δ wherever bristles only bend, so each integrator keeps its own order
-    there; elsewhere it is of order 2 at most, and no step is too long for stiff bristles.  The load is that of t₀.
-    """
-
-    affects_motion = True
-
-    def __init__(self, robot: Robot):
-        self.robot, self.rows = robot, bristle_rows(robot.model)
-        self.moved = robot.kernels("difference").__call__
-        self.z, self.t, self.q, self.load = np.zeros(len(self.rows)), 0.0, np.zeros(0), np.zeros(robot.nv)
-
-    def begin(self, t: float, q: Array, v: Array, tau: Array) -> None:
-        """A step begins here."""
-        if len(self.q):
-            self.z = self.states(t, q, v)[0]
-        self.t, self.q, self.load = t, q, tau
-
-    def states(self, t: float, q: Array, v: Array) -> list[Array]:
-        """[z] at a time within the step."""
-        dt = t - self.t
-        if dt <= 0 or not len(self.q):
-            return [self.z]
-        mean = self.moved(self.q, q) / dt
-        return [
-            np.array(
-                [r.law.step(z, float(r.k * mean[r.at]), dt, float(self.load[r.at])) for z, r in self._deflection_and_row()]
-            )
-        ]
-
-    def forces(self, t: float, q: Array, v: Array) -> Array:
-        """σ₀ z + σ₁ ż + drag of the joints (nv,), as inverse dynamics adds them."""
-        tau = np.zeros(len(v))
-        for z, r in zip(self.states(t, q, v)[0], self.rows, strict=True):
-            tau[r.at] += r.k * r.law.force(float(z), float(r.k * v[r.at]), load=float(self.load[r.at]))
-        return tau
-
-    def columns(self) -> dict[str, list[str]]:
-        """The joints with these internal states."""
-        model = self.robot.model
-        named = [(name, laws) for name, laws in zip(model.joint_names, model.friction, strict=True)]
-        return {"z": [name for name, laws in named for law in laws if getattr(law, "states", 0)]}
-
-    def _deflection_and_row(self) -> Any:
-        return zip(self.z.tolist(), self.rows, strict=True)
-
-
 def stored_energy(model: Model, z: Array) -> Array:
     """Σ ½σ₀z² [J], of z (T, nz): (T,)."""
     return 0.5 * z**2 @ np.array([float(r.law.stiffness) for r in bristle_rows(model)])

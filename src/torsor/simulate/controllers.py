@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,12 +13,9 @@ from torsor.errors import ArgumentError
 from torsor.kernels.checks import check_axes, check_wrenches
 from torsor.kernels.quantities import labels
 from torsor.simulate.callbacks import Law, as_vector, guarded_law
-from torsor.simulate.signal_paths import actuation, joint_forces
-from torsor.simulate.windings import rows_of
 from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
-    from torsor.model.actuators import Drive
     from torsor.robot import Robot
     from torsor.simulate.system import System
 
@@ -136,62 +133,6 @@ FORCES = "joint forces [N·m, N]"
 def _name(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", "<lambda>")
     return "the controller" if name == "<lambda>" else f"the controller {name!r}"
-
-
-def actuator_forces(system: System, command: Control, actuators: Any, memory: Any, dt: float) -> HeldForces:
-    """The joint forces of actuators under commands: their memory advances at ticks, dt apart, as in a rollout.
-
-    Servos read the motors of elastic joints, not the links.
-    """
-    robot = system.robot
-    found = actuation(robot, actuators, dt)
-    numbers, size = found.coefficients.tolist(), found.memory_size
-    start = np.zeros(size) if memory is None else as_vector(memory, "actuator_memory", size, "the memory", ("is", "be"))
-    if not np.isfinite(start).all():
-        raise ArgumentError(f"actuator_memory has numbers that are not finite: {start}")
-    every = _ticks_per_sample(command, dt) if isinstance(command, HeldForces) else 1
-    ticks, now, following, given = 0, start.tolist(), start.tolist(), np.zeros(robot.nv)
-
-    def respond(t: float, q: Array, v: Array) -> tuple[list[Any], list[Any]]:
-        u = given if isinstance(command, HeldForces) else command(t, q, v)
-        at, speed = system.motor_coordinates(q, v)
-        return joint_forces(found.paths, u.tolist(), at.tolist(), speed.tolist(), now, numbers)
-
-    def tick(t: float, q: Array, v: Array) -> Array:
-        nonlocal ticks, now, following, given
-        if isinstance(command, HeldForces) and ticks % every == 0:
-            given = command.sample(t, q, v)
-        ticks, now = ticks + 1, following
-        tau, following = respond(t, q, v)
-        return np.array(tau, float)
-
-    return HeldForces(tick, dt, law=lambda t, q, v: np.array(respond(t, q, v)[0], float))
-
-
-def _ticks_per_sample(command: HeldForces, dt: float) -> int:
-    """Steps of dt between the samples of a command; it must be a whole number."""
-    if command.period is None:
-        return 1
-    count = round(command.period / dt)
-    if count < 1 or abs(command.period - count * dt) > 1e-6 * dt:
-        raise ArgumentError(
-            f"with actuators=, commands must change at steps of dt = {dt:g} s; they change every {command.period:g} s, "
-            f"{command.period / dt:.6g} steps"
-        )
-    return count
-
-
-def limit_by_drives(system: System, command: Law, drives: Mapping[str, Drive]) -> Law:
-    """Joint forces after the drives: commands beyond a motor's current and voltage limits are clipped (MR §8.9.1)."""
-    rows = rows_of(system.robot, drives)
-
-    def law(t: float, q: Array, v: Array) -> Array:
-        tau, w = np.array(command(t, q, v)), system.motor_coordinates(q, v)[1]
-        for k, drive in rows:
-            tau[k] = drive.saturated_torque(float(tau[k]), float(w[k]))
-        return tau
-
-    return law
 
 
 def wrench_laws(robot: Robot, wrenches: Any, expressed_in: str = "body") -> dict[str, Law]:

@@ -7,13 +7,18 @@ constants stay folded into the code.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from torsor.compile import Argument
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Model
+from torsor.model.actuators.control_laws import ActuatorLaw, laws_of
 from torsor.model.joints.follower import Follower
+from torsor.model.terms.signal_path import SignalPath
 from torsor.simulate.axes import Spread, with_axes
 from torsor.spatial import Inertia, Sym
 
@@ -43,6 +48,13 @@ class ScaledLaw(NamedTuple):
     def steady(self, v: Any, load: Any = 0) -> Any:
         return self.law.steady(v, load) * self.k
 
+    def force(self, *state: Any, load: Any = 0) -> Any:
+        return self.law.force(*state, load=load) * self.k
+
+    def __getattr__(self, name: str) -> Any:
+        """Bristles are the same ones, with k × the force."""
+        return getattr(self.law, name)
+
 
 def _mass(model: Model, key: VariedConstant, factor: Any) -> Model:
     """The link's mass and inertia × factor, with the same centre of mass."""
@@ -71,6 +83,63 @@ def _friction(model: Model, key: VariedConstant, factor: Any) -> Model:
     return replace(model, friction=_with(model.friction, i, laws))
 
 
+def _actuators(model: Model, key: VariedConstant, numbers: Any) -> Model:
+    """Other numbers in the laws of the joint's actuator."""
+    new = iter(numbers)
+    laws = tuple(_with_numbers(law, {f: next(new) for f in _number_fields(law)}) for law in _path(model, key.name).laws)
+    terms = (replace(t, laws=laws) if t is _path(model, key.name) else t for t in model.terms)
+    return model.with_same_mass_matrix(terms=tuple(terms))
+
+
+def _path(model: Model, joint: str) -> SignalPath:
+    found = [t for t in model.terms if isinstance(t, SignalPath) and t.joint == joint]
+    if not found:
+        raise ArgumentError(f"vary['actuators']: joint {joint!r} has no actuator; robot.with_actuators gives it one")
+    return found[0]
+
+
+def _number_fields(law: ActuatorLaw) -> list[str]:
+    """The fields that may differ between robots: a delay is a number of steps, the same for all."""
+    return [] if law.depends_on_step else [f for f, x in vars(law).items() if not isinstance(x, bool)]
+
+
+def _with_numbers(law: ActuatorLaw, numbers: Mapping[str, Any]) -> ActuatorLaw:
+    """The law with scalars or arrays in its fields, past the checks of one number."""
+    made = copy(law)
+    for name, x in numbers.items():
+        object.__setattr__(made, name, x)
+    return made
+
+
+def _actuator_numbers(robot: Robot, name: str, given: Any) -> Spread:
+    """The numbers of the laws, one row for all robots, or per robot; laws are those of the robot's actuator."""
+    laws, own, label = laws_of(given), _path(robot.model, name).laws, f"vary['actuators'][{name!r}]"
+    fixed = [[type(law), *(x for f, x in vars(law).items() if f not in _number_fields(law))] for law in (*laws, *own)]
+    if len(laws) != len(own) or fixed[: len(own)] != fixed[len(own) :]:
+        kinds = ", ".join(type(law).__name__ for law in own)
+        raise ArgumentError(f"{label} must be the laws of the robot's actuator with other numbers: {kinds}")
+    by_law = [{f: _check_number(f"{label}: {type(law).__name__}: {f}", law, f) for f in _number_fields(law)} for law in laws]
+    rows = [x for found in by_law for x in found.values()]
+    try:
+        table = np.stack(np.broadcast_arrays(*rows), axis=-1) if rows else np.zeros(0)
+    except ValueError:
+        shapes = ", ".join(dict.fromkeys(str(np.shape(x)) for x in rows if np.ndim(x)))
+        raise ArgumentError(f"the actuators have per_robot values of different shapes: {shapes}") from None
+    if any(np.any(found["lower"] > found["upper"]) for found in by_law if "lower" in found):
+        raise ArgumentError(f"{label}: Limit: lower is above upper for some of the robots")
+    return Spread(np.clip(table, -LARGEST, LARGEST), table.ndim > 1)
+
+
+def _check_number(label: str, law: ActuatorLaw, name: str) -> np.ndarray:
+    """The values of a field: a number, or one per robot, the smallest and largest of which the law checks."""
+    x = with_axes(label, getattr(law, name))
+    if x.steps or (x.robots and x.values.ndim != 1) or (not x.robots and x.values.ndim):
+        raise ArgumentError(f"{label} must be one number, or per_robot(values) with one number per robot")
+    for extreme in (x.values.min(), x.values.max()) if x.robots and x.values.size else ():
+        replace(law, **{name: float(extreme)})
+    return x.values
+
+
 def _row(x: Any) -> tuple[Any, ...]:
     """One scalar per degree of freedom of a joint."""
     return tuple(x) if isinstance(x, (list, tuple)) else (x,)
@@ -83,12 +152,16 @@ class Variation(NamedTuple):
     changed: Callable[[Model, VariedConstant, Any], Model]
 
 
-#: properties that may differ between robots: ``mass`` and ``friction`` are factors, ``damping`` and ``armature`` values
+#: stands for a limit of ±∞ in a kernel, whose inputs are finite: no finite number is clipped by it
+LARGEST = float(np.finfo(float).max)
+#: properties that may differ between robots: ``mass`` and ``friction`` are factors, ``damping`` and ``armature`` values, and
+#: ``actuators`` the joint's laws with other numbers
 VARIATIONS: dict[str, Variation] = {
     "mass": Variation("link", _mass),
     "damping": Variation("joint", _damping),
     "armature": Variation("joint", _armature),
     "friction": Variation("joint", _friction),
+    "actuators": Variation("joint", _actuators),
 }
 
 
@@ -102,6 +175,10 @@ def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Vari
             of = VARIATIONS[what].of
             raise ArgumentError(f"vary[{what!r}] must be a dict from {of}s to values, not {type(rows).__name__}")
         for name, values in rows.items():
+            if what == "actuators":
+                numbers, key = _actuator_numbers(robot, name, values), VariedConstant(what, name)
+                out[key] = Argument(key.label, numbers.values.shape[-1:]), numbers
+                continue
             shape = _shape(robot, what, name)
             key = VariedConstant(what, name, robot.description.link(name).inertia if what == "mass" else None)
             out[key] = Argument(key.label, shape), _check_values(key.label, values)

@@ -165,7 +165,7 @@ QUANTITIES = Table(
         "settled rollout with memory": _ROLLOUT._replace(outputs=("q", "v", "memory", "residual"), few=4 * FEW),
         "adjoint of rollout": _ADJOINT,
         "adjoint of rollout, with rows": _ADJOINT._replace(outputs=("adjoint", "rows")),
-        "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",)),
+        "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",), follows_terms=True),
         "load": Quantity(("q", "v", "tau"), _load, follows_terms=True),
         "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",), follows_terms=True),
         "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),

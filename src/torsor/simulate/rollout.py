@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.settle import LIMITS
 from torsor.algorithms.steps import step_named
 from torsor.compile import Argument, Scan
@@ -27,17 +28,15 @@ from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.rollout_failures import Failures, failures_of, is_mask
 from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records, memory_rows
-from torsor.simulate.step_program import COEFFICIENTS, Plan, StepInput, StepProgram, wrench_argument
+from torsor.simulate.step_program import Plan, StepInput, StepProgram, wrench_argument
 from torsor.support.user_arrays import as_array, float_type
 
 if TYPE_CHECKING:
-    from torsor.model.actuators import ActuatorLaw
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
     from torsor.simulate.controller_functions import Controller
     from torsor.simulate.parameters import VariedConstant
     from torsor.simulate.rollout_gradient import Adjoint, StepRange
-    from torsor.simulate.signal_paths import SignalPath
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -68,14 +67,13 @@ def rollout(
     *,
     dt: float,
     steps: int | None = None,
+    x: ArrayLike | None = None,
     integrator: str = "semi_implicit",
     wrenches: Mapping[str, Any] | None = None,
     expressed_in: str = "body",
     controller: Callable[..., Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     memory: ArrayLike | None = None,
-    actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
-    actuator_memory: ArrayLike | None = None,
     vary: Mapping[str, Mapping[str, Any]] | None = None,
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
@@ -85,16 +83,16 @@ def rollout(
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
-    ``controls`` are joint forces constant over each step, (..., T, nv), or over all, (nv,).  A ``controller`` is a function
-    over scalars with the arguments q, v, t, u (the controls) and its own ``parameters``, found by name.  It returns the joint
-    forces, is recorded into the kernel, and is part of the equation of motion: "rk4" evaluates it four times per step.
+    ``controls`` are commands constant over each step, (..., T, nv), or over all, (nv,): joint forces where the robot has no
+    actuators and drives (:meth:`Robot.with_actuators`, :meth:`Robot.with_drives`).  ``x`` (n,) or (..., n) are the first-order
+    states at the start (``robot.state_names``), by default those of bristles, currents and memories at rest: 0.  A
+    ``controller`` is a function over scalars with the arguments q, v, t, u (the controls) and its own ``parameters``, found by
+    name.  It returns the commands, is recorded into the kernel, and is part of the equation of motion: "rk4" evaluates it four
+    times per step.
     A parameter is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``; noise is
     such a parameter, drawn beforehand, and a controller that draws random numbers itself is refused.  With an initial
     ``memory`` (n,) or (..., n), the controller has an argument ``memory``, constant over a step, and returns (joint forces,
     memory of the next step); that of the beginning of the step counts.
-    ``actuators={joint: [Latency(0.002), PositionServo(100, 5), Limit(-50, 50)]}`` turn the entries of these joints, in the
-    controls or of the controller, from commands into joint forces (:mod:`torsor.actuators`); ``robot.actuators`` are those of
-    the robot's file.  ``actuator_memory`` (m,) or (..., m) is their initial memory, by default zero.
     ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in
     the world's, spread as parameters are.  ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without
     compiling again (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps
@@ -114,16 +112,17 @@ def rollout(
     ((100, 50, 2), 0.05)
     """
     usual = on_failure == "raise" and not differentiable and isinstance(record, str) and record == "all"
-    plain = controller is memory is actuator_memory is None
+    plain = controller is memory is x is None and not robot.state_names
     kind = FLOAT64 if dtype is np.float64 else float_type(dtype)  # checking takes as long as a step of one robot
-    more_given = parameters or vary or wrenches or sensors or actuators or robot.model.has_rows
+    more_given = parameters or vary or wrenches or sensors or robot.model.has_rows
     if usual and plain and kind == FLOAT64 and not more_given:
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
     mask = is_mask(on_failure)
-    refuse(robot.model, "step")
     check_step_length(dt)
+    robot = robot_in_steps(robot, float(dt))
+    refuse(robot.model, "step")
     held = robot.constrained() if robot.model.has_rows else None
     asked = _sensors(robot, sensors)
     entries = labels(robot.model)
@@ -131,7 +130,7 @@ def rollout(
     v = as_rows(Argument("v0", (robot.nv,), entries["v0"]), v0, FLOAT64)
     u, m = _controls(controls, robot.nv, controller is None), _initial_memory(memory)
     law = _law(robot, controller, parameters or {}, u is not None, m)
-    axes = max(1, q.ndim - 1, v.ndim - 1, m.ndim - 1, 0 if u is None or not u.steps else u.values.ndim - 2)
+    axes = max(1, q.ndim - 1, v.ndim - 1, m.ndim - 1, np.ndim(x) - 1, 0 if u is None or not u.steps else u.values.ndim - 2)
     differ = _variations(robot, vary) if vary else {}
     feeds = [StepInput(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
     feeds += [StepInput(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
@@ -139,12 +138,12 @@ def rollout(
     T = _steps(steps, feeds)
     if (law is not None and "t" in law.takes) or (held is not None and held.solver.clock):
         feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
-    paths, more = _actuators(robot, actuators, float(dt), axes, feeds, actuator_memory)
+    more = _initial_states(robot, x)
     step_named(integrator)
     fed = tuple((f.argument, f.stepped) for f in feeds)
     check_axes(expressed_in)
     size = m.shape[-1] + more.shape[-1]
-    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, paths, size)
+    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, size)
     state = [q, v, *([_side_by_side(m, more)] if size else [])]
     limits: tuple[float, ...] = ()
     if held is not None:
@@ -181,7 +180,7 @@ def rollout(
     if backward is not None:
         from torsor.simulate.rollout_gradient import Adjoint
 
-        starts = {"q0": q, "v0": v, "memory": m, "actuator_memory": more}
+        starts = {"q0": q, "v0": v, "memory": m, "x": more}
         batches = {name: x.shape[:-1] for name, x in starts.items()}
         sound = None if failures is None else failures.steps < 0
         adjoint = Adjoint(robot.kernels.lean_tree, plan, feeds, batches, scan, backward, ranges, every, sound)
@@ -239,42 +238,47 @@ def _initial_memory(memory: Any) -> np.ndarray:
     return as_rows(Argument("memory", array.shape[-1:]), array, FLOAT64)
 
 
-def _actuators(
-    robot: Robot, actuators: Any, dt: float, axes: int, feeds: list[StepInput], memory: Any
-) -> tuple[tuple[SignalPath, ...], np.ndarray]:
-    """The paths of the actuators, and their memory at the start; their coefficients are one more of the ``feeds``."""
-    if actuators is None or actuators == {}:
-        if memory is not None:
-            raise ArgumentError("actuator_memory is given, but no actuators; give actuators={joint: ...}, or omit it")
-        return (), np.zeros(0)
-    from torsor.simulate.signal_paths import actuation
-
-    found = actuation(robot, actuators, dt, axes)
-    if found.coefficients.size:
-        feeds.append(StepInput(Argument(COEFFICIENTS, found.coefficients.shape[-1:]), found.coefficients))
-    size = found.memory_size
-    if memory is not None and not size:
-        raise ArgumentError("actuator_memory is given, but these actuators have no memory; omit it")
-    if memory is None:
-        return found.paths, np.zeros(size)
-    start = as_rows(Argument("actuator_memory", (size,)), memory, FLOAT64)
-    check_finite([Argument("actuator_memory", (size,))], [start])  # the kernel has one memory, in which places differ
-    return found.paths, start
+def robot_in_steps(robot: Robot, dt: float) -> Robot:
+    """The robot in a motion by steps of dt [s]: another one if the number of its states depends on dt."""
+    known: dict[float, Robot] = vars(robot).setdefault("_in_steps", {})
+    if dt not in known:
+        d = robot.description
+        terms = tuple(term.in_steps(dt) for term in d.terms)
+        known[dt] = robot if all(x is y for x, y in zip(terms, d.terms, strict=True)) else type(robot)(replace(d, terms=terms))
+    return known[dt]
 
 
-def _side_by_side(memory: np.ndarray, actuator_memory: np.ndarray) -> np.ndarray:
+def no_states(robot: Robot) -> ArgumentError:
+    """The error for an x of a robot that has none."""
+    return ArgumentError(f"x is given, but robot {robot.name!r} has no first-order states (bristles, currents, memories)")
+
+
+def _initial_states(robot: Robot, x: Any) -> np.ndarray:
+    """x at the start, (..., n); (0,) if the robot has none."""
+    start = np.array(EquationOfMotion(robot.model).start)
+    if x is None:
+        return start
+    if not start.size:
+        raise no_states(robot)
+    argument = Argument("x", start.shape, robot.state_names)
+    given = as_rows(argument, x, FLOAT64)
+    check_finite([argument], [given])  # the kernel has one memory, in which places differ
+    return given
+
+
+def _side_by_side(memory: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Arrays (..., n) and (..., m) as one, (..., n + m)."""
-    if not (memory.shape[-1] and actuator_memory.shape[-1]):
-        return memory if memory.shape[-1] else actuator_memory
-    parts = [memory, actuator_memory]
-    batch = batch_shape([Argument("memory", memory.shape[-1:]), Argument("actuator_memory", actuator_memory.shape[-1:])], parts)
+    if not (memory.shape[-1] and x.shape[-1]):
+        return memory if memory.shape[-1] else x
+    parts = [memory, x]
+    batch = batch_shape([Argument("memory", memory.shape[-1:]), Argument("x", x.shape[-1:])], parts)
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)
 
 
 def _law(robot: Robot, controller: Any, parameters: Mapping[str, Any], controls: bool, memory: np.ndarray) -> Controller | None:
     if controller is None:
         if memory.size:
-            raise ArgumentError("memory is given, but no controller to take it; the memory of actuators is actuator_memory")
+            raise ArgumentError("memory is given, but no controller to take it; that of actuators is in x")
         if parameters:
             raise ArgumentError(f"parameters are given ({', '.join(parameters)}), but no controller to take them")
         return None

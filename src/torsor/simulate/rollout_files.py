@@ -34,7 +34,7 @@ def load_rollout(path: str | PathLike[str]) -> Rollout:
 
 def _groups(rollout: Any) -> dict[str, np.ndarray]:
     """All arrays of a rollout by name: t (T,), the others (..., T, n)."""
-    memories = {k: x for k in ("memory", "actuator_memory") if (x := getattr(rollout, k)) is not None}
+    memories = {k: x for k in ("memory", "x") if (x := getattr(rollout, k)) is not None}
     sensors = {f"sensor:{k}": x for k, x in rollout.sensors.items()}
     return {"t": rollout.t, "q": rollout.q, "v": rollout.v, "tau": rollout.tau, **memories, **sensors}
 
@@ -57,7 +57,7 @@ def _rollout(groups: dict[str, np.ndarray], meta: dict[str, Any]) -> Rollout:
     T = q.shape[-2] if q.ndim == len(batch) + 2 else len(q) // max(1, math.prod(batch))
     arrays = {k: x.reshape(*batch, T, x.shape[-1]).astype(kind, copy=False) for k, x in groups.items() if x.ndim > 1}
     sensors = {k.removeprefix("sensor:"): x for k, x in arrays.items() if k.startswith("sensor:")}
-    memories = {name: arrays.get(name) for name in ("memory", "actuator_memory")}
+    memories = {name: arrays.get(name) for name in ("memory", "x")}
     made = Rollout(groups["t"][:T].astype(float), arrays["q"], arrays["v"], sensors)
     failed = tuple(Failure(tuple(at) if isinstance(at, list) else at, step, why) for at, step, why in meta.get("failed", ()))
     made.__dict__.update(tau=arrays["tau"], info=meta["info"], failed=failed, **memories)

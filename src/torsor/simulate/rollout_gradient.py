@@ -35,7 +35,7 @@ class RolloutGradient:
     vary: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)  #: by property, then by link or joint
     wrenches: dict[str, np.ndarray] = field(default_factory=dict)  #: by frame
     memory: np.ndarray | None = None  #: by the controller's memory at the start
-    actuator_memory: np.ndarray | None = None  #: by that of the actuators
+    x: np.ndarray | None = None  #: by the first-order states at the start
 
 
 class StepRange(NamedTuple):
@@ -60,7 +60,7 @@ class Adjoint(NamedTuple):
     model: Model
     plan: Plan
     feeds: list[StepInput]
-    batch: dict[str, tuple[int, ...]]  #: leading axes of q0, v0, memory and actuator_memory as they were given
+    batch: dict[str, tuple[int, ...]]  #: leading axes of q0, v0, memory and x as they were given
     forward: Scan
     backward: Scan
     ranges: list[StepRange]  #: in the order of time
@@ -68,7 +68,7 @@ class Adjoint(NamedTuple):
     sound: np.ndarray | None = None  #: (...) the robots that did not fail, if some did: the ranges are of these
 
     def gradient(self, batch: tuple[int, ...], records: int, weights: dict[str, Any]) -> RolloutGradient:
-        """From weights of the recorded states, by name: q, v, memory, actuator_memory; None is zero."""
+        """From weights of the recorded states, by name: q, v, memory, x; None is zero."""
         state, fixed, stepped = layout(self.model, self.plan)
         given, feeds, everyone = self._weights(weights, batch, records), self.feeds, batch
         if self.sound is not None:
@@ -111,7 +111,7 @@ class Adjoint(NamedTuple):
     def _weights(self, weights: dict[str, Any], batch: tuple[int, ...], records: int) -> list[np.ndarray]:
         """The weights (..., T, n) of q, v and the memory, checked."""
         nv, own = self.model.nv, self.plan.controller_memory
-        sizes = {"q": nv, "v": nv, "memory": own, "actuator_memory": self.plan.memory - own}
+        sizes = {"q": nv, "v": nv, "memory": own, "x": self.plan.memory - own}
         out = {}
         for name, size in sizes.items():
             argument, value = Argument(name, (records, size)), weights[name]
@@ -125,7 +125,7 @@ class Adjoint(NamedTuple):
                     f"{name} has shape {array.shape}, expected {(*batch, *argument.shape)}: a row of {size} numbers for each "
                     "recorded state"
                 ) from None
-        memories = [out[name] for name in ("memory", "actuator_memory") if sizes[name]]
+        memories = [out[name] for name in ("memory", "x") if sizes[name]]
         return [out["q"], out["v"], *([np.concatenate(memories, axis=-1)] if memories else ())]
 
     def _states(self, part: StepRange, feeds: Sequence[StepInput]) -> list[np.ndarray]:
@@ -139,7 +139,7 @@ class Adjoint(NamedTuple):
         out: dict[str, np.ndarray] = {}
         if self.plan.memory:
             own = self.plan.controller_memory
-            whole["memory"], whole["actuator_memory"] = whole["memory"][..., :own], whole["memory"][..., own:]
+            whole["memory"], whole["x"] = whole["memory"][..., :own], whole["memory"][..., own:]
         for name, lead in self.batch.items():
             if name in whole:
                 out[name] = self._sum(whole[name], lead, 1)
@@ -159,7 +159,7 @@ class Adjoint(NamedTuple):
             vary,
             {frame: out[wrench_argument(frame).name] for frame in self.plan.frames},
             out["memory"] if own else None,
-            out["actuator_memory"] if self.plan.memory > own else None,
+            out["x"] if self.plan.memory > own else None,
         )
 
     def _parameters(self) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
 from torsor.simulate.rollout_failures import Failure, Failures, evaluate_before_failures, rows_before, with_nan
 from torsor.simulate.step_program import Plan, StepInput, at_records
@@ -33,7 +34,7 @@ class RolloutInputs(NamedTuple):
     steps: int
     plan: Plan | None  #: None if the joint forces are the controls
     values: Sequence[np.ndarray] = ()  #: the inputs of the plan, or the controls if there are any
-    memory: Callable[[], np.ndarray] | None = None  #: (..., T, n + m) of the controller, then of the actuators
+    memory: Callable[[], np.ndarray] | None = None  #: (..., T, n + m) of the controller, then x
     failures: Failures | None = None  #: None if every robot is finite
 
 
@@ -62,7 +63,7 @@ def inputs_at_records(
     memory: Callable[[], np.ndarray] | None,
 ) -> RolloutInputs:  # fmt: skip
     """Copies of the inputs at the records, so that the arrays of the caller may change."""
-    computed = plan.controller is not None or bool(plan.actuators)
+    computed = plan.controller is not None or EquationOfMotion(robot.model).transmits
     kept = feeds if computed else [f for f in feeds if f.argument.name == "controls"]
     values = [at_records(f, every, t) for f in kept]
     copies = [x if f.stepped else x.copy() for f, x in zip(kept, values, strict=True)]
@@ -88,8 +89,8 @@ class RolloutOutput:
         return self._part_of_memory(slice(0, self._controller_memory))
 
     @cached_property
-    def actuator_memory(self) -> np.ndarray | None:
-        """Memory of the actuators at the recorded states, ``(..., T, m)``, computed as :attr:`memory`, or None."""
+    def x(self) -> np.ndarray | None:
+        """First-order states at the recorded states, ``(..., T, n)``, computed as :attr:`memory`; None if there are none."""
         return self._part_of_memory(slice(self._controller_memory, None))
 
     @cached_property
@@ -163,7 +164,7 @@ class RolloutOutput:
         q: ArrayLike | None = None,
         v: ArrayLike | None = None,
         memory: ArrayLike | None = None,
-        actuator_memory: ArrayLike | None = None,
+        x: ArrayLike | None = None,
     ) -> RolloutGradient:
         """The gradient of a loss by all that the rollout was given: λ = ∂Φ/∂xᵀ (λ⁺ + w⁺), from the last step to the first.
 
@@ -184,7 +185,7 @@ class RolloutOutput:
                 "this rollout keeps nothing to differentiate; make it with differentiable=True, and compute its gradient "
                 "before it is pickled or saved"
             )
-        given = {"q": q, "v": v, "memory": memory, "actuator_memory": actuator_memory}
+        given = {"q": q, "v": v, "memory": memory, "x": x}
         return self.adjoint.gradient(self.batch, self.q.shape[-2], given)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -213,7 +214,7 @@ class RolloutOutput:
         """The arrays alone: controllers may be functions that cannot be pickled, so their forces are computed now."""
         if self.inputs is None:
             return {**self.__dict__, "adjoint": None}
-        computed = {name: getattr(self, name) for name in ("tau", "info", "memory", "actuator_memory", "failed")}
+        computed = {name: getattr(self, name) for name in ("tau", "info", "memory", "x", "failed")}
         return {**self.__dict__, **computed, "inputs": None, "adjoint": None}
 
     @property
@@ -222,7 +223,7 @@ class RolloutOutput:
 
     @cached_property
     def _memory(self) -> np.ndarray | None:
-        """The memory at the records, of the controller and then of the actuators."""
+        """The memory at the records, of the controller and then x."""
         return None if self.inputs is None or self.inputs.memory is None else self.inputs.memory()
 
     @property

@@ -16,32 +16,35 @@ from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.kernels.one_state import one_state
 from torsor.kernels.replaced import name_replacements
 from torsor.model.limit_notes import notes_on_limits
+from torsor.model.terms.joint_drive import JointDrive
 from torsor.model.terms.joint_losses import notes_on_omitted_losses
 from torsor.simulate import adaptive, time_loop
 from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS
 from torsor.simulate.compiled_run import constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
-from torsor.simulate.controllers import Control, HeldForces, Law, actuator_forces, control_of, limit_by_drives, wrench_laws
+from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
 from torsor.simulate.energy_flows import ADAPTIVE, FIXED, GaussSum
 from torsor.simulate.events import events_of
 from torsor.simulate.record import EachStep, GaussRecord, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
-from torsor.simulate.system import ClosedLinkage, ElasticTree, InternalState, RigidTree, System
-from torsor.simulate.windings import COMMANDS, SECOND_ORDER, Windings, with_rotor_inertias
+from torsor.simulate.rollout import robot_in_steps
+from torsor.simulate.system import ClosedLinkage, ElasticTree, RigidTree, System
+from torsor.simulate.term_states import TermStates, sampled_commands
 from torsor.support.progress import Progress
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints import Constraint
     from torsor.mechanics.flexible import ElasticJoints, Spring, SpringLaw
-    from torsor.model.actuators import ActuatorLaw, Drive
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
 
+#: note of a run by rk4 with currents and temperatures
+SECOND_ORDER = "currents with inductance and winding temperatures are of order 2 in dt, and so is the motion under them"
 #: largest number of steps; more would take weeks
 STEPS_AT_MOST = 1e9
 
@@ -54,6 +57,7 @@ def simulate(
     duration: float,
     control: Any = None,
     *,
+    x: ArrayLike | None = None,
     wrenches: Mapping[str, Any] | None = None,
     expressed_in: str = "body",
     integrator: str = "rk4",
@@ -62,10 +66,6 @@ def simulate(
     max_steps: int | None = None,
     events: Any = None,
     limits: Any = None,
-    actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]] | None = None,
-    actuator_memory: ArrayLike | None = None,
-    drives: Mapping[str, Drive] | None = None,
-    command: str = "torque",
     springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
     motors: tuple[ArrayLike, ArrayLike] | None = None,
     constraints: Sequence[Constraint] = (),
@@ -88,11 +88,11 @@ def simulate(
     The terms of the robot act, dry friction with stiction: the instants at which joints come to rest, break away or leave
     their stops are located, so that integrators keep their order.  ``result.notes`` lists damping of the robot's file that
     was left out.
-    ``actuators={joint: [PositionServo(100, 5), Limit(-50, 50)]}`` turn the control's entries at these joints from commands into
-    joint forces, as in :func:`rollout`: their memory, initially ``actuator_memory`` or zero, advances in steps of dt.
-    ``drives={joint: Drive}`` clip forces to the motor's limits, or with ``command="voltage"`` read the control's entries as
-    volts, with currents that follow L dI/dt; G² I_rotor counts as the joint's armature.  ``springs`` make joints elastic, their
-    ``motors`` (θ, ω) start with the joints; actuators, drives and encoders are on the motor's side, control gets q, v of links.
+    The control are commands of actuators and drives, where the robot has some (:meth:`Robot.with_actuators`,
+    :meth:`Robot.with_drives`), as in :func:`rollout`: their memory advances in steps of dt.  ``x`` are the first-order states at
+    the start (``robot.state_names``: bristles, currents, memories), by default zero, temperatures ambient; ``result.states`` has
+    them.  ``springs`` make joints elastic, their ``motors`` (θ, ω) start with the joints; actuators, drives and encoders are on
+    the motor's side, control gets q, v of links.
     Loops and ``constraints`` are satisfied by "projection", to rounding, by Baumgarte's (decay, stiffness), or drift (None);
     singular positions of a linkage are passed on the branch of arrival.  ``active={name: flag}`` leaves some of them out for
     the whole run; a gait is one run per phase, with ``robot.constrained(...).impact(q, v, active=...)`` where feet touch down.
@@ -108,38 +108,34 @@ def simulate(
     >>> bool(abs(fall.energy - fall.energy[0]).max() < 1e-8)
     True
     """
-    robot, omitted = with_rotor_inertias(robot, drives or {}, springs)
-    start = [np.array(x) for x in one_state(robot, q=q, v=v)]
     every = _check_arguments(duration, dt, tolerance, integrator, record, max_steps)
+    robot, omitted = robot_in_steps(robot, float(dt)), list[str]()
+    start = [np.array(y) for y in one_state(robot, q=q, v=v)]
     laws = wrench_laws(robot, wrenches, expressed_in)
     system = _system(robot, tuple(laws), constraints, stabilization, springs, active)
     steady = control_of(system, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
-    if actuators is not None and actuators != {}:
-        steady = actuator_forces(system, steady, actuators, actuator_memory, dt)
-    elif actuator_memory is not None:
-        raise ArgumentError("actuator_memory is given, but no actuators; give actuators={joint: ...}, or omit it")
-    forces, internal_states = _forces(system, steady, drives or {}, command, list(laws.values()))
+    forces, steady, states = _forces(system, steady, dt, x, list(laws.values()))
     stops = hard_stops.stops_of(system, limits)
     at, speed = system.start(start[0], start[1], motors)
     run = time_loop.Run(
         system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
-        hard_stops.snap_to_stops(stops, at), speed, internal_states=internal_states,
+        hard_stops.snap_to_stops(stops, at), speed, states=states,
     )  # fmt: skip
     how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance}
-    info = {**names_of(robot), **how, "held": isinstance(steady, HeldForces) and not (steady.law or drives)}
-    if integrator == "rk4" and any(isinstance(m, Windings) and m.affects_motion for m in internal_states):
+    info = {**names_of(robot), **how, "held": isinstance(steady, HeldForces) and not (steady.law or system.transmits)}
+    if integrator == "rk4" and any(isinstance(t, JointDrive) and t.is_second_order for t in robot.model.terms):
         omitted.append(SECOND_ORDER)
     if notes := omitted + notes_on_omitted_losses(robot.description):
         info["notes"] = notes
     if held := system.result_fields().get("held"):
         info |= {"rows": list(held.rows), "stops": stops}
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
-    if columns := {k: names for m in internal_states for k, names in m.columns().items()}:
+    if states and (columns := states.columns()):
         info["states"] = columns
     part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info, tuple(laws))  # noqa: E731
     if integrator in METHODS:
-        working = control is not None or laws or drives or actuators or springs is not None or constraints or robot.forces
+        working = control is not None or laws or springs is not None or constraints or robot.forces
         run.record = GaussRecord(GaussSum(ADAPTIVE, run.rows_at, part), idle=not (working or robot.model.terms))
     elif info["period"] is not None and not info["held"]:  # forces that jump at ticks and vary between them
         run.record = GaussRecord(GaussSum(FIXED, run.rows_at, part))
@@ -149,7 +145,7 @@ def simulate(
         if integrator in METHODS:
             _adaptive(run, info, steady, every, record == "all", max_steps)
         else:
-            _run_fixed_steps(run, info, steady, every, control if _forces_are_known(steady, dt) and not drives else _UNKNOWN)
+            _run_fixed_steps(run, info, steady, every, control if _forces_are_known(steady, dt) and not system.transmits else _UNKNOWN)
     except TorsorError as error:
         raise _stop_error(run, error, info, tuple(laws)) from error
     except KeyboardInterrupt as stop:
@@ -212,7 +208,7 @@ def _system(
     if springs is not None:
         from torsor.mechanics.flexible import ElasticJoints, elastic_joints
 
-        if robot.model.terms or constraints:
+        if constraints or any(term.kind not in ("actuator", "drive") for term in robot.model.terms):
             raise ArgumentError("springs= cannot be combined with other terms or constraints=; give the damping in each Spring")
         return ElasticTree(springs if isinstance(springs, ElasticJoints) else elastic_joints(robot, springs), frames)
     if robot.model.has_rows or constraints:
@@ -223,31 +219,27 @@ def _system(
 
 
 def _forces(
-    system: System, steady: Any, drives: Mapping[str, Drive], command: str, wrenches: list[Any]
-) -> tuple[time_loop.Forces, list[InternalState]]:
-    """The joint forces after the drives, and the internal states of drives and friction."""
-    if command not in COMMANDS:
-        raise UnknownName("command", command, COMMANDS)
-    voltages = command == "voltage"
-    if voltages and not drives:
-        raise ArgumentError('command="voltage" needs drives={joint: Drive}')
+    system: System, steady: Control, dt: float, x: Any, wrenches: list[Any]
+) -> tuple[time_loop.Forces, Control, TermStates | None]:
+    """The joint forces after actuators and drives, the commands, and the first-order states that are followed or recorded."""
     box = [np.zeros(system.robot.nv)]
     held: Law = lambda t, q, v: box[0]  # noqa: E731
-    law, sample = (steady.law or held, steady.sample) if isinstance(steady, HeldForces) else (steady, held)
-    internal_states = list(system.internal_states)
-    if drives and not voltages:
-        law = limit_by_drives(system, law, drives)
-    if voltages or any(d.motor.thermal for d in drives.values()):
-        windings = Windings(system, drives, law, voltages)
-        law = windings.law if voltages else law
-        internal_states.append(windings)
-    return time_loop.Forces(law, sample, [system.of_full_state(w) for w in wrenches], box), internal_states
+    law, sample, states = steady, held, None
+    if system.transmits or system.robot.state_names or x is not None:
+        states = TermStates(system, held if isinstance(steady, HeldForces) else steady, dt, x)
+        steady = sampled_commands(steady, states, box, dt)
+    if isinstance(steady, HeldForces):
+        law, sample = steady.law or held, steady.sample
+    if states:
+        system.states, law = states, states.forces if system.transmits else law
+    watched = states if states and (states.followed or states.columns()) else None
+    return time_loop.Forces(law, sample, [system.of_full_state(w) for w in wrenches], box), steady, watched
 
 
 def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
     """Steps of dt: one kernel for all steps if the forces are given in advance, one per step if held, else one per stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
-    watch = bool(run.events or run.stops or system.dry_rows or run.internal_states or isinstance(run.record, GaussRecord))
+    watch = bool(run.events or run.stops or system.dry_rows or run.states or isinstance(run.record, GaussRecord))
     if known is not _UNKNOWN and system.one_kernel and not watch:
         run_compiled(run, known, duration, dt, every, integrator=integrator)
         return
@@ -264,7 +256,7 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
 
 def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, most: int | None) -> None:
     """Adaptive steps of SciPy's methods, from tick to tick."""
-    if any(m.affects_motion for m in run.internal_states):
+    if run.states and any(not isinstance(t, JointDrive) or t.is_second_order for t in run.states.followed):
         raise ArgumentError(
             "LuGre friction, and motors with inductance or temperature under voltage, have internal states that need "
             f"fixed steps: integrator={', '.join(map(repr, STEPS))}, not {info['integrator']!r}"
@@ -274,7 +266,7 @@ def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: 
     longest = period or np.inf
     if run.events or run.stops or run.system.dry_rows:
         longest = min(longest, 50 * dt)  # two zero crossings within a step are not detected
-    if run.internal_states:
+    if run.states:
         longest = min(longest, 10 * dt)  # temperatures assume currents that are linear in a step
     most = most or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
     budget = adaptive.Budget(most, duration)

@@ -28,7 +28,7 @@ def sensor_values(
     given = plan.by_name(plan.split(fed)[1])
     held = with_inputs(plan, e, given)
     if ("tau",) in asked:
-        found["tau",] = recorded_forces(e.model, q, v, *fed, plan=plan)
+        found["tau",] = recorded_forces(e, q, v, *fed, plan=plan)
 
     def quantities(moving: Model, q: Any, v: Any, tau: Any, wrenches: Any) -> list[Any]:
         if not held.constraints:

@@ -44,7 +44,7 @@ def check_sensors(robot: Robot, sensors: Any, system: System | None = None) -> d
         if quantity in FORCES and isinstance(system, ClosedLinkage):
             raise ArgumentError(f"{reading}: forces inside a robot with loops or constraints are not recorded; "
                                 "robot.constrained().reactions(q, v, tau) computes them")  # fmt: skip
-        if quantity in OF_ACCELERATION and system is not None and system.internal_states:
+        if quantity in OF_ACCELERATION and system is not None and system.has_bristles:
             raise ArgumentError(f"{reading}: accelerations under LuGre friction are not recorded; use another friction law")
     return dict(sensors)
 

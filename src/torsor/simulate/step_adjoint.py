@@ -20,11 +20,11 @@ from torsor.kernels.quantity import FEW
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.simulate.parameters import VariedConstant, vary_model
-from torsor.simulate.step_program import COEFFICIENTS, Plan, next_state, with_inputs, wrench_argument
+from torsor.simulate.step_program import Plan, next_state, with_inputs, wrench_argument
 from torsor.spatial import Force
 
 #: inputs of a step by which no gradient is taken
-CONSTANT = ("dt", "t", COEFFICIENTS)
+CONSTANT = ("dt", "t")
 STATE = ("q0", "v0", "memory")
 #: results of a step
 STEP = ("q", "v", "memory")

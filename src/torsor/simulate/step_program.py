@@ -10,10 +10,10 @@ import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.constrained import factors, system
-from torsor.algorithms.equation.dynamics import forward_dynamics
+from torsor.algorithms.equation.dynamics import Forces, advance, forward_dynamics
 from torsor.algorithms.equation.settle import ConstrainedField, settled_step
 from torsor.algorithms.field import Field
-from torsor.algorithms.steps import take_step, time_after
+from torsor.algorithms.steps import State, take_step, time_after
 from torsor.compile import Argument, Program, Scan, interpret, record
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate.controller_functions import Controller
     from torsor.simulate.parameters import VariedConstant
-    from torsor.simulate.signal_paths import SignalPath
 
 
 class StepInput(NamedTuple):
@@ -55,15 +54,11 @@ def wrench_argument(frame: str) -> Argument:
     return Argument(f"wrenches[{frame!r}]", (6,))
 
 
-#: the coefficients of all actuators, an input of the kernel
-COEFFICIENTS = "actuators"
-
-
 class Plan(NamedTuple):
     """All that the kernel of a rollout depends on: equal plans have one kernel.
 
     ``fed`` are the further inputs, each with whether it is new at every step.  The memory, a carried state beside q and v, is
-    that of the controller, then that of the ``actuators``.
+    that of the controller, then x, the first-order states of the robot's terms.
     """
 
     integrator: str
@@ -72,7 +67,6 @@ class Plan(NamedTuple):
     vary: tuple[VariedConstant, ...] = ()
     frames: tuple[str, ...] = ()
     expressed_in: str = "body"
-    actuators: tuple[SignalPath, ...] = ()
     memory: int = 0  #: size of the memory
     limits: tuple[float, ...] = ()  #: of the residual of the rows, which is then carried too
 
@@ -122,7 +116,8 @@ class Plan(NamedTuple):
         def law(*values: list[Any]) -> dict[str, Any]:
             q, v, *rest = (x if a.shape else x[0] for a, x in zip(inputs, values, strict=True))
             memory, fed = self.split(rest)
-            return dict(zip(("tau", "memory"), forces(self, model, q, v, memory, *fed), strict=True))
+            own = memory[: self.controller_memory]
+            return dict(zip(("tau", "memory"), commands(self, model, q, v, own, *fed), strict=True))
 
         first, second = (record(law, inputs) for _ in range(2))
         if (first.code, first.results) != (second.code, second.results):
@@ -136,37 +131,25 @@ class Plan(NamedTuple):
         return self._replace(controller=replace(self.controller, program=(first.code, first.results)))
 
 
-def forces(
-    plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], memory: Sequence[Any], *fed: Any
-) -> tuple[list[Any], list[Any]]:
-    """τ (nv) and the memory of the next step: of the controller, else the controls, else zero; then of the actuators."""
-    own = plan.controller_memory
-    tau, after = _command(plan, model, q, v, memory[:own], *fed)
-    if not plan.actuators:
-        return tau, after
-    from torsor.simulate.signal_paths import joint_forces
-
-    numbers = plan.by_name(fed).get(COEFFICIENTS, ())
-    tau, more = joint_forces(plan.actuators, tau, q, v, memory[own:], numbers)
-    return tau, after + more
-
-
-def recorded_forces(model: Model, q: Sequence[Any], v: Sequence[Any], *rest: Any, plan: Plan) -> list[Any]:
+def recorded_forces(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: Any, plan: Plan) -> list[Any]:
     """τ (nv) at the beginning of a step, as the plan's controller was recorded: a number in it may have changed since."""
     memory, fed = plan.split(rest)
+    own, model = plan.controller_memory, e.model
+    at = e.at(q, v, plan.by_name(fed).get("t"), memory[own:])
+    at.dt = plan.by_name(fed)["dt"]
     if plan.controller is None or not plan.controller.program:
-        return forces(plan, model, q, v, memory, *fed)[0]
+        return e.transmit(at, commands(plan, model, q, v, memory[:own], *fed)[0])
     code, results = plan.controller.program
     program = Program(tuple(plan.inputs(model)), (Argument("tau", (model.nv,)),), code, results[: model.nv])
     inputs = [x for part in (q, v, *rest) for x in (part if isinstance(part, (list, tuple)) else [part])]
     values = evaluate(program, inputs, RECORD)
-    return [values[k] for k in program.results]
+    return e.transmit(at, [values[k] for k in program.results])
 
 
-def _command(
+def commands(
     plan: Plan, model: Model, q: Sequence[Any], v: Sequence[Any], memory: Sequence[Any], *fed: Any
 ) -> tuple[list[Any], list[Any]]:
-    """Joint forces, or commands of joints with actuators (nv), and the controller's memory of the next step."""
+    """Commands (nv) of the controller, else the controls, else zero; and the controller's memory of the next step."""
     if plan.controller is None:
         return list(plan.by_name(fed).get("controls", [0] * model.nv)), []
     from torsor.simulate.controller_functions import row
@@ -188,35 +171,42 @@ def next_state(
 ) -> tuple[list[Any], ...]:
     """The state a step later, over any scalar: q, v, the memory, if there is one, and the residual of rows, if it is carried.
 
-    Within a step the memory is constant, for all evaluations of an integrator; the next one follows from the beginning of the
-    step.  ``solve`` is the algorithm for the acceleration of a tree; ``saddle`` and its ``route`` are those under rows.
+    The memory is that of the controller, then x.  Within a step the controller's is constant, for all evaluations of an
+    integrator; the next one follows from the beginning of the step.  ``solve`` is the algorithm for the acceleration of a tree;
+    ``saddle`` and its ``route`` are those under rows.
     """
     memory, fed = plan.split(rest)
-    given, model = plan.by_name(fed), e.model
+    given, own, model = plan.by_name(fed), plan.controller_memory, e.model
     moving = with_inputs(plan, e, given)
     wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
     clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
+    begin, dt, checks = None if clock is None else fed[clock], given["dt"], list[Any]()
 
-    def joint_force(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
+    def command(q: Sequence[Any], v: Sequence[Any], t: Any) -> Sequence[Any]:
         now = fed if clock is None else (*fed[:clock], t, *fed[clock + 1 :])
-        return forces(plan, model, q, v, memory, *now)[0]
+        return commands(plan, model, q, v, memory[:own], *now)[0]
 
-    def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
-        return forward_dynamics(moving, q, v, joint_force(q, v, t), wrenches, plan.expressed_in, t, solve=solve)
+    def take(forces: Forces, start: Any) -> State:
+        def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
+            tau, x = forces(q, v, t)
+            return forward_dynamics(moving, q, v, tau, wrenches, plan.expressed_in, t, x, solve=solve)
 
-    def force(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
-        return system(moving, q, v, joint_force(q, v, t), wrenches, t, axes=plan.expressed_in)[1]
+        def force(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
+            tau, x = forces(q, v, t)
+            return system(moving, q, v, tau, wrenches, t, axes=plan.expressed_in, x=x)[1]
 
-    start, dt = None if clock is None else fed[clock], given["dt"]
-    after: list[list[Any]] = [forces(plan, model, q, v, memory, *fed)[1]] if plan.memory else []
-    if not moving.constraints:
-        return (*take_step(plan.integrator, Field(moving.model, acceleration), q, v, start, dt), *after)
-    c = ConstrainedField(moving, force, lambda q, t: saddle(moving, q, moving.rows, route, t))
-    state = settled_step(plan.integrator, c, q, v, start, dt)
-    if plan.limits:
-        found = c.checks(q, v, start, state[0], time_after(start, dt))
-        after.append(next_residual(moving, plan.limits, rest[bool(plan.memory)], found))
-    return (*state, *after)
+        if not moving.constraints:
+            return take_step(plan.integrator, Field(moving.model, acceleration), q, v, start, dt)
+        c = ConstrainedField(moving, force, lambda q, t: saddle(moving, q, moving.rows, route, t))
+        state = settled_step(plan.integrator, c, q, v, start, dt)
+        if plan.limits:
+            found = c.checks(q, v, start, state[0], time_after(start, dt))
+            checks.append(next_residual(moving, plan.limits, rest[bool(plan.memory)], found))
+        return state
+
+    q1, v1, *x = advance(moving, q, v, dt, command, take, begin, memory[own:])
+    after = [[*commands(plan, model, q, v, memory[:own], *fed)[1], *(x[0] if x else ())]] if plan.memory else []
+    return q1, v1, *after, *checks
 
 
 def with_inputs(plan: Plan, e: EquationOfMotion, given: dict[str, Any]) -> EquationOfMotion:
@@ -260,7 +250,7 @@ class StepProgram:
         if np.isfinite(after).all() and memory and not np.isfinite(memory[0]).all():
             place = int(np.argmin(np.isfinite(memory[0])))
             own = self.plan.controller_memory
-            name = f"memory[{place}]" if place < own else f"actuator_memory[{place - own}]"
+            name = f"memory[{place}]" if place < own else f"x[{place - own}]"
             return NotFinite(f"{when}: {name}, although q and v are", at, k, name)
         joint, speed = self._fastest(np.asarray(state[1]), ~np.isfinite(after))
         return NotFinite(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError, ClosureError
 from torsor.kernels import Kernels, Spec
 from torsor.mechanics.constraints.motion import Stabilization
 from torsor.simulate import complementarity, stiction
-from torsor.simulate.bristles import Bristles, bristle_rows
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.singular import NoSingularPositions, SingularPositions
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torsor.mechanics.flexible import ElasticJoints
     from torsor.robot import Robot
     from torsor.simulate.modes import Mode
+    from torsor.simulate.term_states import TermStates
 
 Array: TypeAlias = np.ndarray
 #: a function of (t, q, v)
@@ -33,16 +34,6 @@ OPEN = 1e-6
 DEPENDENT = 1e-9
 #: velocity of joints that constraints tie to others at rest, or slip of a constraint, that is rounding [rad/s, m/s]
 AT_REST = 1e-9
-
-
-class InternalState(Protocol):
-    """First-order internal states, solved from the beginning of a step to any time within it; q and v are the whole state."""
-
-    affects_motion: bool
-
-    def begin(self, t: float, q: Array, v: Array, tau: Array) -> None: ...
-    def states(self, t: float, q: Array, v: Array) -> list[Array]: ...
-    def columns(self) -> dict[str, list[str]]: ...
 
 
 class System:
@@ -62,15 +53,16 @@ class System:
 
     def __init__(self, robot: Robot):
         self.robot, self.model = robot, robot.model
-        sticks = [term.name for term in robot.model.terms if term.kind == "friction" and "step" in term.cannot(robot.model)]
+        rubbing = [term for term in robot.model.terms if term.kind == "friction"]
+        sticks = [t.name for t in rubbing if "step" in t.cannot(robot.model) or t.states(robot.model).size]
         self.smooth = robot.without_terms(*sticks) if sticks else robot
         rest = zip(robot.model.friction, self.smooth.model.friction, strict=True)
         self.rubbing = replace(robot.model, friction=tuple(() if b else a for a, b in rest))
         self.sticks = bool(sticks)
         self.dry_rows = stiction.sticking_rows(self.rubbing)  #: rows of v with dry friction
-        bristles = bristle_rows(self.rubbing)
-        self.internal_states: tuple[InternalState, ...] = ()  #: e.g. bristle deflections
-        self.internal_states = self._bristles = (Bristles(robot),) if bristles else ()
+        self.transmits = EquationOfMotion(robot.model).transmits
+        self.has_bristles = any(t.states(robot.model).size for t in rubbing)
+        self.states: TermStates | None = None  #: of this run
 
     @property
     def kernels(self) -> Kernels:
@@ -117,7 +109,7 @@ class System:
         """φ = φ_kinetic + drag + bristles (nv,), of joints that slide in the direction ``side``, ±1 where friction is dry."""
         dry = self.dry_friction(v, tau)
         phi = dry.drag + np.where(side > 0, dry.slide[1], np.where(side < 0, dry.slide[0], 0.0))
-        return sum((b.forces(t, q, v) for b in self._bristles), phi)
+        return phi if self.states is None else phi + self.states.friction(t, q, v, tau)
 
     def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
         """(a, λ), (nv,) each, in a mode: λ are the forces that hold joints at rest."""

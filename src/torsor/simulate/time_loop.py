@@ -17,7 +17,8 @@ from torsor.simulate.events import Event, Occurrence, StepInterval
 from torsor.simulate.modes import Mode, at_rest, decide, margin, tied_joints_at_rest
 from torsor.simulate.record import Record, RecordRow, Schedule
 from torsor.simulate.stages import Acceleration, Advance
-from torsor.simulate.system import InternalState, System
+from torsor.simulate.system import System
+from torsor.simulate.term_states import TermStates
 from torsor.support.progress import Progress
 
 Array: TypeAlias = np.ndarray
@@ -68,7 +69,7 @@ class Run:
     listed: dict[Event, float] = field(default_factory=dict)  #: the time at which each event was listed last
     #: on each stop: time of the last one, speed of the fastest and number of those that follow each other within SHORTEST
     strikes: dict[limits.Stop, tuple[float, float, int]] = field(default_factory=dict)
-    internal_states: list[InternalState] = field(default_factory=list)  #: of friction and motors
+    states: TermStates | None = None  #: x of the robot's terms, if some are followed or recorded
 
     def __post_init__(self) -> None:
         system, law = self.system, self.forces.law
@@ -116,7 +117,7 @@ class Run:
         self.keep_state(self.q, self.v, RecordRow(self.t, kept))
 
     def keep_state(self, q: Array, v: Array, row: RecordRow) -> None:
-        """Add a state, its forces and the internal states to the record."""
+        """Add a state, its forces and the first-order states to the record."""
         self.record.add(*self._row(row.t, q, v), kept=row.kept)
 
     def rows_at(self, at: Callable[[Any], tuple[Array, Array]], times: Array) -> list[tuple[Any, ...]]:
@@ -126,14 +127,12 @@ class Run:
 
     def _row(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
         tau, wrenches = self._forces(t, q, v)
-        return t, q, v, tau, *wrenches, *(x for m in self.internal_states for x in m.states(t, q, v))
+        return t, q, v, tau, *wrenches, *(self.states.states(t, q, v) if self.states else ())
 
-    def begin_internal_states(self) -> None:
-        """End or begin a step of the internal states."""
-        if self.internal_states:
-            tau = self.forces.law(self.t, self.q, self.v)
-            for state in self.internal_states:
-                state.begin(self.t, self.q, self.v, tau)
+    def begin_states(self) -> None:
+        """End or begin a step of the first-order states."""
+        if self.states:
+            self.states.begin(self.t, self.q, self.v)
 
 
 class Grid(NamedTuple):
@@ -244,7 +243,7 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
         method.restart()
     if run.update_mode():
         method.restart()
-    run.begin_internal_states()  # forces that are held may be new
+    run.begin_states()  # forces that are held may be new
     interval, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
     end, found = transitions.first_crossings(run, guards, interval)
     run.steps += 1
@@ -253,7 +252,7 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     for row in rows:
         run.keep_state(*run.system.project(*interval.at(row.t), row.t), row)
     run.t, (run.q, run.v) = end, interval.at(end) if end < interval.t else (interval.q, interval.v)
-    run.begin_internal_states()
+    run.begin_states()
     run.q, run.v = method.settle(run.t, run.q, run.v)
     if run.mode.held:
         run.q, run.v = at_rest(run.mode, run.stops, run.q, run.v)

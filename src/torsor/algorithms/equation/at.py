@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from torsor.algorithms.configuration import configuration_rate, integrate
+from torsor.algorithms.configuration import configuration_rate, difference, integrate
 from torsor.algorithms.kinematics import from_world, joints, velocities
 from torsor.model.model import Model
-from torsor.scalar import Dual, Scalar, Scalars, is_zero
+from torsor.scalar import Dual, Scalar, Scalars, is_zero, where
 from torsor.spatial import Motion, Subspace, Transform, Vec
 from torsor.support.locks import cached_property
 
@@ -20,7 +21,9 @@ class At:
     """A model at (q, v, x, t), over any scalar; quantities shared by several terms are computed once.
 
     ``x`` are the first-order states by the name of their term.  ``near``: the rows are nearly fulfilled here, so that a shorter
-    function with the same zero, and the same rate there, may serve as their φ.
+    function with the same zero, and the same rate there, may serve as their φ.  ``commands`` are those that arrive at a term, by
+    its name, and ``load`` are the joint forces ℓ by body, once they are known (:meth:`EquationOfMotion.transmit`); ``dt`` is the
+    length of the step that the state is in.
     """
 
     def __init__(
@@ -32,7 +35,10 @@ class At:
         x: Mapping[str, Scalars] | None = None,
         near: bool = False,
     ):
-        self.model, self.q, self.t, self._x, self.near = model, q, t, x or {}, near
+        self.model, self.q, self.t, self._x, self.near = model, q, t, dict(x or {}), near
+        self.commands: dict[str, Scalars] = {}
+        self.load: list[Scalars] = []
+        self.dt: Scalar = 0
         self.v: Scalars = [0] * model.nv if v is None else v
         self.qs, self.vs = model.configuration(q), model.rates(self.v)  #: by body; a mimic joint's own k q + b and k v
 
@@ -44,6 +50,26 @@ class At:
     def x_of(self, term: Term) -> Scalars:
         """The states of a term; () where they are not given, and the term is where they rest."""
         return self._x.get(term.name, ())
+
+    def put(self, term: Term, x: Scalars) -> None:
+        """Set the states of a term."""
+        self._x[term.name] = x
+
+    def with_x(self, term: Term, x: Scalars) -> At:
+        """The same with other states of a term."""
+        other = copy(self)
+        other._x = self._x | {term.name: x}
+        return other
+
+    def command_of(self, term: Term) -> Scalars:
+        """The commands (nv) that arrive at a term."""
+        return self.commands.get(term.name, [0] * self.model.nv)
+
+    def mean_rates(self, begin: At, h: Scalar) -> list[list[Scalar]]:
+        """The mean velocity by body since the beginning of a step, h [s] ago: (q ⊖ q₀)/h, v at h = 0."""
+        width = where(h > 0, h, 1)
+        moved = difference(self.model, begin.q, self.q)
+        return self.model.rates([where(h > 0, dq / width, v) for dq, v in zip(moved, self.v, strict=True)])
 
     def body_of(self, joint: str) -> int:
         """The number of the body that a joint moves: the key of ``qs``, ``vs`` and of joint forces."""

@@ -115,20 +115,65 @@ def step(
     v: Scalars,
     tau: Scalars,
     dt: Scalar,
+    x: Scalars | None = None,
     integrator: str = "semi_implicit",
     wrenches: Wrenches | None = None,
     axes: str = "body",
     solve: Callable[..., list[Scalar]] | None = None,
-) -> steps.State:
-    """(q, v) a step of dt [s] later, under joint forces and wrenches held over the step (MR §8.5).
+) -> tuple[list[Scalar], ...]:
+    """(q, v), and x if there is one, a step of dt [s] later, under commands and wrenches held over the step (MR §8.5).
 
     Wrenches in the "world" as ``axes`` keep their direction while the frames turn.
     """
 
-    def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
-        return forward_dynamics(e, q, v, tau, wrenches, axes, t, solve=solve)
+    def take(forces: Forces, start: Scalar | None) -> steps.State:
+        def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
+            tau, x = forces(q, v, t)
+            return forward_dynamics(e, q, v, tau, wrenches, axes, t, x, solve=solve)
 
-    return steps.take_step(integrator, Field(e.model, acceleration), q, v, None, dt)
+        return steps.take_step(integrator, Field(e.model, acceleration), q, v, start, dt)
+
+    return advance(e, q, v, dt, lambda q, v, t: tau, take, x=x)
+
+
+#: the commands (nv) at (q, v, t)
+Command = Callable[[Scalars, Scalars, Scalar | None], Scalars]
+#: the joint forces τ and x at (q, v, t)
+Forces = Callable[[Scalars, Scalars, Scalar | None], tuple[Scalars, Scalars | None]]
+
+
+def advance(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    dt: Scalar,
+    command: Command,
+    take: Callable[[Forces, Scalar | None], steps.State],
+    t: Scalar | None = None,
+    x: Scalars | None = None,
+) -> tuple[list[Scalar], ...]:
+    """(q, v), and x if there is one, a step later; every evaluation of an integrator has x followed from its beginning.
+
+    ``take(forces, start)`` is a step of (q, v) under joint forces, from the time ``start``.
+    """
+    begin, follows = e.at(q, v, t, x), bool(e.state_names)
+    begin.dt = dt
+    if follows:
+        e.transmit(begin, command(q, v, t))
+
+    start = 0 if follows and t is None else t
+
+    def forces(q: Scalars, v: Scalars, clock: Scalar | None) -> tuple[Scalars, Scalars | None]:
+        time = None if t is None else clock
+        now = e.at(q, v, time)
+        h = clock - start if follows and clock is not None and start is not None else 0
+        return e.transmit(now, command(q, v, time), begin, h), e.x_of(now)
+
+    state = take(forces, start)
+    if not follows:
+        return state
+    end = steps.time_after(t, dt)
+    return *state, e.next_states(begin, e.at(*state, end), command(*state, end), dt)
 
 
 def inverse_dynamics_derivatives(

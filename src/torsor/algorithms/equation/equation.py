@@ -92,6 +92,43 @@ class EquationOfMotion:
         """Whether a term has friction."""
         return any(type(term).friction is not Term.friction for term in self.terms)
 
+    # -- first-order states x, and commands ----------------------------------------------------------------------
+
+    @cached_property
+    def start(self) -> tuple[float, ...]:
+        """x at the start, where it is not given."""
+        return tuple(x for term in self.terms for x in term.states(self.model).start)
+
+    @cached_property
+    def transmits(self) -> bool:
+        """Whether joint forces are not the commands: a term has an actuator or a drive."""
+        return any(type(term).transmit is not Term.transmit for term in self.terms)
+
+    def transmit(self, at: At, command: Scalars, begin: At | None = None, h: Scalar = 0) -> list[Scalar]:
+        """τ (nv), the joint forces from commands; the states that are followed are first those h [s] after ``begin``."""
+        at.dt = at.dt if begin is None else begin.dt
+        for term in self.terms if self.transmits or self.state_names else ():
+            at.commands[term.name] = command
+            if begin is not None and term.states(self.model).size:
+                ticks = type(term).tick is not Term.tick
+                at.put(term, begin.x_of(term) if ticks or is_zero(h) else term.follow(begin, at, h))
+            command = term.transmit(at, command)
+        if begin is None and self.state_names:
+            at.load = self.by_body(self.loads(self.load(at, command)))
+        return list(command)
+
+    def x_of(self, at: At) -> list[Scalar] | None:
+        """x, from the states by term; None where there are none."""
+        return [x for term in self.terms for x in at.x_of(term)] if self.state_names else None
+
+    def next_states(self, begin: At, end: At, command: Scalars, dt: Scalar) -> list[Scalar]:
+        """x at the end of a step of dt [s]."""
+        self.transmit(end, command, begin, dt)
+        for term in self.terms:
+            if type(term).tick is not Term.tick:
+                end.put(term, term.tick(begin, dt))
+        return self.x_of(end) or []
+
     # -- slots for numbers ---------------------------------------------------------------------------------------
 
     def with_slots(self, first: int) -> tuple[EquationOfMotion, tuple[float, ...]]:
@@ -148,8 +185,13 @@ class EquationOfMotion:
     def friction(self, at: At, load: Scalars, terms: Sequence[Term] | None = None) -> list[Scalar]:
         """φ(v, ℓ) (nv) of all terms, or of some."""
         m = self.model
-        loads = [load[m.v_start[i] : m.v_start[i] + m.joint[i].nv] for i in range(len(m.parent))]
+        loads = self.by_body(load)
         return joint_forces(m, [term.friction(at, loads).joints for term in (self.terms if terms is None else terms)])
+
+    def by_body(self, load: Scalars) -> list[Scalars]:
+        """Joint forces (nv) by body; those of a mimic joint are its leader's."""
+        m = self.model
+        return [load[m.v_start[i] : m.v_start[i] + m.joint[i].nv] for i in range(len(m.parent))]
 
     def load(self, at: At, tau: Scalars) -> list[Scalar]:
         """ℓ, the joint force behind friction: ℓ + φ(v, ℓ) = τ, by Newton's method where a law depends on ℓ (MR §8.9.4)."""

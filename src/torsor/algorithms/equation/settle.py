@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import At
 from torsor.algorithms.equation.constrained import doubt_of, factors, system
+from torsor.algorithms.equation.dynamics import Forces, advance
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import State, plus, take_step, time_after
@@ -108,25 +109,35 @@ def step(
     v: Scalars,
     tau: Scalars,
     dt: Scalar,
+    x: Scalars | None = None,
     integrator: str = "semi_implicit",
     wrenches: Mapping[str, Scalars] | None = None,
     axes: str = "body",
     t: Scalar | None = None,
     route: str = "",
     saddle: Callable[..., Saddle] = factors,
-) -> tuple[list[Scalar], list[Scalar], Scalar]:
-    """(q, v) a step of dt [s] later, under joint forces and wrenches held over the step; and their violation of the rows.
+) -> tuple[Any, ...]:
+    """(q, v), and x if there is one, a step of dt [s] later, under commands and wrenches held over the step; and their
+    violation of the rows.
 
     The violation is above 1 where |φ|, |A v − b| or doubt is beyond its limit.
     """
 
-    def force(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
-        return system(e, q, v, tau, wrenches, t, axes=axes)[1]
+    found: list[Scalar] = []
 
-    c = ConstrainedField(e, force, lambda q, t: saddle(e, q, e.rows, route, t))
-    end, fast = settled_step(integrator, c, q, v, t, dt)
-    found = [x / limit for x, limit in zip(c.checks(q, v, t, end, time_after(t, dt)), LIMITS["float64"], strict=True)]
-    return end, fast, _largest(found if e.settling == PROJECTION else found[2:])
+    def take(forces: Forces, start: Scalar | None) -> State:
+        def force(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
+            tau, x = forces(q, v, t)
+            return system(e, q, v, tau, wrenches, t, x, axes=axes)[1]
+
+        c = ConstrainedField(e, force, lambda q, t: saddle(e, q, e.rows, route, t))
+        state = settled_step(integrator, c, q, v, start, dt)
+        checks = c.checks(q, v, start, state[0], time_after(start, dt))
+        found.extend(y / limit for y, limit in zip(checks, LIMITS["float64"], strict=True))
+        return state
+
+    after = advance(e, q, v, dt, lambda q, v, t: tau, take, t, x)
+    return *after, _largest(found if e.settling == PROJECTION else found[2:])
 
 
 def near_rows(e: EquationOfMotion, q: Scalars, v: Scalars | None, t: Scalar | None) -> ConstraintRows:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.steps import STEPS
+from torsor.compile.layout import PRESENT
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checks import check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
@@ -41,6 +42,14 @@ class State(NamedTuple):
     v: Array
 
 
+class StateWithX(NamedTuple):
+    """A configuration ``(..., nq)``, a velocity ``(..., nv)``, and first-order states ``(..., nx)`` (``robot.state_names``)."""
+
+    q: Array
+    v: Array
+    x: Array
+
+
 @name_replacements
 class Dynamics(CompiledMechanism):
     """Inverse and forward dynamics, matrices and energies of a mechanism."""
@@ -60,6 +69,7 @@ class Dynamics(CompiledMechanism):
         expressed_in: str = "body",
         base_velocity: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
+        x: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion [N·m, N] (RNEA; MR 8.50–8.54, F&O 3–8).
@@ -67,9 +77,11 @@ class Dynamics(CompiledMechanism):
         ``wrenches={"frame": F}`` act on the robot at that frame's origin, F = (moment, force) [N·m, N], in its axes, or with
         ``expressed_in="world"`` in world axes: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  All terms of the robot act
         (``robot.terms``): friction laws add τ_fric(v, ℓ), 0 at rest, ℓ the joint force without it (MR §8.9.4).
-        ``base_velocity`` and ``base_acceleration`` are the twist of a moving fixed base, and its rate, in its axes.
+        ``base_velocity`` and ``base_acceleration`` are the twist of a moving fixed base, and its rate, in its axes.  ``x`` are
+        the first-order states (``robot.state_names``), by default where they rest: LuGre friction then is that of its curve.
         """
-        extra = {k: x for k, x in (("base_velocity", base_velocity), ("base_acceleration", base_acceleration)) if x is not None}
+        given = {"base_velocity": base_velocity, "base_acceleration": base_acceleration, "x": x}
+        extra = {name: value for name, value in given.items() if value is not None}
         return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, out)
 
     @kernel_method
@@ -82,11 +94,12 @@ class Dynamics(CompiledMechanism):
         *,
         expressed_in: str = "body",
         method: str | None = None,
+        x: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces [rad/s², m/s²] (ABA; F&O 11–14, MR 8.81).
 
-        ``wrenches`` as for :meth:`inverse_dynamics`; all terms of the robot act (``robot.terms``).  Friction at v = 0 is 0
+        ``wrenches`` and ``x`` as for :meth:`inverse_dynamics`; all terms of the robot act (``robot.terms``).  Friction at v = 0 is 0
         here, without stiction; :mod:`torsor.simulate.stiction` finds the joints
         that stick, as in simulation.  ``method="aba"`` is the articulated-body algorithm, ``"factors"`` solves with the sparse
         factors of M; by default the one of fewer operations.  They differ in the last digits.  Loop constraints are satisfied
@@ -96,9 +109,10 @@ class Dynamics(CompiledMechanism):
             if method is not None:
                 raise ArgumentError("method= selects an algorithm for trees; robot.constrained() has those for closed loops")
             return self._through_loops(q, v, tau, wrenches, expressed_in, out)
-        on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_of("forward_dynamics", tuple(on), expressed_in=expressed_in, method=method)
-        return kernel(q, v, tau, *on.values(), out=out)
+        on, states = check_wrenches(self._model, wrenches), () if x is None else (x,)
+        words = {"expressed_in": expressed_in, "method": method} | ({} if x is None else {"x": PRESENT})
+        kernel = self._kernel_of("forward_dynamics", tuple(on), **words)
+        return kernel(q, v, tau, *states, *on.values(), out=out)
 
     def hybrid_dynamics(
         self,
@@ -305,21 +319,37 @@ class Dynamics(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
-        out: tuple[Array, Array] | None = None,
-    ) -> State:
+        x: ArrayLike | None = None,
+        out: tuple[Array, ...] | None = None,
+    ) -> State | StateWithX:
         """(q⁺, v⁺), the state after a step of dt [s] with constant joint forces and wrenches: one step of a rollout (MR §8.5).
 
-        ``integrator``: "semi_implicit", "euler", "rk4", "midpoint" or "variational".  Other options as for
-        :meth:`forward_dynamics`; as in a :meth:`rollout`, friction laws with stiction are refused.
+        ``tau`` are commands where the robot has actuators or drives.  ``integrator``: "semi_implicit", "euler", "rk4",
+        "midpoint" or "variational".  A robot with first-order states (``robot.state_names``) needs ``x`` too, and (q⁺, v⁺, x⁺)
+        is returned.  Other options as for :meth:`forward_dynamics`; as in a :meth:`rollout`, friction laws with stiction are
+        refused.
 
         >>> import torsor as ts
         >>> q, v = ts.robots.two_link().step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3)
         """
         if integrator not in STEPS:
             raise UnknownName("fixed-step integrator", integrator, STEPS)
-        on = check_wrenches(self._model, wrenches)
+        on, names = check_wrenches(self._model, wrenches), self.state_names
+        if (x is None) == bool(names):
+            have = f"has first-order states, {', '.join(names)}: give x=" if names else "has no first-order states: omit x="
+            raise ArgumentError(f"robot {self.name!r} {have}")
         kernel = self._checked(Spec((("step", integrator),), tuple(on), expressed_in))
+        if x is not None:
+            return StateWithX(*kernel(q, v, tau, dt, x, *on.values(), out=out))
         return State(*kernel(q, v, tau, dt, *on.values(), out=out))
+
+    def joint_forces(self, u: ArrayLike, q: ArrayLike, v: ArrayLike, *, x: ArrayLike | None = None) -> Array:
+        """τ (..., nv), the joint forces from commands u (..., nv): what actuators and drives make of them at (q, v, x).
+
+        ``x`` (``robot.state_names``) has their memory and currents, by default zero memory and currents at rest.  Without
+        actuators and drives τ = u.
+        """
+        return self._run("joint_forces", (u, q, v), extra={} if x is None else {"x": x})
 
     def _through_loops(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None

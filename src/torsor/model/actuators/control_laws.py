@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from torsor.errors import ArgumentError
 from torsor.model.actuators.parameters import as_number, clip, require, require_limit
@@ -29,6 +29,8 @@ STEPS_OF_DELAY = 10_000
 @dataclass(frozen=True)
 class ActuatorLaw:
     """One law of an actuator: y, memory⁺ = ``respond(x, q, v, memory, *coefficients)``."""
+
+    depends_on_step: ClassVar[bool] = False  #: whether the size of the memory depends on dt
 
     def coefficients(self, dt: float) -> tuple[Any, ...]:
         """The numbers that ``respond`` reads, for steps of dt [s]: by default the fields.  Fields may be arrays."""
@@ -137,6 +139,7 @@ class Latency(ActuatorLaw):
     """y(t) = x(t − delay): a dead time [s], a whole number of steps; its memory is the x of these steps, the oldest first."""
 
     delay: float
+    depends_on_step = True
 
     def __post_init__(self) -> None:
         require("Latency", "delay", self.delay, "s", least=0)

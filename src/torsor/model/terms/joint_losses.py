@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torsor.model.terms.term import Effort, States, Term
 from torsor.scalar import Scalar, Scalars, is_zero
@@ -36,16 +36,10 @@ class JointFriction(Term):
         return f"{self.joint} friction"
 
     def describe(self, model: Model) -> str:
-        return ", ".join(str(law) for law in model.friction[model.joint_names.index(self.joint)] if law is not None)
+        return ", ".join(str(law) for law in self._laws(model) if law is not None)
 
     def cannot(self, model: Model) -> Mapping[str, str]:
-        laws = [law for law in model.friction[model.joint_names.index(self.joint)] if law is not None and not law.states]
-        if self.states(model).size:
-            other = f"or robot.without_terms({self.kind!r})"
-            return {
-                "derivatives": f"its steady force jumps at v = 0; use law.smooth(width), {other}",
-                "step": f"its bristles have states, which a step does not advance yet; use robot.simulate, {other}",
-            }
+        laws = [law for law in self._laws(model) if law is not None and not law.states]
         if not any(any(law.breakaway(load)) or any(law.kinetic(0.0, load)) for law in laws for load in LOADS):
             return {}
         smooth = f"use law.smooth(width), or robot.without_terms({self.kind!r})"
@@ -55,8 +49,8 @@ class JointFriction(Term):
         }
 
     def states(self, model: Model) -> States:
-        count = sum(law.states for law in model.friction[model.joint_names.index(self.joint)] if law is not None)
-        return States((self.joint,) * count, (0.0,) * count)
+        count = len(self._bristles(model))
+        return States((f"{self.joint} z",) * count, (0.0,) * count)
 
     def friction(self, at: At, load: Sequence[Scalars]) -> Effort:
         i = at.body_of(self.joint)
@@ -69,6 +63,37 @@ class JointFriction(Term):
             else:
                 force.append(law.steady(v, through))
         return Effort({i: force})
+
+    # -- bristles --------------------------------------------------------------------------------------------
+
+    def rate(self, at: At) -> list[Scalar]:
+        i = at.body_of(self.joint)
+        rows = zip(at.x_of(self), self._bristles(at.model), strict=True)
+        return [law.state_rate(z, at.vs[i][d], at.load[i][d]) for z, (d, law) in rows]
+
+    def follow(self, begin: At, now: At, h: Scalar) -> list[Scalar]:
+        """z after h at the mean velocity of the step so far, under the load of its beginning.
+
+        That is exact at constant velocity, and z = z₀ + δ wherever bristles only bend, so each integrator keeps its own order
+        there; elsewhere it is of order 2 at most, and no step is too long for stiff bristles.
+        """
+        i = now.body_of(self.joint)
+        w, load = now.mean_rates(begin, h)[i], begin.load[i]
+        return [law.step(z, w[d], h, load[d]) for z, (d, law) in zip(begin.x_of(self), self._bristles(now.model), strict=True)]
+
+    def rest(self, at: At, load: Sequence[Scalars]) -> list[Scalar]:
+        i = at.body_of(self.joint)
+        return [law.steady_state(at.vs[i][d], load[i][d]) for d, law in self._bristles(at.model)]
+
+    def energy(self, at: At) -> Scalar:
+        return sum(law.stiffness * z * z / 2 for z, (_, law) in zip(at.x_of(self), self._bristles(at.model), strict=True))
+
+    def _laws(self, model: Model) -> tuple[Any, ...]:
+        return model.friction[model.joint_names.index(self.joint)]
+
+    def _bristles(self, model: Model) -> list[tuple[int, Any]]:
+        """The laws with a state, each with its degree of freedom."""
+        return [(d, law) for d, law in enumerate(self._laws(model)) if law is not None and law.states]
 
 
 @dataclass(frozen=True)
@@ -87,11 +112,14 @@ class Damping(Term):
     def force(self, at: At) -> Effort:
         m = at.model
         bodies = range(1, len(m.parent)) if self.joints is None else map(at.body_of, self.joints)
-        damped = [i for i in bodies if not all(map(is_zero, m.damping[i]))]
-        return Effort({i: [-d * x for d, x in zip(m.damping[i], at.vs[i], strict=True)] for i in damped})
+        return Effort({i: [-d * x for d, x in zip(m.damping[i], at.vs[i], strict=True)] for i in bodies if _damps(m.damping[i])})
 
     def heat(self, at: At) -> Scalar:
         return -sum(x * v for i, force in self.force(at).joints.items() for x, v in zip(force, at.vs[i], strict=True))
+
+
+def _damps(damping: Scalars) -> bool:
+    return not all(map(is_zero, damping))
 
 
 def notes_on_omitted_losses(d: Description) -> list[str]:

@@ -78,6 +78,10 @@ class Term:
         """The entries of x that are the term's."""
         return States()
 
+    def in_steps(self, dt: float) -> Term:
+        """The term in a motion by steps of dt [s]; another one where the number of its states depends on dt."""
+        return self
+
     @property
     def depends_on_time(self) -> bool:
         """Whether the term reads the time (rheonomic)."""
@@ -111,6 +115,10 @@ class Term:
         """Number of rows."""
         return len(self.labels())
 
+    def transmit(self, at: At, command: Scalars) -> Scalars:
+        """Joint forces (nv) from commands (nv): those of an actuator or a drive; terms follow one another as attached."""
+        return command
+
     # -- the motion of x -------------------------------------------------------------------------------------
 
     def rate(self, at: At) -> list[Scalar]:
@@ -118,14 +126,27 @@ class Term:
         return []
 
     def follow(self, begin: At, now: At, h: Scalar) -> list[Scalar]:
-        """Its states h [s] after the beginning of a step, where the robot is ``now``: in closed form, stable for any h."""
-        return list(now.x_of(self))
+        """Its states h [s] after the beginning of a step, where the robot is ``now``.
+
+        Stiff terms have a closed form, stable for any h; here it is the trapezoidal rule of ẋ, with a guess by Euler's.
+        """
+        start, before = begin.x_of(self), self.rate(begin)
+        guess = now.with_x(self, [x + h * y for x, y in zip(start, before, strict=True)])
+        return [x + (y + z) * (h / 2) for x, y, z in zip(start, before, self.rate(guess), strict=True)]
+
+    def tick(self, begin: At, dt: Scalar) -> list[Scalar]:
+        """Sampled states: those of the next step of dt [s], from its beginning; within a step they are constant."""
+        raise NotImplementedError
 
     def rest(self, at: At, load: Sequence[Scalars]) -> list[Scalar]:
         """Its states where ẋ = 0."""
         return [0] * self.states(at.model).size
 
     # -- energies --------------------------------------------------------------------------------------------
+
+    def readings(self, at: At) -> Mapping[str, Scalar]:
+        """What a simulation records of it, by name: here its states."""
+        return dict(zip(self.states(at.model).names, at.x_of(self), strict=True))
 
     def energy(self, at: At) -> Scalar:
         """The stored energy [J]."""
