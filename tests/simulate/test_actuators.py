@@ -9,12 +9,12 @@ import pytest
 
 import torsor as ts
 from tests.tolerance import assert_close
+from torsor import simulate as runs
 from torsor.actuators import PID, Gain, Lag, Latency, Limit, PositionServo, RateLimit, VelocityServo
 from torsor.compile import build
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, UnknownName
 from torsor.scalar import Dual
-from torsor import simulate as runs
 from torsor.simulate import SampledController, per_robot, per_step
 
 DT = 0.01

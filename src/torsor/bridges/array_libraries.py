@@ -8,7 +8,7 @@ common values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any

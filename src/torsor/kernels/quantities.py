@@ -221,7 +221,9 @@ QUANTITIES = Table(
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(("v", "a", "tau", "prescribed", "load", "y", "u"), v)
+    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(
+        ("v", "a", "tau", "prescribed", "load", "y", "u"), v
+    )
     wrenches = dict.fromkeys(("base_velocity", "base_acceleration", "wrench"), (6,))
     states = {"x": (sum(term.states(model).size for term in model.terms),)}
     return {"at": (3,)} | states | coordinates | wrenches | dict.fromkeys(("dt", "s", "height", "t"), ())

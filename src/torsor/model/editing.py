@@ -107,7 +107,9 @@ class Editing(Mechanism):
         held = [j.name for j in self._description.joints if any(j.armature) or j.name in counted]
         made = self.with_terms(*terms)
         left_out = [t.joint for t in terms if t.joint in held and t.drive.apparent_inertia]
-        note = f"the rotor inertia of the drive of {', '.join(left_out)} is left out: the robot has an armature or a rotor there"
+        note = (
+            f"the rotor inertia of the drive of {', '.join(left_out)} is left out: the robot has an armature or a rotor there"
+        )
         return self._with_description(made._description.with_note(note)) if left_out else made
 
     def with_actuated(self, joints: Iterable[str] | None) -> Self:

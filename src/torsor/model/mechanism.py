@@ -80,7 +80,7 @@ class Mechanism(ConfigurationSpace, Topology):
 
     @cached_property
     def state_names(self) -> tuple[str, ...]:
-        """Names of the entries of x, the first-order states of the robot's terms: bristles, currents, temperatures, memories."""
+        """Names of the entries of x, the first-order states of the terms: bristles, currents, temperatures, memories."""
         return tuple(name for term in self._model.terms for name in term.states(self._model).names)
 
     @property

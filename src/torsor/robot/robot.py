@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from torsor.mechanics.flexible import ElasticJoints, Spring, SpringLaw
     from torsor.mechanics.operators import Innovations, Operators
     from torsor.mechanics.task import Task
-    from torsor.model.actuators import ActuatorLaw, Drive
     from torsor.model.sensor import Sensor
     from torsor.simulate import Result, Rollout
     from torsor.simulate.axes import Spread
@@ -188,15 +187,15 @@ class Robot(Computed, Exports):
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
-        ``controls`` are commands held over each step, joint forces without actuators, ``controller=`` a function recorded into the kernel, ``vary=`` makes
+        ``controls`` are commands held over each step, ``controller=`` a function recorded into the kernel, ``vary=`` makes
         robots differ, ``differentiable=True`` keeps the states for gradients, ``on_failure="mask"`` the robots that stay
         finite; see :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
         return rollout(
-            self, q0, v0, controls, dt=dt, steps=steps, x=x, integrator=integrator, wrenches=wrenches, expressed_in=expressed_in,
-            controller=controller, parameters=parameters, memory=memory, vary=vary, record=record,
+            self, q0, v0, controls, dt=dt, steps=steps, x=x, integrator=integrator, wrenches=wrenches,
+            expressed_in=expressed_in, controller=controller, parameters=parameters, memory=memory, vary=vary, record=record,
             sensors=sensors, differentiable=differentiable, dtype=dtype, on_failure=on_failure,
         )  # fmt: skip
 

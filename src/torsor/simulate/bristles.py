@@ -10,7 +10,6 @@ from torsor.model.model import Model
 
 if TYPE_CHECKING:
     from torsor.model.friction import LuGre
-    from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
 

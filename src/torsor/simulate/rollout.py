@@ -130,7 +130,14 @@ def rollout(
     v = as_rows(Argument("v0", (robot.nv,), entries["v0"]), v0, FLOAT64)
     u, m = _controls(controls, robot.nv, controller is None), _initial_memory(memory)
     law = _law(robot, controller, parameters or {}, u is not None, m)
-    axes = max(1, q.ndim - 1, v.ndim - 1, m.ndim - 1, np.ndim(x) - 1, 0 if u is None or not u.steps else u.values.ndim - 2)
+    axes = max(
+        1,
+        q.ndim - 1,
+        v.ndim - 1,
+        m.ndim - 1,
+        0 if x is None else np.ndim(x) - 1,
+        0 if u is None or not u.steps else u.values.ndim - 2,
+    )
     differ = _variations(robot, vary) if vary else {}
     feeds = [StepInput(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
     feeds += [StepInput(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
@@ -213,7 +220,7 @@ def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any
     if not ((rows == 1 and len(controls) == 1 and steps in (None, 1)) or (rows == 0 and steps == 1)):
         return None
     try:
-        q, v = robot.step(q0, v0, controls[0] if rows else controls, dt, integrator)
+        q, v, *_ = robot.step(q0, v0, controls[0] if rows else controls, dt, integrator)
     except TorsorError:
         return None  # the general path names a rollout's arguments in its errors
     inputs = RolloutInputs(robot, integrator, dt, 1, None, (controls.copy(),))

@@ -28,9 +28,9 @@ from torsor.simulate.energy_flows import ADAPTIVE, FIXED, GaussSum
 from torsor.simulate.events import events_of
 from torsor.simulate.record import EachStep, GaussRecord, GridTimes, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
+from torsor.simulate.rollout import robot_in_steps
 from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
-from torsor.simulate.rollout import robot_in_steps
 from torsor.simulate.system import ClosedLinkage, ElasticTree, RigidTree, System
 from torsor.simulate.term_states import TermStates, sampled_commands
 from torsor.support.progress import Progress
@@ -89,9 +89,9 @@ def simulate(
     their stops are located, so that integrators keep their order.  ``result.notes`` lists damping of the robot's file that
     was left out.
     The control are commands of actuators and drives, where the robot has some (:meth:`Robot.with_actuators`,
-    :meth:`Robot.with_drives`), as in :func:`rollout`: their memory advances in steps of dt.  ``x`` are the first-order states at
-    the start (``robot.state_names``: bristles, currents, memories), by default zero, temperatures ambient; ``result.states`` has
-    them.  ``springs`` make joints elastic, their ``motors`` (θ, ω) start with the joints; actuators, drives and encoders are on
+    :meth:`Robot.with_drives`), as in :func:`rollout`: their memory advances in steps of dt.  ``x`` are the first-order states
+    at the start (``robot.state_names``: bristles, currents, memories), by default zero, temperatures ambient; ``result.states``
+    has them.  ``springs`` make joints elastic, their ``motors`` (θ, ω) start with the joints; actuators, drives and encoders are on
     the motor's side, control gets q, v of links.
     Loops and ``constraints`` are satisfied by "projection", to rounding, by Baumgarte's (decay, stiffness), or drift (None);
     singular positions of a linkage are passed on the branch of arrival.  ``active={name: flag}`` leaves some of them out for
@@ -145,7 +145,9 @@ def simulate(
         if integrator in METHODS:
             _adaptive(run, info, steady, every, record == "all", max_steps)
         else:
-            _run_fixed_steps(run, info, steady, every, control if _forces_are_known(steady, dt) and not system.transmits else _UNKNOWN)
+            _run_fixed_steps(
+                run, info, steady, every, control if _forces_are_known(steady, dt) and not system.transmits else _UNKNOWN
+            )
     except TorsorError as error:
         raise _stop_error(run, error, info, tuple(laws)) from error
     except KeyboardInterrupt as stop:
@@ -224,12 +226,13 @@ def _forces(
     """The joint forces after actuators and drives, the commands, and the first-order states that are followed or recorded."""
     box = [np.zeros(system.robot.nv)]
     held: Law = lambda t, q, v: box[0]  # noqa: E731
-    law, sample, states = steady, held, None
+    sample, states = held, None
     if system.transmits or system.robot.state_names or x is not None:
         states = TermStates(system, held if isinstance(steady, HeldForces) else steady, dt, x)
         steady = sampled_commands(steady, states, box, dt)
     if isinstance(steady, HeldForces):
-        law, sample = steady.law or held, steady.sample
+        sample = steady.sample
+    law = steady.law or held if isinstance(steady, HeldForces) else steady
     if states:
         system.states, law = states, states.forces if system.transmits else law
     watched = states if states and (states.followed or states.columns()) else None

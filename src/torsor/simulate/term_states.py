@@ -39,7 +39,7 @@ class TermStates:
         start = np.array(e.start) if x is None else as_vector(x, "x", len(e.start), "the first-order states", ("is", "be"))
         if not np.isfinite(start).all():
             raise ArgumentError(f"x has numbers that are not finite: {start}")
-        self._x, self._next = start.tolist(), dict[str, list[float]]()
+        self._x, self._next = start.tolist(), dict[str, list[Any]]()
         self._begin: At | None = None
 
     # -- time ------------------------------------------------------------------------------------------------

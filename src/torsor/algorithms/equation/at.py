@@ -21,9 +21,9 @@ class At:
     """A model at (q, v, x, t), over any scalar; quantities shared by several terms are computed once.
 
     ``x`` are the first-order states by the name of their term.  ``near``: the rows are nearly fulfilled here, so that a shorter
-    function with the same zero, and the same rate there, may serve as their φ.  ``commands`` are those that arrive at a term, by
-    its name, and ``load`` are the joint forces ℓ by body, once they are known (:meth:`EquationOfMotion.transmit`); ``dt`` is the
-    length of the step that the state is in.
+    function with the same zero, and the same rate there, may serve as their φ.  ``commands`` are those that arrive at a term,
+    by its name, and ``load`` are the joint forces ℓ by body, once they are known (:meth:`EquationOfMotion.transmit`); ``dt`` is
+    the length of the step that the state is in.
     """
 
     def __init__(

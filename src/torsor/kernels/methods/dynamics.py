@@ -99,7 +99,7 @@ class Dynamics(CompiledMechanism):
     ) -> Array:
         """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces [rad/s², m/s²] (ABA; F&O 11–14, MR 8.81).
 
-        ``wrenches`` and ``x`` as for :meth:`inverse_dynamics`; all terms of the robot act (``robot.terms``).  Friction at v = 0 is 0
+        ``wrenches`` and ``x`` as for :meth:`inverse_dynamics`; all terms act (``robot.terms``).  Friction at v = 0 is 0
         here, without stiction; :mod:`torsor.simulate.stiction` finds the joints
         that stick, as in simulation.  ``method="aba"`` is the articulated-body algorithm, ``"factors"`` solves with the sparse
         factors of M; by default the one of fewer operations.  They differ in the last digits.  Loop constraints are satisfied

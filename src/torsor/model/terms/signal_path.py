@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class SignalPath(Term):
     """The laws between the command and the force of one joint, in the order of the signal; x is their memory.
 
-    Behind a spring they act at its motor, ``joint/motor``.  ``dt`` [s] is the step of a law whose memory depends on it, a delay.
+    Behind a spring they act at its motor, ``joint/motor``.  ``dt`` [s] is the step of a law with a delay.
     """
 
     joint: str
