@@ -198,8 +198,7 @@ def lag(case: Case) -> None:
     e.transmissions.append(transmit)
     e.ticks["lag"] = lambda s, u: u[row] + (s.x["lag"] - u[row]) * np.exp(-DT / T)
     e.start["lag"] = np.zeros(1)
-    laws = {"elbow": [actuators.Lag(T)]}
-    case.simulate["actuators"] = case.rollout["actuators"] = laws
+    case.robot = case.robot.with_actuators({"elbow": [actuators.Lag(T)]})
 
 
 def winding(case: Case) -> None:
@@ -210,8 +209,7 @@ def winding(case: Case) -> None:
     e.transmissions.append(lambda s, u: np.where(np.arange(len(u)) == row, G * k * s.x["current"], u))
     e.start["current"] = np.zeros(1)
     motor = actuators.Motor(torque_constant=k, resistance=R, inductance=L)
-    case.simulate |= {"drives": {"shoulder": actuators.Drive(motor, actuators.Gearbox(G))}, "command": "voltage"}
-    case.cannot("drives are an argument of simulate", "rollout")
+    case.robot = case.robot.with_drives({"shoulder": actuators.Drive(motor, actuators.Gearbox(G))}, command="voltage")
     case.tolerance = max(case.tolerance, 2e-5)  # the current follows in closed form along a step: second order
 
 
@@ -225,10 +223,7 @@ def drive_limits(case: Case) -> None:
 
     e.transmissions.append(transmit)
     motor = actuators.Motor(torque_constant=k, resistance=R, max_voltage=most)
-    if "drives" in case.simulate:
-        case.cannot("one command= counts for all drives", "simulate")
-    case.simulate.setdefault("drives", {})["yaw"] = actuators.Drive(motor, actuators.Gearbox(G))
-    case.cannot("drives are an argument of simulate", "rollout")
+    case.robot = case.robot.with_drives({"yaw": actuators.Drive(motor, actuators.Gearbox(G))})
 
 
 def controller(case: Case) -> None:
