@@ -16,7 +16,7 @@ from torsor.flexible import FlexibleRobot, box, rod, tube
 from torsor.mechanics.flexible import beam
 from torsor.mechanics.flexible import link_equations as links
 from torsor.mechanics.flexible.frequencies import frequencies
-from torsor.mechanics.flexible.shapes import FAMILIES, cantilever_root, gauss
+from torsor.model.beams.shapes import FAMILIES, cantilever_root, gauss
 from torsor.scalar import Dual, value
 
 RNG = np.random.default_rng(7)

@@ -7,14 +7,10 @@ from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, rate, sqrt
 
 
-def _joints_with_coordinates(model: Model) -> list[int]:
-    return [i for i, _ in model.outward() if model.coupling[i] is None]
-
-
 def integrate(model: Model, q: Scalars, v: Scalars, dt: Scalar) -> list[Scalar]:
     """q ⊕ v dt: the configuration after time dt at constant velocity v, on the manifold."""
     out: list[Scalar] = []
-    for i in _joints_with_coordinates(model):
+    for i in model.own_joints:
         j, k, m = model.joint[i], model.q_start[i], model.v_start[i]
         out.extend(j.integrate(q[k : k + j.nq], [x * dt for x in v[m : m + j.nv]]))
     return out
@@ -26,7 +22,7 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> list[Scalar]:
     The turns of a leader count: after a turn of a continuous joint, the joints that follow it are elsewhere.
     """
     out: list[Scalar] = []
-    for i in _joints_with_coordinates(model):
+    for i in model.own_joints:
         j, k = model.joint[i], model.q_start[i]
         minus = JointType.difference if i in model.leaders else type(j).difference
         out.extend(minus(j, q0[k : k + j.nq], q1[k : k + j.nq]))
@@ -36,7 +32,7 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> list[Scalar]:
 def tangent(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """N(q) v (nq): the rate of the coordinates as they are given, a quaternion of any length, at velocity v."""
     out: list[Scalar] = []
-    for i in _joints_with_coordinates(model):
+    for i in model.own_joints:
         j, k, m = model.joint[i], model.q_start[i], model.v_start[i]
         out.extend(j.tangent(q[k : k + j.nq], v[m : m + j.nv]))
     return out
@@ -45,7 +41,7 @@ def tangent(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
 def bracket(model: Model, v: Scalars) -> list[list[Scalar]]:
     """−ad_v (nv × nv), joint by joint: the rate of δ in q(t) ⊕ δ(t) at constant velocity, δ̇ = −v × δ."""
     rows: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
-    for i in _joints_with_coordinates(model):
+    for i in model.own_joints:
         j, m = model.joint[i], model.v_start[i]
         for k, row in enumerate(j.bracket(v[m : m + j.nv]), m):
             rows[k][m : m + j.nv] = row

@@ -69,7 +69,7 @@ class Field(NamedTuple):
     def pull_back(self, q: Scalars, x: Scalars, p: Scalars) -> list[Scalar]:
         """J(x)ᵀ p, where J(x) δx is the velocity of q ⊕ x as x changes: the identity for coordinates that are added."""
         m, out = self.model, list(p)
-        curved = [i for i, _ in m.outward() if m.coupling[i] is None and type(m.joint[i]).integrate is not JointType.integrate]
+        curved = [i for i in m.own_joints if type(m.joint[i]).integrate is not JointType.integrate]
         for i in curved:
             j, k, n = m.joint[i], m.q_start[i], m.v_start[i]
             own, force = x[n : n + j.nv], p[n : n + j.nv]

@@ -98,8 +98,7 @@ def payload_capacity(model: Model, q: Scalars, frame: str) -> Scalar:
 def _effort_limits(model: Model) -> list[float]:
     """E of each degree of freedom; those of mimic joints do not count, as their forces are their leaders'."""
     limits = [inf] * model.nv
-    for i, _ in model.outward():
-        if model.coupling[i] is None:
-            for k, limit in enumerate(model.effort_limit[i], start=model.v_start[i]):
-                limits[k] = limit
+    for i in model.own_joints:
+        for k, limit in enumerate(model.effort_limit[i], start=model.v_start[i]):
+            limits[k] = limit
     return limits

@@ -31,7 +31,7 @@ def factor_free_part(model: Model, A: Sequence[Scalars]) -> Factors:
 def _least(model: Model) -> list[float]:
     """The rounding error of each pivot that may vanish, from the tips to the base."""
     rows = least_pivots(model)
-    kept = [x for i, _ in model.outward() if model.coupling[i] is None for x in rows[i] or [0.0] * model.joint[i].nv]
+    kept = [x for i in model.own_joints for x in rows[i] or [0.0] * model.joint[i].nv]
     return kept[::-1]
 
 

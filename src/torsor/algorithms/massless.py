@@ -89,7 +89,7 @@ def _least_pivots(model: Model) -> list[Sequence[float]]:
 
 def owners(model: Model) -> list[str]:
     """The joint of each pivot, from the tips to the base."""
-    owner = [model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None for _ in range(model.joint[i].nv)]
+    owner = [model.joint_names[i] for i in model.own_joints for _ in range(model.joint[i].nv)]
     return owner[::-1]
 
 
@@ -139,11 +139,10 @@ def _inner_joint(model: Model) -> str:
 def _generic_configuration(model: Model, trial: int) -> list[Scalar]:
     """A configuration without special relations: joint coordinates between −1 and 1 from the neutral one."""
     q: list[Scalar] = [0] * model.nq
-    for i, _ in model.outward():
+    for i in model.own_joints:
         joint, start = model.joint[i], model.q_start[i]
-        if model.coupling[i] is None:
-            motion = [2 * ((6 * (TRIALS * i + trial) + d) * GOLDEN % 1) - 1 for d in range(joint.nv)]
-            q[start : start + joint.nq] = joint.integrate(joint.neutral(), motion)
+        motion = [2 * ((6 * (TRIALS * i + trial) + d) * GOLDEN % 1) - 1 for d in range(joint.nv)]
+        q[start : start + joint.nq] = joint.integrate(joint.neutral(), motion)
     return q
 
 

@@ -212,7 +212,7 @@ class _Matching:
     def rows(self) -> list[JointRow]:
         """All rows; a joint of the robot without a match is an error."""
         model = self.robot.model
-        own = {model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None}
+        own = {model.joint_names[i] for i in model.own_joints}
         missing = sorted(own - self._seen)
         if missing:
             raise ModelError(f"robot {self.robot.name!r} has joints that are missing in {self.library}: {', '.join(missing)}")

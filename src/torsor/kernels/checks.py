@@ -23,9 +23,9 @@ def check_axes(expressed_in: Any) -> None:
 
 def check_configuration(model: Model, label: str, q: list[float]) -> None:
     """Refuse invalid configurations, such as a zero quaternion."""
-    for i, _ in model.outward():
+    for i in model.own_joints:
         start, joint = model.q_start[i], model.joint[i]
-        if model.coupling[i] is None and (why := joint.fault(q[start : start + joint.nq])):
+        if why := joint.fault(q[start : start + joint.nq]):
             place = f"{label}[{start}:{start + joint.nq}]"
             raise ArgumentError(f"{place} is not a valid configuration of joint {model.joint_names[i]!r}: {why}")
 

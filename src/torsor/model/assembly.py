@@ -6,6 +6,7 @@ from torsor.errors import ModelError
 from torsor.model.description import BASES, FLOATING_BASE, WORLD, Description, Joint, Loop
 from torsor.model.forces import ForceRow
 from torsor.model.joints import Fixed, JointType
+from torsor.model.joints.deflection import Deflection
 from torsor.model.joints.follower import Follower
 from torsor.model.magnitudes import check_inertia, check_size
 from torsor.model.model import Coupling, Frame, LinkRow, LoopRow, Model
@@ -19,7 +20,7 @@ from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO
 
 
-def assemble(d: Description) -> Model:
+def assemble(d: Description, written: set[str] | None = None) -> Model:
     """The model of a description.  The frame ``"world"`` is the fixed one, unless a link has that name.
 
     Links joined by fixed joints become one body: inertias are summed in its frame, links and frames become frames on it.
@@ -65,7 +66,7 @@ def assemble(d: Description) -> Model:
     names = tuple("" if j is None else j.name for j in moved_by)
     for name, G in zip(names, inertia, strict=True):
         check_inertia(f"the links that {f'joint {name!r}' if name else 'the base'} carries", G)  # welds add up
-    coupling, q_start, v_start, nq, nv = _coordinates(d, moved_by, names, kind)
+    coupling, q_start, v_start, nq, nv = _coordinates(d, written, moved_by, names, kind)
     return Model(
         name=d.name,
         parent=tuple(parent),
@@ -144,29 +145,34 @@ Polynomial = tuple[Scalar, ...]
 
 
 def _coordinates(
-    d: Description, moved_by: list[Joint | None], names: tuple[str, ...], kind: list[JointType]
+    d: Description, written: set[str] | None, moved_by: list[Joint | None], names: tuple[str, ...], kind: list[JointType]
 ) -> tuple[tuple[Coupling | None, ...], Starts, Starts, int, int]:
-    """Start index of each joint's coordinates; a mimic joint uses its leader's.  A curved one gets its kind changed."""
+    """Start index of each joint's coordinates; a mimic joint uses its leader's.  A curved one gets its kind changed.
+
+    The coordinates of the ``written`` joints are in the order of the bodies; then come those that terms add, term by term.
+    """
     joints = {j.name: j for j in d.joints}
     number = {name: i for i, name in enumerate(names)}
     known: dict[str, tuple[str, Polynomial]] = {}
     coupling: list[Coupling | None] = []
-    q_start, v_start = [], []
-    nq = nv = 0
-    for j in moved_by:
-        q_start.append(nq)
-        v_start.append(nv)
-        if j is not None and j.mimic is not None:
-            leader, p = _coupling(j, joints, known)
-            b, k, *higher = p
-            if higher:  # the polynomial is a matter of the joint's kind
-                check_curved(j, leader)
-                kind[len(coupling)] = Follower(kind[len(coupling)], p)
-            coupling.append(Coupling(number[leader], 1, 0) if higher else Coupling(number[leader], k, b))
+    for i, j in enumerate(moved_by):
+        if j is None or j.mimic is None:
+            coupling.append(None)
             continue
-        coupling.append(None)
-        if j is not None:
-            nq, nv = nq + j.kind.nq, nv + j.kind.nv
+        leader, p = _coupling(j, joints, known)
+        b, k, *higher = p
+        if higher:  # the polynomial is a matter of the joint's kind
+            check_curved(j, leader)
+            kind[i] = Follower(kind[i], p)
+        same = higher or isinstance(j.kind, Deflection)
+        coupling.append(Coupling(number[leader], 1, 0) if same else Coupling(number[leader], k, b))
+    added = {j.name: k for k, j in enumerate(d.joints, start=1) if written is not None and j.name not in written}
+    q_start, v_start = [0] * len(names), [0] * len(names)
+    nq = nv = 0
+    for i in sorted(range(1, len(names)), key=lambda i: added.get(names[i], 0)):
+        q_start[i], v_start[i] = nq, nv
+        if coupling[i] is None:
+            nq, nv = nq + kind[i].nq, nv + kind[i].nv
     for i, c in enumerate(coupling):
         if c is not None:
             q_start[i], v_start[i] = q_start[c.leader], v_start[c.leader]

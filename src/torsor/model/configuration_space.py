@@ -27,7 +27,7 @@ class ConfigurationSpace:
 
     def neutral(self) -> np.ndarray:
         """The zero configuration, ``(nq,)``: zero coordinates [rad, m], identity rotations (0, 0, 0, 1)."""
-        return np.array([x for i in self._own_joints() for x in self._model.joint[i].neutral()], dtype=np.float64)
+        return np.array([x for i in self._model.own_joints for x in self._model.joint[i].neutral()], dtype=np.float64)
 
     # -- named configurations --------------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ class ConfigurationSpace:
         for k, intervals in of_leaders.items():
             lower[k], upper[k] = intervals[0][0], intervals[-1][1]
         q: list[np.ndarray] = []
-        for i in self._own_joints():
+        for i in self._model.own_joints:
             kind, start = self._model.joint[i], self._model.q_start[i]
             mine = slice(start, start + kind.nq)
             q += kind.random(generator, lower[mine].tolist(), upper[mine].tolist(), shape)
@@ -133,10 +133,6 @@ class ConfigurationSpace:
         return v
 
     # -- helpers ---------------------------------------------------------------------------------------------
-
-    def _own_joints(self) -> list[int]:
-        """The joints that have their own coordinates."""
-        return [i for i, _ in self._model.outward() if self._model.coupling[i] is None]
 
     def _as_configurations(self, q: ArrayLike) -> np.ndarray:
         """One configuration or a batch, as an array of finite numbers with valid quaternions."""

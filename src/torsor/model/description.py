@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
 from torsor.model.joints import Fixed, Floating, FloatingRPY, JointType
+from torsor.model.joints.deflection import Deflection
 from torsor.model.magnitudes import check_constants, check_inertia, check_size
 from torsor.model.named_configurations import Configuration, check_configurations
 from torsor.model.polynomials import evaluate, trim
@@ -355,7 +356,8 @@ def _leader(j: Joint, joints: dict[str, Joint]) -> Joint:
     leader = joints.get(j.mimic.joint)
     if leader is None:
         raise ModelError(f"joint {j.name!r} mimics joint {j.mimic.joint!r}, which is not defined")
-    if leader.kind.nv != 1 or j.kind.nv != 1:
+    sections = isinstance(j.kind, Deflection) and isinstance(leader.kind, Deflection) and j.kind.nv == leader.kind.nv
+    if (leader.kind.nv != 1 or j.kind.nv != 1) and not sections:
         raise ModelError(
             f"joint {j.name!r} ({j.kind.name}) mimics {leader.name!r} ({leader.kind.name}); "
             "both must have one degree of freedom"

@@ -53,8 +53,7 @@ class Limits:
     @classmethod
     def of(cls, d: Description, model: Model) -> Limits:
         joints = {j.name: j for j in d.joints}
-        own = [i for i, _ in model.outward() if model.coupling[i] is None]
-        rows = [(joints.get(model.joint_names[i]), model.joint[i], model.q_start[i]) for i in own]
+        rows = [(joints.get(model.joint_names[i]), model.joint[i], model.q_start[i]) for i in model.own_joints]
         lower, upper = _by_entry(rows, "lower", "nq", -INF), _by_entry(rows, "upper", "nq", INF)
         quaternions = tuple(slice(at + x.start, at + x.stop) for _, kind, at in rows for x in kind.quaternions)
         for part in quaternions:
@@ -62,7 +61,7 @@ class Limits:
         velocity, effort = _by_entry(rows, "velocity_limit", "nv", INF), _by_entry(rows, "effort_limit", "nv", INF)
         for array in (lower, upper, velocity, effort):
             array.flags.writeable = False
-        angles = (model.q_start[i] + k for i in own if i not in model.leaders for k in model.joint[i].angles)
+        angles = (model.q_start[i] + k for i in model.own_joints if i not in model.leaders for k in model.joint[i].angles)
         return cls(lower, upper, velocity, effort, tuple(angles), quaternions)
 
     def excess(self, q: Array, mimics: tuple[MimicRange, ...]) -> Array:

@@ -25,7 +25,7 @@ _DESCRIBED = "_described"
 
 
 class Coupling(NamedTuple):
-    """q_i = k q_leader + b: a mimic joint, without its own coordinate."""
+    """q_i = k q_leader + b, entry by entry: a joint without coordinates of its own, a mimic joint or a section of a beam."""
 
     leader: int
     k: Scalar
@@ -112,12 +112,18 @@ class Model:
 
     @property
     def local(self) -> bool:
-        """Whether joints couple a body to its parent only: no mimic joints, and each rotor on the joint's parent or the base.
+        """Whether joints couple a body to its parent only: no shared coordinates, and each rotor on the joint's parent or base.
 
         Then the articulated-body recursion applies.
         """
         near = all(r.mount in (0, self.parent[r.joint]) for r in self.rotors)
         return near and not any(self.coupling)
+
+    @cached_property
+    def own_joints(self) -> tuple[int, ...]:
+        """The bodies whose joints have coordinates of their own, in the order of the coordinates."""
+        own = [i for i, _ in self.outward() if self.coupling[i] is None]
+        return tuple(sorted(own, key=self.q_start.__getitem__))  # joints without coordinates stay where they are
 
     @cached_property
     def leaders(self) -> frozenset[int]:
@@ -220,18 +226,16 @@ class Model:
         """q joint by joint; a mimic joint's follows from its leader's."""
         rows: list[list[Scalar]] = [[] for _ in self.parent]
         for i, _ in self.outward():
-            c = self.coupling[i]
-            start = self.q_start[i]
-            rows[i] = list(q[start : start + self.joint[i].nq]) if c is None else [q[start] * c.k + c.b]
+            c, own = self.coupling[i], q[self.q_start[i] : self.q_start[i] + self.joint[i].nq]
+            rows[i] = list(own) if c is None else [x * c.k + c.b for x in own]
         return rows
 
     def rates(self, v: Scalars) -> list[list[Scalar]]:
         """Velocities or accelerations joint by joint."""
         rows: list[list[Scalar]] = [[] for _ in self.parent]
         for i, _ in self.outward():
-            c = self.coupling[i]
-            start = self.v_start[i]
-            rows[i] = list(v[start : start + self.joint[i].nv]) if c is None else [v[start] * c.k]
+            c, own = self.coupling[i], v[self.v_start[i] : self.v_start[i] + self.joint[i].nv]
+            rows[i] = list(own) if c is None else [x * c.k for x in own]
         return rows
 
     def rotor_forces(self, a: Scalars) -> list[list[Scalar]]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from torsor.model.joints import JointType
 from torsor.model.joints.composite import JointSequence
+from torsor.model.joints.deflection import Deflection
 from torsor.model.model import Model
 from torsor.model.reversal import ReversedJoint
 
@@ -22,10 +23,9 @@ def coordinate_names(model: Model) -> tuple[str, ...]:
 
 
 def _names(model: Model, size: str) -> Iterator[str]:
-    for i, _ in model.outward():
-        if model.coupling[i] is None:
-            name, n = model.joint_names[i], getattr(model.joint[i], size)
-            yield from [name] if n == 1 else (f"{name}[{k}]" for k in range(n))
+    for i in model.own_joints:
+        name, n = model.joint_names[i], getattr(model.joint[i], size)
+        yield from model.joint[i].labels or ([name] if n == 1 else (f"{name}[{k}]" for k in range(n)))
 
 
 class Units(NamedTuple):
@@ -48,14 +48,16 @@ def units_of(model: Model) -> Units:
 
 def entry_units(model: Model) -> tuple[list[str], list[str], list[str]]:
     """The unit of each entry of q, v and τ."""
-    joints = [model.joint[i] for i, _ in model.outward() if model.coupling[i] is None]
+    joints = [model.joint[i] for i in model.own_joints]
     q = [unit for joint in joints for unit in _configuration_units(joint)]
     v = [unit for joint in joints for unit in displacement_units(joint)]
     return q, [f"{unit}/s" for unit in v], [{"rad": "N·m", "m": "N"}[unit] for unit in v]
 
 
 def displacement_units(joint: JointType) -> list[str]:
-    """rad for an entry of v that turns the body, m for one that only shifts it."""
+    """rad for an entry of v that turns the body, m for one that only shifts it, or is the deflection of a beam."""
+    if isinstance(joint, Deflection):
+        return ["m" if any(d) else "rad" for d in joint.displacement]
     S = joint.subspace(joint.neutral())
     return ["rad" if any(not isinstance(x, (int, float)) or x != 0 for x in column[0]) else "m" for column in S]
 

@@ -67,7 +67,7 @@ def stops_of(system: System, limits: Any) -> list[Stop]:
         return []
     robot = system.robot
     model = robot.model
-    plain = [model.joint_names[i] for i, _ in model.outward() if model.coupling[i] is None and has_rates(model.joint[i])]
+    plain = [model.joint_names[i] for i in model.own_joints if has_rates(model.joint[i])]
     if not isinstance(limits, Mapping):
         _check_restitution("limits", limits)
         limits = dict.fromkeys(plain, 0.0 if limits is True else limits)

@@ -267,7 +267,7 @@ class StepProgram:
     def _fastest(self, v: np.ndarray, lost: np.ndarray) -> tuple[str, float]:
         """The fastest joint among those with a velocity that is not finite."""
         m = self.robot.model
-        rows = {i: slice(m.v_start[i], m.v_start[i] + m.joint[i].nv) for i, _ in m.outward() if m.coupling[i] is None}
+        rows = {i: slice(m.v_start[i], m.v_start[i] + m.joint[i].nv) for i in m.own_joints}
         speed = {i: float(np.abs(v[row]).max()) for i, row in rows.items() if lost[row].any() or not lost.any()}
         fastest = max(speed, key=speed.__getitem__)
         return m.joint_names[fastest], speed[fastest]

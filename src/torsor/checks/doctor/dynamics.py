@@ -120,10 +120,5 @@ class Dynamics:
 
 def _names(robot: Robot) -> list[str]:
     """The joint of each degree of freedom."""
-    out = [""] * robot.nv
     m = robot.model
-    for i, _ in m.outward():
-        if m.coupling[i] is None:
-            for k in range(m.joint[i].nv):
-                out[m.v_start[i] + k] = m.joint_names[i]
-    return out
+    return [m.joint_names[i] for i in m.own_joints for _ in range(m.joint[i].nv)]

@@ -75,11 +75,10 @@ def with_accelerations(log: Log, robot: Robot, cutoff: float | None = None) -> D
 def _from_positions(t: Array, q: Array, robot: Robot, cutoff: float | None, file: str) -> tuple[Array, Array, Array]:
     """(q̇, q̈, cutoffs); angles that jump by whole turns are continued."""
     model = robot.model
-    own = [i for i, _ in model.outward() if model.coupling[i] is None]
-    odd = [model.joint_names[i] for i in own if model.joint[i].nq != model.joint[i].nv]
+    odd = [model.joint_names[i] for i in model.own_joints if model.joint[i].nq != model.joint[i].nv]
     if odd:
         raise FileError(f"has no v; it cannot follow from q of joint {odd[0]!r}, which is not q̇ there", file=file)
-    angles = [model.q_start[i] + k for i in own for k in model.joint[i].angles]
+    angles = [model.q_start[i] + k for i in model.own_joints for k in model.joint[i].angles]
     q = q.copy()
     q[:, angles] = np.unwrap(q[:, angles], axis=0)
     (v, a), chosen = derivatives(t, q, 2, cutoff, file)

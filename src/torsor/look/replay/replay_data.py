@@ -135,7 +135,7 @@ def joint_rows(robot: Robot, tau: Array | None, q: Array, v: Array | None) -> li
     """The curves of the joints, those there are; those of joint forces that are zero throughout come last."""
     model = robot.model
     of_q, of_v, units = configuration_names(model), coordinate_names(model), units_of(model)
-    own = [i for i, _ in model.outward() if model.coupling[i] is None]
+    own = model.own_joints
     moved, placed = ([model.joint_names[i] for i in own for _ in range(getattr(model.joint[i], size))] for size in ("nv", "nq"))
     force = ("Joint torque", units.tau, of_v, moved, tau)
     motion = ("Position", units.q, of_q, placed, q), ("Velocity", units.v, of_v, moved, v)

@@ -22,7 +22,7 @@ from torsor.spatial import Transform
 
 if TYPE_CHECKING:
     from torsor.mechanics.flexible import ElasticJoints, FlexibleRobot
-    from torsor.mechanics.flexible.deflection import Deflection
+    from torsor.model.joints.deflection import Deflection
 
 Array = np.ndarray
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torsor.errors import ArgumentError, ModelError
-from torsor.mechanics.flexible.beam import Beam
 from torsor.model import Description, assemble
+from torsor.model.beams import Beam
 from torsor.model.description import Joint, Link
 from torsor.model.model import Model
 from torsor.model.refusals import refuse_forces, refuse_friction

@@ -14,9 +14,9 @@ from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels
 from torsor.mechanics.flexible import link_equations as equations
 from torsor.mechanics.flexible.assembly import FlexibleModel, flexible_model
-from torsor.mechanics.flexible.beam import Beam
 from torsor.mechanics.flexible.energy import Energy
 from torsor.mechanics.flexible.frequencies import frequencies, modes
+from torsor.model.beams.beam import Beam
 from torsor.model.refusals import refuse_symbols
 from torsor.support.user_arrays import as_array
 
@@ -51,7 +51,7 @@ class FlexibleRobot:
     >>> from torsor.flexible import FlexibleRobot, beam
     >>> arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
     >>> arm.nq, arm.modes
-    (4, ('link1/y1', 'link1/y2'))
+    (4, ('link1/bend y1', 'link1/bend y2'))
     """
 
     def __init__(self, robot: Robot, beams: Mapping[str, Beam]):
@@ -97,7 +97,7 @@ class FlexibleRobot:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """A name for each η, ``"link/y1"``: bending along y, z, or torsion t."""
+        """A name for each η, ``"link/bend y1"``: bending along y, z, or torsion t."""
         return self._flexible.names
 
     @property

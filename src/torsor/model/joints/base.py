@@ -37,6 +37,8 @@ class JointType(ABC):
     angles: ClassVar[tuple[int, ...]] = ()
     #: entries of q that are a quaternion
     quaternion: ClassVar[slice] = slice(0, 0)
+    #: names of the entries of q and v, if not the joint's name with a number
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Axes (``AXIS_FIELDS``) are unit vectors: one given as a tuple, list or array is normalised."""

@@ -28,6 +28,7 @@ class Deflection(JointType):
     displacement: tuple[Vec, ...]
     rotation: tuple[Vec, ...] = ()
     shortening: tuple[tuple[float, ...], ...] = ()
+    labels: tuple[str, ...] = ()
     name = "deflection"
 
     @property

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.mechanics.flexible.deflection import Deflection
-from torsor.mechanics.flexible.shapes import FAMILIES, gauss
+from torsor.model.beams.shapes import FAMILIES, gauss
+from torsor.model.joints.deflection import Deflection
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import IDENTITY, ZERO
@@ -64,8 +64,9 @@ class Beam:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """One name per coordinate, for example y1, y2, z1, z2, t1."""
-        return tuple(f"{letter}{k + 1}" for letter, n in zip("yzt", self.modes, strict=True) for k in range(n))
+        """One name per coordinate, for example bend y1, bend y2, bend z1, bend z2, twist x1."""
+        kinds = zip(("bend y", "bend z", "twist x"), self.modes, strict=True)
+        return tuple(f"{kind}{k + 1}" for kind, n in kinds for k in range(n))
 
     @cached_property
     def stiffness(self) -> tuple[tuple[float, ...], ...]:
@@ -158,7 +159,7 @@ def beam(
     ŷ, and ``EI_y`` about ŷ, which resists deflection along ẑ; torsional stiffness ``GJ`` [N·m²/rad].  ``polar_per_length`` ρI_p
     [kg·m] is about x̂, and ``rotary_per_length`` (ρI_y, ρI_z) [kg·m] Rayleigh's terms, by default zero (Euler–Bernoulli).
     ``modes`` (along ŷ, along ẑ, torsion); a stiffness without modes is not needed.  ``shapes`` is "polynomial" or
-    "cantilever", see :mod:`torsor.mechanics.flexible.shapes`.  ``damping`` β [s] is the material's, D = β K.
+    "cantilever", see :mod:`torsor.model.beams.shapes`.  ``damping`` β [s] is the material's, D = β K.
     ``foreshortening`` keeps the second-order shortening of a bent beam, which makes it stiffer when it spins and softer
     under its own weight.  ``slices`` is the number of Gauss points along the beam.
 
