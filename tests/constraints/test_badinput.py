@@ -215,9 +215,13 @@ def test_wrench_of_joint_forces_that_no_wrench_at_the_frame_has_is_refused():
         held.wrench(q, [1.0], "tool0", rows="linear")
 
 
-def test_reactions_of_a_pfaffian_constraint_are_refused(arm):
-    with pytest.raises(ArgumentError, match="bodies on which it acts are unknown"):
-        arm.constrained(C.pfaffian(lambda q: [1, 2])).reactions(Q, V, Z)
+def test_reactions_of_a_pfaffian_constraint_are_those_of_forces_within_the_joints(arm):
+    """As those of drives: the wrenches through the joints follow from the motion alone, and the constraint has none."""
+    held = arm.constrained(C.pfaffian(lambda q: [1, 2], name="belt"))
+    found = held.reactions(Q, V, Z)
+    expected = arm.reaction_wrenches(Q, V, held.forward_dynamics(Q, V, Z).a)
+    np.testing.assert_allclose([found[name] for name in arm.joints], expected, rtol=1e-12, atol=1e-12)
+    assert not found["belt"].any()
 
 
 def test_closure_error_names_the_open_loop():
