@@ -8,8 +8,7 @@ import pytest
 import torsor as ts
 from torsor.actuators import PID, Drive, Gearbox, Motor, load_acceleration
 from torsor.algorithms.friction import friction_force
-from torsor.flexible import Beam, Spring, SpringLaw
-from torsor.mechanics.flexible import elastic_joints
+from torsor.flexible import Beam, SeriesSpring, Spring, SpringLaw
 from torsor.mechanics.operators import operators
 from torsor.model.actuators import sizing
 from torsor.model.friction import Coulomb, LuGre
@@ -31,14 +30,12 @@ CALLS = {
     "a for tau": lambda: operators(ts.robots.two_link(), TWO, TWO, TWO),
     "a for tau of a robot": lambda: ts.robots.two_link().operators(TWO, TWO, TWO),
     "multipliers for wrenches": lambda: ts.robots.two_link().constrained().inverse_dynamics(TWO, TWO, TWO, None, TWO),
-    "motors of elastic joints": lambda: elastic_joints(
-        ts.robots.two_link(), Spring(100.0, rotor_inertia=0.1)
-    ).inverse_dynamics(TWO, TWO, TWO, TWO, TWO, TWO),
+    "a rest angle of a spring": lambda: Spring(100.0, 1.0, 0.1),
     "torques for speeds": lambda: sizing.size_motor(Drive(MOTOR), np.ones(3), np.ones(3), 0.1),
     "an inertia for a torque": lambda: load_acceleration(10, 1.0, 0.5, 0.005),
     "an acceleration of a drive": lambda: Drive(MOTOR).motor_torque(1.0, 2.0, 3.0),
     "a rate of current": lambda: MOTOR.voltage(1.0, 2.0, 3.0),
-    "a rotor of a spring": lambda: Spring(100.0, 1.0, 0.1),
+    "a rotor of a spring": lambda: SeriesSpring(100.0, 1.0, 0.1),
     "an inverse for a stored energy": lambda: SpringLaw(lambda d, rate: d, lambda t: t),
     "numbers of a beam": lambda: Beam(1.0, 0.5, 20.0, 20.0, 5.0, 0.1),
     "a terminal event for a direction": lambda: ts.simulate.Event(lambda t, q, v: q[0], True),

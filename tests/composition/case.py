@@ -68,7 +68,7 @@ class Case:
 
     @cached_property
     def commands(self) -> np.ndarray:
-        return entries(self.equation.tree, U, (0.0,) * 6)
+        return self.equation.drives() @ entries(self.equation.tree, U, (0.0,) * 6)
 
     def command(self, s: State) -> np.ndarray:
         """u at a state."""
@@ -85,8 +85,8 @@ class Case:
         seats = [m.joint for m in e.motors]  # motors begin with their joints
         return State(np.concatenate([q, q[[e.tree.nq - e.tree.nv + k for k in seats]]]), np.concatenate([v, v[seats]]), dict(x))
 
-    def own(self, s: State) -> tuple[np.ndarray, np.ndarray]:
-        """q and v of the robot's tree."""
+    def on_tree(self, s: State) -> tuple[np.ndarray, np.ndarray]:
+        """q and v of the bare tree, without motors."""
         return s.q[: self.equation.tree.nq], s.v[: self.equation.tree.nv]
 
 

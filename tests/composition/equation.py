@@ -1,6 +1,6 @@
 """The equation of motion composed by hand: NumPy over M, h and J of the bare tree, and a plain Runge–Kutta method.
 
-    M(q) a + h(q, v) = E τ + Σ f(q, v, x, t) + Aᵀλ,    A a + Ȧv = ḃ,    ẋ = g(q, v, x, t)
+    M(q) a + h(q, v) = τ + Σ f(q, v, x, t) + Aᵀλ,    A a + Ȧv = ḃ,    ẋ = g(q, v, x, t)
 
 Nothing of torsor's constraints, friction, actuators, springs or integrators is used: the laws are written again by the
 features, Ȧv is a difference quotient, and the saddle system is solved by least squares, so that redundant rows do no harm.
@@ -83,7 +83,7 @@ class Equation:
     # -- the parts at a state --------------------------------------------------------------------------------------
 
     def drives(self) -> np.ndarray:
-        """E (n, nv of the tree): the force of a joint acts on its motor, if it has one."""
+        """E (n, nv of the tree): a joint is driven by its motor, if it has one."""
         E = np.zeros((self.nv, self.tree.nv))
         E[: self.tree.nv] = np.eye(self.tree.nv)
         for k, m in enumerate(self.motors):
@@ -135,22 +135,23 @@ class Equation:
     # -- instants --------------------------------------------------------------------------------------------------
 
     def forward(self, s: State, tau: np.ndarray) -> np.ndarray:
-        """a (n,) under joint forces τ after the actuators: M a − Aᵀλ = E τ + load, A a = −drift."""
+        """a (n,) under joint forces τ after the actuators: M a − Aᵀλ = τ + load, A a = −drift."""
         M, A = self.mass(s.q), self.matrix(s.q)
-        k, right = len(A), self.drives() @ tau + self.load(s)
+        k, right = len(A), tau + self.load(s)
         if not k:
             return np.linalg.solve(M, right)
         saddle = np.block([[M, -A.T], [A, np.zeros((k, k))]])
         return np.linalg.lstsq(saddle, np.concatenate([right, -self.drift(s)]), rcond=REDUNDANT * 1e-3)[0][: self.nv]
 
     def inverse(self, s: State, a: np.ndarray) -> np.ndarray:
-        """τ of least norm for which a follows: Nᵀ E τ = Nᵀ (M a − load), N the motions that the rows allow."""
+        """E u of least norm for which a follows: Nᵀ E u = Nᵀ (M a − load), N the motions that the rows allow."""
         A = self.matrix(s.q)
         free = np.eye(self.nv)
         if len(A):
             _, size, V = np.linalg.svd(A)
             free = V[int((size > REDUNDANT * size[0]).sum()) :].T
-        return np.linalg.lstsq(free.T @ self.drives(), free.T @ (self.mass(s.q) @ a - self.load(s)), rcond=REDUNDANT)[0]
+        E, right = self.drives(), free.T @ (self.mass(s.q) @ a - self.load(s))
+        return E @ np.linalg.lstsq(free.T @ E, right, rcond=REDUNDANT)[0]
 
     def project(self, s: State) -> State:
         """The nearest velocity that obeys the rows."""
@@ -160,7 +161,7 @@ class Equation:
     # -- motion ----------------------------------------------------------------------------------------------------
 
     def transmit(self, s: State, u: np.ndarray) -> np.ndarray:
-        """Joint forces τ from commands u (nv of the tree)."""
+        """Joint forces τ from commands u."""
         for f in self.transmissions:
             u = f(s, u)
         return u

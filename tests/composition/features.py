@@ -165,8 +165,7 @@ def drag(case: Case) -> None:
 
 def spring(case: Case) -> None:
     case.equation.motors.append(Motor(case.equation.row("yaw"), 400.0, 2.0, 0.3))
-    case.simulate["springs"] = {"yaw": ts.flexible.Spring(400.0, 2.0, rotor_inertia=0.3)}
-    case.cannot("elastic joints belong to a robot of their own, elastic_joints(robot, ...)", "instant", "rollout")
+    case.robot = case.robot.with_springs({"yaw": ts.flexible.SeriesSpring(400.0, 2.0, rotor_inertia=0.3)})
 
 
 def beam(case: Case) -> None:
@@ -204,8 +203,7 @@ def lag(case: Case) -> None:
 def winding(case: Case) -> None:
     k, R, L, G, e = 0.05, 1.0, 0.003, 20.0, case.equation
     row = e.row("shoulder")
-    speed = e.driven_row("shoulder")
-    e.rates["current"] = lambda s, u: (u[row] - k * G * s.v[speed] - R * s.x["current"]) / L
+    e.rates["current"] = lambda s, u: (u[row] - k * G * s.v[row] - R * s.x["current"]) / L
     e.transmissions.append(lambda s, u: np.where(np.arange(len(u)) == row, G * k * s.x["current"], u))
     e.start["current"] = np.zeros(1)
     motor = actuators.Motor(torque_constant=k, resistance=R, inductance=L)
@@ -215,10 +213,10 @@ def winding(case: Case) -> None:
 
 def drive_limits(case: Case) -> None:
     k, R, most, G, e = 0.05, 1.0, 2.0, 10.0, case.equation
-    row, speed = e.row("yaw"), e.driven_row("yaw")
+    row = e.driven_row("yaw")
 
     def transmit(s: State, u: np.ndarray) -> np.ndarray:
-        bounds = [G * k * (volts - k * G * s.v[speed]) / R for volts in (-most, most)]
+        bounds = [G * k * (volts - k * G * s.v[row]) / R for volts in (-most, most)]
         return np.where(np.arange(len(u)) == row, np.clip(u, *bounds), u)
 
     e.transmissions.append(transmit)

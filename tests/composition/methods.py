@@ -42,9 +42,9 @@ def inverse(case: Case) -> None:
     a = case.equation.forward(s, case.commands)
     options, wrenches = kernel_inputs(case)
     if case.dtype == "float64":
-        got = case.robot.inverse_dynamics(*case.own(s), a, case.wrenches or None, **case.options)
+        got = case.robot.inverse_dynamics(*s[:2], a, case.wrenches or None, **case.options)
     else:
-        got = case.robot.kernel("inverse_dynamics", **options)(*case.own(s), a, *wrenches)
+        got = case.robot.kernel("inverse_dynamics", **options)(*s[:2], a, *wrenches)
     compare(case, got, case.equation.inverse(s, a))
 
 
@@ -52,9 +52,9 @@ def forward(case: Case) -> None:
     s, tau = case.instant, case.commands
     options, wrenches = kernel_inputs(case)
     if case.dtype == "float64":
-        got = case.robot.forward_dynamics(*case.own(s), tau, case.wrenches or None, **case.options)
+        got = case.robot.forward_dynamics(*s[:2], tau, case.wrenches or None, **case.options)
     else:
-        got = case.robot.kernel("forward_dynamics", **options)(*case.own(s), tau, *wrenches)
+        got = case.robot.kernel("forward_dynamics", **options)(*s[:2], tau, *wrenches)
     compare(case, got, case.equation.forward(s, tau))
 
 
@@ -68,12 +68,12 @@ def tangent(case: Case, s: State, dq: np.ndarray, dv: np.ndarray) -> tuple[np.nd
 
     Off the constraints, where rows may be written in several ways, so may the acceleration.
     """
-    e, n = case.equation, case.equation.tree.nv
-    A = e.matrix(s.q)[:, :n]
+    e = case.equation
+    A = e.matrix(s.q)
     if not len(A):
         return dq, dv
     dq = dq - np.linalg.pinv(A, rcond=1e-9) @ (A @ dq)
-    turning = slope(lambda h: e.matrix(e.move(s.q, whole(case, dq), h))[:, :n] @ s.v[:n])
+    turning = slope(lambda h: e.matrix(e.move(s.q, dq, h)) @ s.v)
     return dq, dv - np.linalg.pinv(A, rcond=1e-9) @ (A @ dv + turning)
 
 
@@ -84,17 +84,17 @@ def slope(f: Callable[[float], Any]) -> Any:
 
 def vjp(case: Case) -> None:
     s, tau, e = case.instant, case.commands, case.equation
-    n = e.tree.nv
+    n = e.nv
     w, dq, dv, du = directions(case, n, n, n, n)
     dq, dv = tangent(case, s, dq, dv)
     options, wrenches = kernel_inputs(case)
     by_q, by_v, by_u = (first(x, 1) for x in case.robot.vjp("forward_dynamics", by=("q", "v", "tau"), **options)(
-        *case.own(s), tau, *wrenches, w
+        *s[:2], tau, *wrenches, w
     ))  # fmt: skip
 
     def weighted(h: float) -> float:
-        moved = s._replace(q=e.move(s.q, whole(case, dq), h), v=s.v + h * whole(case, dv))
-        return float(w @ e.forward(moved, tau + h * du)[:n])
+        moved = s._replace(q=e.move(s.q, dq, h), v=s.v + h * dv)
+        return float(w @ e.forward(moved, tau + h * du))
 
     compare(case, by_q @ dq + by_v @ dv + by_u @ du, slope(weighted), OF_DIFFERENCES)
 
@@ -105,17 +105,17 @@ def simulate(case: Case) -> None:
     fixed = {f: F[0] if F.ndim > 1 else F for f, F in case.wrenches.items()}
     if fixed:
         options["wrenches"] = fixed | options.get("wrenches", {})
-    run = case.robot.simulate(*case.own(s), STEPS * DT, dt=DT, **options)
+    run = case.robot.simulate(*s[:2], STEPS * DT, dt=DT, **options)
     end = case.equation.run(s, case.command, DT, STEPS)[-1]
-    compare(case, run.q[-1], case.own(end)[0])
-    compare(case, run.v[-1], case.own(end)[1])
+    compare(case, run.q[-1], end.q)
+    compare(case, run.v[-1], end.v)
     _check_sensor(case, run, s, 0)
 
 
 def _rollout(case: Case, **more: Any) -> Any:
     s = case.start
     many = any(F.ndim > 1 for F in case.wrenches.values())
-    q, v = ((np.tile(x, (ROBOTS, 1)) if many else x) for x in case.own(s))
+    q, v = ((np.tile(x, (ROBOTS, 1)) if many else x) for x in s[:2])
     fixed = {f: F for f, F in case.wrenches.items() if F.ndim == 1}
     options = {**case.options, **case.rollout, **more}
     if fixed:
@@ -127,14 +127,14 @@ def _rollout(case: Case, **more: Any) -> Any:
 def rollout(case: Case) -> None:
     run, s = _rollout(case), case.start
     states = case.equation.run(s, case.command, DT, STEPS)
-    compare(case, first(run.q, 2), np.array([case.own(x)[0] for x in states]))
-    compare(case, first(run.v, 2), np.array([case.own(x)[1] for x in states]))
+    compare(case, first(run.q, 2), np.array([x.q for x in states]))
+    compare(case, first(run.v, 2), np.array([x.v for x in states]))
     _check_sensor(case, run, states[0], 0)
 
 
 def gradient(case: Case) -> None:
     s, e = case.start, case.equation
-    n = e.tree.nv
+    n = e.nv
     w, dq, dv, du = directions(case, n, n, n, n)
     dq, dv = tangent(case, s, dq, dv)
     run = _rollout(case, differentiable=True)
@@ -145,8 +145,8 @@ def gradient(case: Case) -> None:
     by_u = found.controls if found.controls.ndim == 2 else found.controls[0]
 
     def weighted(h: float) -> float:
-        moved = s._replace(q=e.move(s.q, whole(case, dq), h), v=s.v + h * whole(case, dv))
-        return float(w @ e.run(moved, lambda x: case.command(x) + h * du, DT, STEPS)[-1].v[:n])
+        moved = s._replace(q=e.move(s.q, dq, h), v=s.v + h * dv)
+        return float(w @ e.run(moved, lambda x: case.command(x) + h * du, DT, STEPS)[-1].v)
 
     compare(case, by_q @ dq + by_v @ dv + by_u.sum(axis=0) @ du, slope(weighted), OF_DIFFERENCES)
 
@@ -162,7 +162,7 @@ def exported_c(case: Case) -> None:
         done = subprocess.run(build, cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         function = ctypes.CDLL(f"{folder}/robot.so").machine_forward_dynamics
-        given = [np.ascontiguousarray(x[0] if np.ndim(x) > 1 else x, kind) for x in (*case.own(s), tau, *wrenches)]
+        given = [np.ascontiguousarray(x[0] if np.ndim(x) > 1 else x, kind) for x in (*s[:2], tau, *wrenches)]
         outputs = case.robot.kernel("forward_dynamics", **options).program.outputs
         out, *checks = (np.zeros(y.shape, kind) for y in outputs)
         function.restype = None
@@ -177,16 +177,11 @@ def first(x: Any, axes: int) -> np.ndarray:
     return x[0] if x.ndim > axes else x
 
 
-def whole(case: Case, x: np.ndarray) -> np.ndarray:
-    """A direction of the tree's coordinates, as one of all coordinates: motors stay."""
-    return np.concatenate([x, np.zeros(case.equation.nv - len(x))])
-
-
 def _check_sensor(case: Case, run: Any, s: State, k: int) -> None:
     """The accelerometer's reading at a recorded state: Rᵀ(p̈ − g)."""
     if "sensors" not in case.simulate:
         return
-    e, q, v = case.equation, *case.own(s)
+    e, (q, v) = case.equation, case.on_tree(s)
     a = e.forward(s, e.transmit(s, case.command(s)))[: e.tree.nv]
     felt = e.tree.acceleration(q, v, a, "hand")[3:] - e.tree.gravity
     reading = first(run.sensors["imu"], 2)[k]

@@ -14,7 +14,7 @@ import numpy as np
 
 import torsor as ts
 from tests.composition.case import DT, Case, Refused
-from tests.composition.methods import OF_DIFFERENCES, Method, compare, directions, first, kernel_inputs, slope, tangent, whole
+from tests.composition.methods import OF_DIFFERENCES, Method, compare, directions, first, kernel_inputs, slope, tangent
 from torsor import replay
 
 
@@ -34,49 +34,50 @@ def _one(case: Case) -> dict[str, np.ndarray] | None:
 
 def tree_quantities(case: Case) -> None:
     """M, h and g are those of the tree, h and g with its force elements."""
-    q, v = case.own(case.instant)
+    (q, v), (whole, speed) = case.on_tree(case.instant), case.instant[:2]
     tree, h = case.equation.tree, case.equation.tree.bias_force(q, v)
-    compare(case, case.robot.mass_matrix(q), tree.mass_matrix(q))
+    motors = np.zeros(len(case.equation.motors))
+    compare(case, case.robot.mass_matrix(whole), case.equation.mass(whole))
     for frame, wrench in case.equation.wrenches if case.robot.forces else ():
         h = h - tree.jacobian(q, frame, expressed_in="body").T @ wrench(case.instant)
-    compare(case, case.robot.bias_force(q, v), h)
-    compare(case, case.robot.gravity_force(q), tree.gravity_force(q))
+    compare(case, case.robot.bias_force(whole, speed), np.r_[h, motors])
+    compare(case, case.robot.gravity_force(whole), np.r_[tree.gravity_force(q), motors])
 
 
 def _slope_of_acceleration(case: Case, dq: np.ndarray, dv: np.ndarray, du: np.ndarray) -> np.ndarray:
     s, tau, e = case.instant, case.commands, case.equation
 
     def at(h: float) -> np.ndarray:
-        moved = s._replace(q=e.move(s.q, whole(case, dq), h), v=s.v + h * whole(case, dv))
-        return e.forward(moved, tau + h * du)[: e.tree.nv]
+        moved = s._replace(q=e.move(s.q, dq, h), v=s.v + h * dv)
+        return e.forward(moved, tau + h * du)
 
     return slope(at)
 
 
 def jvp(case: Case) -> None:
-    n = case.equation.tree.nv
+    n = case.equation.nv
     dq, dv, du = directions(case, n, n, n)
     dq, dv = tangent(case, case.instant, dq, dv)
     options, wrenches = kernel_inputs(case)
     kernel = case.robot.jvp("forward_dynamics", by=("q", "v", "tau"), **options)
-    got = first(kernel(*case.own(case.instant), case.commands, *wrenches, dq, dv, du), 1)
+    got = first(kernel(*case.instant[:2], case.commands, *wrenches, dq, dv, du), 1)
     compare(case, got, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
 
 
 def derivatives(case: Case) -> None:
-    n = case.equation.tree.nv
+    n = case.equation.nv
     dq, dv, du = directions(case, n, n, n)
     dq, dv = tangent(case, case.instant, dq, dv)
     of = case.robot.forward_dynamics_derivatives
-    d = take(of, *case.own(case.instant), case.commands, wrenches=_one(case), **case.options)
+    d = take(of, *case.instant[:2], case.commands, wrenches=_one(case), **case.options)
     compare(case, d.q @ dq + d.v @ dv + d.tau @ du, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
 
 
 def linearize(case: Case) -> None:
-    n = case.equation.tree.nv
+    n = case.equation.nv
     dq, dv, du = directions(case, n, n, n)
     dq, dv = tangent(case, case.instant, dq, dv)
-    A, B = take(case.robot.linearize, *case.own(case.instant), case.commands, wrenches=_one(case), **case.options)
+    A, B = take(case.robot.linearize, *case.instant[:2], case.commands, wrenches=_one(case), **case.options)
     got = A[n:] @ np.concatenate([dq, dv]) + B[n:] @ du
     compare(case, got, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
 
@@ -85,14 +86,14 @@ def _simulated(case: Case, duration: float, **more: Any) -> Any:
     options = {"control": case.commands, "dt": DT, **case.options, **case.simulate, **more}
     if case.wrenches:
         options["wrenches"] = (_one(case) or {}) | options.get("wrenches", {})
-    return case.robot.simulate(*case.own(case.start), duration, **options)
+    return case.robot.simulate(*case.start[:2], duration, **options)
 
 
 def adaptive(case: Case) -> None:
     run = _simulated(case, 5 * DT, integrator="dop853", tolerance=1e-10)
     end = case.equation.run(case.start, case.command, DT, 5)[-1]
-    compare(case, run.q[-1], case.own(end)[0], 1e-8)
-    compare(case, run.v[-1], case.own(end)[1], 1e-8)
+    compare(case, run.q[-1], end.q, 1e-8)
+    compare(case, run.v[-1], end.v, 1e-8)
 
 
 def events(case: Case) -> None:
@@ -102,21 +103,21 @@ def events(case: Case) -> None:
     end = case.equation.run(case.start, case.command, DT, 3)[-1]
     end = case.equation.run(end, case.command, DT / 2, 1)[-1]
     compare(case, found.t, 3.5 * DT)
-    compare(case, found.v, case.own(end)[1])
+    compare(case, found.v, end.v)
 
 
 def several(case: Case) -> None:
     """Two quantities of one kernel."""
     options, wrenches = kernel_inputs(case)
     kernel = case.robot.kernel("forward_dynamics", "mass_matrix", **options)
-    a, M = kernel(*case.own(case.instant), case.commands, *wrenches)
+    a, M = kernel(*case.instant[:2], case.commands, *wrenches)
     compare(case, first(a, 1), case.equation.forward(case.instant, case.commands))
-    compare(case, first(M, 2), case.equation.tree.mass_matrix(case.own(case.instant)[0]))
+    compare(case, first(M, 2), case.equation.mass(case.instant.q))
 
 
 def _batch(case: Case, n: int) -> tuple[list[np.ndarray], dict[str, Any]]:
     """n equal states with other joint forces, and options."""
-    q, v = (np.tile(x, (n, 1)) for x in case.own(case.instant))
+    q, v = (np.tile(x, (n, 1)) for x in case.instant[:2])
     tau = case.commands * np.linspace(0, 1, n)[:, None]
     wrenches = {f: F[0] if F.ndim > 1 else F for f, F in case.wrenches.items()} or None
     return [q, v, tau], {"wrenches": wrenches, **case.options}
@@ -141,25 +142,25 @@ def threads(case: Case) -> None:
 def task_space(case: Case) -> None:
     """The acceleration of the hand under the joint forces."""
     s, e = case.instant, case.equation
-    q, v = case.own(s)
+    q, _ = case.on_tree(s)
     task = case.robot.task("hand", "linear", singular="truncated" if e.rows else "raise")  # rows may hold the hand
-    a = e.forward(s, case.commands)[: e.tree.nv]
-    tau = take(task.inverse_dynamics, q, v, task.acceleration(q, v, a), wrenches=_one(case), **case.options).tau
-    again = e.forward(s, tau)[: e.tree.nv]
-    compare(case, e.tree.jacobian(q, "hand")[3:] @ again, e.tree.jacobian(q, "hand")[3:] @ a, 1e-8)
+    a = e.forward(s, case.commands)
+    tau = take(task.inverse_dynamics, *s[:2], task.acceleration(*s[:2], a), wrenches=_one(case), **case.options).tau
+    J, n = e.tree.jacobian(q, "hand")[3:], e.tree.nv
+    compare(case, J @ e.forward(s, tau)[:n], J @ a[:n], 1e-8)
 
 
 def reactions(case: Case) -> None:
     """The wrench through the first joint moves the whole machine: its momentum changes by it, gravity and other wrenches."""
     s, e = case.instant, case.equation
-    q, v = case.own(s)
-    a = e.forward(s, case.commands)[: e.tree.nv]
-    got = take(case.robot.reaction_wrenches, q, v, a, wrenches=_one(case))
+    q, v = case.on_tree(s)
+    a = e.forward(s, case.commands)
+    got = take(case.robot.reaction_wrenches, *s[:2], a, wrenches=_one(case))
     through = got[case.robot.joints.index("rail")]
     R = e.tree.pose(q, "cart")[:3, :3]
     moving = [name for name in e.tree.links if name != "base"]
     mass = e.tree.total_mass(links=moving)
-    push = mass * (e.tree.center_of_mass_acceleration(q, v, a, links=moving) - e.tree.gravity)
+    push = mass * (e.tree.center_of_mass_acceleration(q, v, a[: e.tree.nv], links=moving) - e.tree.gravity)
     for name, wrench in e.wrenches:
         push = push - e.tree.pose(q, name)[:3, :3] @ wrench(s)[3:]
     if not e.rows:
@@ -174,22 +175,22 @@ def reactions(case: Case) -> None:
 def explain(case: Case) -> None:
     s, e = case.instant, case.equation
     a = e.forward(s, case.commands)
-    found = take(case.robot.explain, *case.own(s), a[: e.tree.nv], wrenches=_one(case), **case.options)
+    found = take(case.robot.explain, *s[:2], a, wrenches=_one(case), **case.options)
     compare(case, found.tau, e.inverse(s, a))
     assert found.table()
 
 
 def symbolic(case: Case) -> None:
-    q, _ = case.own(case.instant)
+    q = case.instant.q
     M = case.robot.symbolic(parameters="numbers", form="program").quantity("M")
-    compare(case, M(q), case.equation.tree.mass_matrix(q))
+    compare(case, M(q), case.equation.mass(q))
 
 
 def _arrays(case: Case) -> tuple[dict[str, Any], list[np.ndarray]]:
     """Options of a function of tensors, and its arguments, whose precision it follows."""
     options, wrenches = kernel_inputs(case)
     kind = options.pop("dtype")
-    return options, [np.asarray(x, kind) for x in (*case.own(case.instant), case.commands, *wrenches)]
+    return options, [np.asarray(x, kind) for x in (*case.instant[:2], case.commands, *wrenches)]
 
 
 def torch(case: Case) -> None:
@@ -231,7 +232,7 @@ def _same_after(case: Case, extension: str) -> None:
     """The acceleration of the robot that is read back."""
     s = case.instant
     again = _reloaded(case, extension)
-    got = take(again.forward_dynamics, *case.own(s), case.commands, wrenches=_one(case), **case.options)
+    got = take(again.forward_dynamics, *s[:2], case.commands, wrenches=_one(case), **case.options)
     compare(case, got, case.equation.forward(s, case.commands))
 
 
@@ -251,8 +252,8 @@ def replayed(case: Case) -> None:
 
 def sweep(case: Case) -> None:
     """A study of two points in other processes."""
-    found = ts.sweep(case.robot, {"q": [case.own(case.instant)[0]] * 2}, "mass_matrix", workers=2).array()
-    compare(case, found[1], case.equation.tree.mass_matrix(case.own(case.instant)[0]))
+    found = ts.sweep(case.robot, {"q": [case.instant.q] * 2}, "mass_matrix", workers=2).array()
+    compare(case, found[1], case.equation.mass(case.instant.q))
 
 
 #: the methods that are tried with each feature

@@ -1,4 +1,4 @@
-"""Elastic joints compared with closed forms, with the rigid robot, and with their energy."""
+"""Springs at joints, parallel and in series with a motor, compared with closed forms, the rigid robot and their energy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.algorithms import potential_energy
+from torsor.algorithms import kinetic_energy, potential_energy
+from torsor.algorithms.equation import At
 from torsor.errors import ArgumentError, ModelError, UnknownName
-from torsor.flexible import Spring, SpringLaw
-from torsor.mechanics.flexible import elastic_joints
-from torsor.mechanics.flexible import joint_equations as elastic
+from torsor.flexible import SeriesSpring, Spring, SpringLaw
+from torsor.mechanics.flexible.frequencies import frequencies
+from torsor.model.friction import Viscous
 from torsor.scalar import Dual, exp, log, sqrt
 
 RNG = np.random.default_rng(5)
@@ -31,34 +32,62 @@ def pendulum(gravity=(0, 0, -g), **joint):
 
 
 def test_elastic_joint_of_one_link_matches_the_closed_form():
-    """De Luca & Tomei's single elastic joint, derived by hand: forward and inverse dynamics."""
-    one = elastic_joints(pendulum(), Spring(K, rotor_inertia=B))
+    """De Luca & Tomei's single elastic joint, derived by hand: forward dynamics, and the motor's motion."""
+    one = pendulum().with_springs(SeriesSpring(K, rotor_inertia=B))
+    assert one.joints == ("hinge", "hinge/motor")
     J, w = I + m * r**2, m * g * r
     q, v, a, j, s, th, om, tau = RNG.normal(size=8)
-    got = one.forward_dynamics([q], [v], [th], [om], [tau])
+    got = one.forward_dynamics([q, th], [v, om], [0, tau])
     t = K * (th - q)
-    np.testing.assert_allclose(np.ravel(got), [(t + w * np.sin(q)) / J, (tau - t) / B], rtol=1e-13)
-    np.testing.assert_allclose(one.joint_force([q], [v], [th], [om]), [t], rtol=1e-14)
+    np.testing.assert_allclose(got, [(t + w * np.sin(q)) / J, (tau - t) / B], rtol=1e-13)
+    alpha = (tau - t) / B
+    np.testing.assert_allclose(one.inverse_dynamics([q, th], [v, om], [a, alpha]), [J * a - w * np.sin(q) - t, tau], rtol=1e-12)
 
     t = J * a - w * np.sin(q)
     t1 = J * j - w * np.cos(q) * v
     t2 = J * s - w * (np.cos(q) * a - np.sin(q) * v**2)
-    drive = one.inverse_dynamics([q], [v], [a], [j], [s])
-    expected = [t + B * (a + t2 / K), q + t / K, v + t1 / K, a + t2 / K]
-    np.testing.assert_allclose(np.ravel(drive), expected, rtol=1e-13)
+    motion = one.motor_motion([q], [v], [a], [j], [s])
+    np.testing.assert_allclose(motion.tau, [0, t + B * (a + t2 / K)], rtol=1e-13)
+    np.testing.assert_allclose(motion.q, [q, q + t / K], rtol=1e-13)
+    np.testing.assert_allclose(motion.v, [v, v + t1 / K], rtol=1e-13)
+    np.testing.assert_allclose(motion.a, [a, a + t2 / K], rtol=1e-13)
+
+
+def vibrations(robot, q, motors="free"):
+    """Angular frequencies of small undamped vibrations: K x = ω² M x, K = ∂τ/∂q at rest; motors free or locked."""
+    state = robot.state(q, motors="equilibrium")
+    still = np.zeros_like(state.q)
+    stiffness, M = robot.inverse_dynamics_derivatives(state.q, still, still).q, robot.mass_matrix(state.q)
+    keep = [k for k, name in enumerate(robot.joints) if motors == "free" or not name.endswith("/motor")]
+    return frequencies(M[np.ix_(keep, keep)], stiffness[np.ix_(keep, keep)])
 
 
 def test_frequencies_of_one_elastic_joint_match_the_closed_form():
     """ω² = K (1/J + 1/B) with a free motor, K/J with a locked motor; hanging, gravity adds m g r."""
     J = I + m * r**2
-    weightless = elastic_joints(pendulum((0, 0, 0)), Spring(K, rotor_inertia=B))
-    free = weightless.frequencies([0.3])
-    np.testing.assert_allclose(free, [0, np.sqrt(K * (1 / J + 1 / B))], rtol=1e-12, atol=1e-5)  # √ of rounding errors
-    np.testing.assert_array_equal(weightless.frequencies([[0.1], [0.2], [0.3]])[2], free)
-    np.testing.assert_allclose(weightless.frequencies([0.3], "locked"), [np.sqrt(K / J)], rtol=1e-13)
-    hanging = elastic_joints(pendulum(), Spring(K, rotor_inertia=B))
-    np.testing.assert_allclose(hanging.frequencies([np.pi], "locked"), [np.sqrt((K + m * g * r) / J)], rtol=1e-13)
-    np.testing.assert_allclose(hanging.frequencies([[np.pi], [0.0]], "locked")[1], [np.sqrt((K - m * g * r) / J)], rtol=1e-13)
+    weightless = pendulum((0, 0, 0)).with_springs(SeriesSpring(K, rotor_inertia=B))
+    np.testing.assert_allclose(vibrations(weightless, [0.3]), [0, np.sqrt(K * (1 / J + 1 / B))], rtol=1e-12, atol=1e-5)
+    np.testing.assert_allclose(vibrations(weightless, [0.3], "locked"), [np.sqrt(K / J)], rtol=1e-13)
+    hanging = pendulum().with_springs(SeriesSpring(K, rotor_inertia=B))
+    np.testing.assert_allclose(vibrations(hanging, [np.pi], "locked"), [np.sqrt((K + m * g * r) / J)], rtol=1e-13)
+    np.testing.assert_allclose(vibrations(hanging, [0.0], "locked"), [np.sqrt((K - m * g * r) / J)], rtol=1e-13)
+
+
+def test_parallel_spring_holds_its_joint_at_the_rest_angle():
+    """K (rest − q) − D v + preload on the pendulum, by hand; its energy and heat."""
+    q, v, tau = RNG.normal(size=3)
+    J, w = I + m * r**2, m * g * r
+    one = pendulum().with_springs({"hinge": Spring(K, D, rest=0.2, preload=1.5)})
+    assert one.nq == 1
+    assert one.actuated == ("hinge",)
+    spring = K * (0.2 - q) - D * v + 1.5
+    np.testing.assert_allclose(one.forward_dynamics([q], [v], [tau]), [(tau + spring + w * np.sin(q)) / J], rtol=1e-13)
+    (term,) = one.model.terms
+    at = At(one.model, [q], [v])
+    assert term.energy(at) == pytest.approx(K * (q - 0.2) ** 2 / 2 - 1.5 * q, rel=1e-13)
+    assert term.heat(at) == pytest.approx(D * v**2, rel=1e-12)
+    slope = one.forward_dynamics_derivatives([q], [v], [tau]).q
+    np.testing.assert_allclose(slope, [[(w * np.cos(q) - K) / J]], rtol=1e-13)
 
 
 @pytest.fixture(scope="module")
@@ -69,24 +98,35 @@ def arm():
 @pytest.fixture(scope="module")
 def springs(arm):
     stiffness = dict(zip(arm.joints, (4e4, 4e4, 3e4, 1e4, 1e4, 8e3), strict=True))
-    return {n: Spring(k, rotor_inertia=2.0 if k > 2e4 else 0.5) for n, k in stiffness.items() if n != arm.joints[3]}
+    return {n: SeriesSpring(k, rotor_inertia=2.0 if k > 2e4 else 0.5) for n, k in stiffness.items() if n != arm.joints[3]}
 
 
-def test_forward_dynamics_of_elastic_joints_inverts_inverse_dynamics(arm, springs):
-    """The motor torques computed for a motion produce that motion; one joint of the six is rigid."""
-    system = elastic_joints(arm, springs)
-    assert system.joints == tuple(n for n in arm.joints if n != arm.joints[3])
+def test_programs_with_motors_are_as_short_as_elastic_joints_alone(arm):
+    """Operations of forward dynamics with a motor at each joint: a wrapper of rigid dynamics alone had 622."""
+    elastic = arm.with_springs(SeriesSpring(5e3, rotor_inertia=0.2))
+    assert arm.program("forward_dynamics").operations == 580
+    assert elastic.program("forward_dynamics").operations <= 628
+
+
+def test_motor_motion_is_inverted_by_forward_dynamics(arm, springs):
+    """The motor torques computed for a motion produce that motion; one joint of the six is rigid, joints and motors rub."""
+    system = arm.with_springs(springs)
+    assert system.joints == (*arm.joints, *(f"{n}/motor" for n in arm.joints if n != arm.joints[3]))
+    assert system.actuated == (arm.joints[3], *system.joints[6:])
     q, v, a, j, s = RNG.normal(size=(5, 7, 6))
-    drive = system.inverse_dynamics(q, v, a, j, s)
-    a2, alpha = system.forward_dynamics(q, v, drive.theta, drive.omega, drive.tau)
-    # τ_e = K δ loses K |θ| / |τ_e| ≈ 10³ in δ = θ − q, and M⁻¹ as much as cond M ≈ 10³
-    np.testing.assert_allclose(a2, a, atol=1e-9 * np.abs(a).max())
-    np.testing.assert_allclose(alpha, drive.alpha, atol=1e-9 * np.abs(drive.alpha).max())
+    rubbing = system.with_friction({arm.joints[1]: Viscous(3.0), f"{arm.joints[0]}/motor": Viscous(2.0)})
+    for robot in (system, rubbing):
+        motion = robot.motor_motion(q, v, a, j, s)
+        np.testing.assert_array_equal(motion.tau[:, [0, 1, 2, 4, 5]], 0.0)
+        # τ_e = K δ loses K |θ| / |τ_e| ≈ 10³ in δ = θ − q, and M⁻¹ as much as cond M ≈ 10³
+        back = robot.forward_dynamics(motion.q, motion.v, motion.tau)
+        np.testing.assert_allclose(back, motion.a, atol=1e-9 * np.abs(motion.a).max())
+        np.testing.assert_array_equal(motion.a[:, :6], a)
 
 
 def test_rotor_motion_is_the_rate_of_rotor_positions(arm, springs):
-    """θ(t) along a polynomial motion, differentiated by central differences of fourth order."""
-    system = elastic_joints(arm, springs)
+    """θ(t) along a polynomial motion, differentiated by central differences of sixth order."""
+    system = arm.with_springs(springs)
     c = RNG.normal(size=(6, 6))
     derivatives = [np.polynomial.Polynomial(np.r_[row]) for row in c]
 
@@ -94,12 +134,17 @@ def test_rotor_motion_is_the_rate_of_rotor_positions(arm, springs):
         return [np.array([p.deriv(k)(t) if k else p(t) for p in derivatives]) for k in range(5)]
 
     h, t = 1e-2, 0.3
-    drives = [system.inverse_dynamics(*motion(t + k * h)) for k in range(-3, 4)]
-    theta = np.array([d.theta for d in drives])
+    drives = [system.motor_motion(*motion(t + k * h)) for k in range(-3, 4)]
+    check_rates(drives, h, 6)
+
+
+def check_rates(drives, h, first):
+    """ω and α of seven equidistant motions against the differences of θ, from coordinate ``first`` of v on."""
+    theta = np.array([d.q[-(len(d.v) - first) :] for d in drives])
     rate = np.tensordot([-1, 9, -45, 0, 45, -9, 1], theta, 1) / (60 * h)
     second = np.tensordot([2, -27, 270, -490, 270, -27, 2], theta, 1) / (180 * h * h)
-    np.testing.assert_allclose(drives[3].omega, rate, rtol=1e-7)
-    np.testing.assert_allclose(drives[3].alpha, second, rtol=1e-6)
+    np.testing.assert_allclose(drives[3].v[first:], rate, rtol=1e-7)
+    np.testing.assert_allclose(drives[3].a[first:], second, rtol=1e-6)
 
 
 def test_second_derivative_of_the_quaternion_is_correct_with_a_floating_base():
@@ -111,7 +156,7 @@ def test_second_derivative_of_the_quaternion_is_correct_with_a_floating_base():
         .joint("hinge", "revolute", "hull", "arm", axis=(0, 1, 0), xyz=(0.2, 0, 0.1))
         .build(base="floating")
     )
-    system = elastic_joints(robot, {"hinge": Spring(K, rotor_inertia=B)})
+    system = robot.with_springs({"hinge": SeriesSpring(K, rotor_inertia=B)})
     c = RNG.normal(size=(4, robot.nv))
 
     def rates(t):  # v and its three derivatives
@@ -128,83 +173,86 @@ def test_second_derivative_of_the_quaternion_is_correct_with_a_floating_base():
         return q
 
     q0, h = robot.random_configuration(RNG), 0.01
-    drives = [system.inverse_dynamics(after(q0, k * h) if k else q0, *rates(k * h)) for k in range(-3, 4)]
-    theta = np.array([d.theta for d in drives])
-    np.testing.assert_allclose(drives[3].omega, np.tensordot([-1, 9, -45, 0, 45, -9, 1], theta, 1) / (60 * h), rtol=1e-7)
-    second = np.tensordot([2, -27, 270, -490, 270, -27, 2], theta, 1) / (180 * h * h)
-    np.testing.assert_allclose(drives[3].alpha, second, rtol=1e-6)
+    drives = [system.motor_motion(after(q0, k * h) if k else q0, *rates(k * h)) for k in range(-3, 4)]
+    check_rates(drives, h, robot.nv)
 
 
 def test_elastic_joints_tend_to_rigid_joints_for_large_stiffness():
     """As K grows, the torque of a motion tends to that of rigid joints with the rotors as armatures, as 1/K."""
     q, v, a, j, s = RNG.normal(size=(5, 1))
-    rigid = pendulum(armature=B).inverse_dynamics(q, v, a)
-    off = [elastic_joints(pendulum(armature=B), Spring(k)).inverse_dynamics(q, v, a, j, s).tau - rigid for k in (1e3, 1e4, 1e5)]
+    one = pendulum(armature=B)
+    rigid = one.inverse_dynamics(q, v, a)
+    off = [one.with_springs(SeriesSpring(k)).motor_motion(q, v, a, j, s).tau[1:] - rigid for k in (1e3, 1e4, 1e5)]
     np.testing.assert_allclose(off[0] / off[1], 10, rtol=1e-8)
     np.testing.assert_allclose(off[1] / off[2], 10, rtol=1e-8)
 
 
-def test_elastic_joint_uses_the_armature_as_rotor_inertia(arm):
+def test_elastic_joint_uses_the_armature_as_rotor_inertia():
     """The armature becomes the motor inertia unless a rotor inertia is given; without either the joint is refused."""
-    with_armature = elastic_joints(pendulum(armature=B), Spring(K))
-    with_rotor = elastic_joints(pendulum(), Spring(K, rotor_inertia=B))
-    state = RNG.normal(size=(5, 1))
+    with_armature = pendulum(armature=B).with_springs(SeriesSpring(K))
+    with_rotor = pendulum().with_springs(SeriesSpring(K, rotor_inertia=B))
+    state = RNG.normal(size=(3, 2))
     np.testing.assert_array_equal(with_armature.forward_dynamics(*state), with_rotor.forward_dynamics(*state))
+    assert with_armature.joint("hinge").armature == (0.0,)
+    assert with_armature.joint("hinge/motor").armature == (B,)
     with pytest.raises(ArgumentError, match="rotor_inertia"):
-        elastic_joints(pendulum(), Spring(K))
+        pendulum().with_springs(SeriesSpring(K))
+
+
+def test_geared_rotor_of_an_elastic_joint_spins_with_its_motor():
+    """½ vᵀM v of links and rotor, the rotor's by hand: ½ m c² and ½ ωᵀI ω with ω = ω_mount + G θ̇ u, on a moving mount."""
+    mass, inertia, G, u, c = 0.7, np.diag([2e-3, 2e-3, 3e-3]), 30.0, np.array([0, 0, 1.0]), np.array([0.1, 0.05, 0.02])
+    arm = ts.robots.ur5()
+    joint, mount = arm.joints[2], arm.joint(arm.joints[2]).parent
+    rotor = {"mass": mass, "inertia": inertia, "ratio": G, "xyz": c}
+    system = arm.with_rotors({joint: rotor}).with_springs({joint: SeriesSpring(900.0)})
+    q, v = system.random_configuration(1), RNG.normal(size=system.nv)
+    n = arm.nv
+    twist = arm.jacobian(q[:n], mount, expressed_in="body") @ v[:n]
+    spin = twist[:3] + G * v[n] * u
+    moved = twist[3:] + np.cross(twist[:3], c)
+    energy = arm.kinetic_energy(q[:n], v[:n]) + (mass * moved @ moved + spin @ inertia @ spin) / 2
+    assert system.kinetic_energy(q, v) == pytest.approx(energy, rel=1e-12)
+    assert v @ system.mass_matrix(q) @ v / 2 == pytest.approx(energy, rel=1e-12)
+    a = system.forward_dynamics(q, v, np.ones(system.nv))
+    np.testing.assert_allclose(system.inverse_dynamics(q, v, a), 1.0, rtol=1e-9)
 
 
 def test_energy_rate_of_elastic_joints_equals_power_minus_dissipation(arm):
     """dE/dt = τ·(motor velocities) − dissipation, with the energy's rate by duals; springs damped, one joint rigid."""
     rigid = arm.joints[2]
-    system = elastic_joints(arm, {n: Spring(5e3, 4.0, rotor_inertia=0.3) for n in arm.joints if n != rigid})
-    elastic_rows = [k for k, n in enumerate(arm.joints) if n != rigid]
-    q, v, tau = RNG.normal(size=(3, 6))
-    theta, omega = q[elastic_rows] + 0.01 * RNG.normal(size=5), v[elastic_rows] + RNG.normal(size=5)
-    a, alpha = system.forward_dynamics(q, v, theta, omega, tau)
+    system = arm.with_springs({n: SeriesSpring(5e3, 4.0, rotor_inertia=0.3) for n in arm.joints if n != rigid})
+    rows = [k for k, n in enumerate(arm.joints) if n != rigid]
+    q, v, tau = RNG.normal(size=(3, 11))
+    q[6:], v[6:], tau[rows] = q[rows] + 0.01 * RNG.normal(size=5), v[rows] + RNG.normal(size=5), 0.0
+    a = system.forward_dynamics(q, v, tau)
 
     def moving(x, rate):
         return [Dual(*pair) for pair in zip(x.tolist(), rate.tolist(), strict=True)]
 
-    of, dq, dtheta = system.elastic, moving(q, v), moving(theta, omega)
-    energy = elastic.kinetic_energy(of, dq, moving(v, a), moving(omega, alpha)) + elastic.elastic_energy(of, dq, dtheta)
-    energy = energy + potential_energy(of.model, dq)
-    power = tau[elastic_rows] @ omega + tau[2] * v[2] - system.dissipation(q, v, theta, omega)
-    assert energy.rate == pytest.approx(power, rel=1e-9)  # sums of powers 10³ times as large
-    assert energy.value == pytest.approx(system.energy(q, v, theta, omega).total, rel=1e-12)
-    assert system.dissipation(q, v, theta, omega) == pytest.approx(4.0 * np.sum((omega - v[elastic_rows]) ** 2), rel=1e-12)
+    m, dq, dv = system.model, moving(q, v), moving(v, a)
+    energy = kinetic_energy(m, dq, dv) + potential_energy(m, dq) + sum(term.energy(At(m, dq, dv)) for term in m.terms)
+    heat = sum(term.heat(At(m, q.tolist(), v.tolist())) for term in m.terms)
+    assert heat == pytest.approx(4.0 * np.sum((v[6:] - v[rows]) ** 2), rel=1e-12)
+    assert energy.rate == pytest.approx(tau @ v - heat, rel=1e-9)  # sums of powers 10³ times as large
 
 
 def test_elastic_pendulum_conserves_energy():
-    """A swinging elastic pendulum under RK4: the drift falls with the fourth power of the step at least."""
-    system = elastic_joints(ts.robots.two_link(), Spring(500.0, rotor_inertia=0.2))
+    """A swinging elastic arm under RK4: the drift falls with the fourth power of the step at least."""
+    system = ts.robots.two_link().with_springs(SeriesSpring(500.0, rotor_inertia=0.2))
 
-    def drift(dt, steps):
-        x = np.array([0.3, 0.5, 0, 0, 0.35, 0.45, 0, 0])
+    def drift(dt):
+        run = system.simulate([0.3, 0.5, 0.35, 0.45], np.zeros(4), 0.5, dt=dt)
+        assert set(run.energies) == {"kinetic", "potential", "elastic"}
+        return abs(run.energy[-1] - run.energy[0])
 
-        def f(x):
-            q, v, th, om = x.reshape(4, 2)
-            a, alpha = system.forward_dynamics(q, v, th, om, [0, 0])
-            return np.concatenate([v, a, om, alpha])
-
-        def energy(x):
-            return system.energy(*x.reshape(4, 2)).total
-
-        before = energy(x)
-        for _ in range(steps):
-            k1 = f(x)
-            k2 = f(x + dt / 2 * k1)
-            k3 = f(x + dt / 2 * k2)
-            x = x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + f(x + dt * k3))
-        return abs(energy(x) - before)
-
-    coarse, fine = drift(2e-3, 250), drift(1e-3, 500)
+    coarse, fine = drift(2e-3), drift(1e-3)
     assert coarse < 1e-4  # of 20 J
     assert fine < coarse / 12
 
 
 def test_custom_spring_law_works_and_names_missing_functions():
-    """A stiffening spring, τ = k δ + 10⁴ δ³: forward, inverse and equilibrium; missing inverse or energy is an error."""
+    """A stiffening spring, τ = k δ + 10⁴ δ³: forward, motor's motion and equilibrium; missing inverse or energy is an error."""
     k = 600.0
 
     def torque(d, rate):
@@ -215,103 +263,171 @@ def test_custom_spring_law_works_and_names_missing_functions():
         root = sqrt(h * h + (p / 3) * (p / 3) * (p / 3))
         return _cbrt(h + root) - _cbrt(root - h)
 
-    law = SpringLaw(torque, inverse=inverse, stored=lambda d: k * d * d / 2 + 1e4 * d * d * d * d / 4, rotor_inertia=B)
-    one = elastic_joints(pendulum(), law)
+    law = SpringLaw(torque, inverse=inverse, stored=lambda d: k * d * d / 2 + 1e4 * d * d * d * d / 4)
+    one = pendulum().with_springs(SeriesSpring(law, rotor_inertia=B))
     q, v, a, j, s = RNG.normal(size=(5, 1)) * 0.5
-    drive = one.inverse_dynamics(q, v, a, j, s)
-    forward = one.forward_dynamics(q, v, drive.theta, drive.omega, drive.tau)
-    np.testing.assert_allclose(np.ravel(forward), [a[0], drive.alpha[0]], rtol=1e-9)
-    theta, tau = one.equilibrium(q)
-    np.testing.assert_allclose(np.ravel(one.forward_dynamics(q, [0.0], theta, [0.0], tau)), 0, atol=1e-11)
+    motion = one.motor_motion(q, v, a, j, s)
+    np.testing.assert_allclose(one.forward_dynamics(motion.q, motion.v, motion.tau), motion.a, rtol=1e-9)
+    rest = one.state(q, motors="equilibrium")
+    held = [0.0, one.inverse_dynamics(rest.q, [0.0, 0.0], [0.0, 0.0])[1]]
+    np.testing.assert_allclose(one.forward_dynamics(rest.q, [0.0, 0.0], held), 0, atol=1e-11)
 
     d = 0.03
-    stiffness = one.stiffness([0.2], [0.2 + d])
+    stiffness = one.inverse_dynamics_derivatives([0.2, 0.2 + d], [0.0, 0.0], [0.0, 0.0]).q
     np.testing.assert_allclose(stiffness[1], [-(k + 3e4 * d * d), k + 3e4 * d * d], rtol=1e-13)
 
-    bare = elastic_joints(pendulum(), SpringLaw(torque, rotor_inertia=B))
+    bare = pendulum().with_springs(SeriesSpring(SpringLaw(torque), rotor_inertia=B))
     with pytest.raises(ArgumentError, match="inverse"):
-        bare.inverse_dynamics(q, v, a, j, s)
+        bare.motor_motion(q, v, a, j, s)
     with pytest.raises(ArgumentError, match="stored"):
-        bare.energy(q, v, q, v)
+        bare.model.terms[0].energy(At(bare.model, [0.1, 0.2], [0.0, 0.0]))
     with pytest.raises(ArgumentError, match="inverse"):
         SpringLaw(torque, inverse=lambda t: t / k)
-    damped = elastic_joints(
-        pendulum(), SpringLaw(lambda d, rate: k * d + rate * rate * rate, inverse=lambda t: t / k, rotor_inertia=B)
-    )
+    cubic = SpringLaw(lambda d, rate: k * d + rate * rate * rate, inverse=lambda t: t / k)
     with pytest.raises(ArgumentError, match="damping"):
-        damped.inverse_dynamics(q, v, a, j, s)
+        pendulum().with_springs(SeriesSpring(cubic, rotor_inertia=B)).motor_motion(q, v, a, j, s)
 
 
 def _cbrt(x):
     return exp(log(x) / 3)
 
 
-def test_inverse_dynamics_of_a_damped_spring_needs_theta():
+def test_motor_motion_of_a_damped_spring_needs_the_motor_position():
     """With a damped spring θ is given and the rest follows; the snap is not used."""
-    one = elastic_joints(pendulum(), Spring(K, D, rotor_inertia=B))
+    one = pendulum().with_springs(SeriesSpring(K, D, rotor_inertia=B))
     q, v, a, j = RNG.normal(size=(4, 1))
-    theta = q + 0.01
-    drive = one.inverse_dynamics(q, v, a, j, [np.pi], theta=theta)
-    np.testing.assert_array_equal(drive.theta, theta)
-    forward = one.forward_dynamics(q, v, theta, drive.omega, drive.tau)
-    np.testing.assert_allclose(np.ravel(forward), [a[0], drive.alpha[0]], rtol=1e-11)
+    full = np.array([q[0], q[0] + 0.01])
+    motion = one.motor_motion(full, v, a, j, [np.pi])
+    np.testing.assert_array_equal(motion.q, full)
+    np.testing.assert_allclose(one.forward_dynamics(full, motion.v, motion.tau), motion.a, rtol=1e-11)
     J, w = I + m * r**2, m * g * r  # δ̈ = (τ̇_e − K δ̇)/D
-    rate = (J * j - w * np.cos(q) * v - K * (drive.omega - v)) / D
-    np.testing.assert_allclose(drive.alpha, a + rate, rtol=1e-11)
-    with pytest.raises(ArgumentError, match="theta"):
-        one.inverse_dynamics(q, v, a, j, [0.0])
+    rate = (J * j - w * np.cos(q) * v - K * (motion.v[1] - v)) / D
+    np.testing.assert_allclose(motion.a[1:], a + rate, rtol=1e-11)
+    with pytest.raises(ArgumentError, match="motor's position"):
+        one.motor_motion(q, v, a, j, [0.0])
 
 
 def test_elastic_joints_accept_wrenches_and_batches(arm, springs):
     """A wrench on the tool acts on the links; a batch has the bits of its states; floats agree with the kernel."""
-    system = elastic_joints(arm, springs)
-    q, v, tau = RNG.normal(size=(3, 9, 6))
-    theta, omega = RNG.normal(size=(2, 9, 5))
-    F = RNG.normal(size=(9, 6))
-    a, alpha = system.forward_dynamics(q, v, theta, omega, tau, {"tool0": F})
-    on_links = np.array(tau)
-    on_links[:, [0, 1, 2, 4, 5]] = system.joint_force(q, v, theta, omega)
+    system = arm.with_springs(springs)
+    q, v = RNG.normal(size=(2, 9, 11))
+    tau, F = RNG.normal(size=(9, 11)), RNG.normal(size=(9, 6))
+    a = system.forward_dynamics(q, v, tau, {"tool0": F})
+    rows = [0, 1, 2, 4, 5]
+    across = np.array([springs[arm.joints[k]].stiffness for k in rows]) * (q[:, 6:] - q[:, rows])
+    on_links = tau[:, :6].copy()
+    on_links[:, rows] += across
     # forces of K δ ≈ 10⁴ N·m through M⁻¹, cond M ≈ 10³
-    expected = arm.forward_dynamics(q, v, on_links, {"tool0": F})
-    np.testing.assert_allclose(a, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
-    one = system.forward_dynamics(q[4], v[4], theta[4], omega[4], tau[4], {"tool0": F[4]})
-    np.testing.assert_array_equal(a[4], one[0])
-    np.testing.assert_array_equal(alpha[4], one[1])
-    lists = [x[4].tolist() for x in (q, v, theta, omega, tau)]
-    direct = elastic.forward_dynamics(system.elastic, *lists, {"tool0": F[4].tolist()})
-    np.testing.assert_allclose(direct[0], a[4], rtol=1e-9, atol=1e-9 * np.abs(a[4]).max())
-    np.testing.assert_allclose(direct[1], alpha[4], rtol=1e-13)
+    expected = arm.forward_dynamics(q[:, :6], v[:, :6], on_links, {"tool0": F})
+    np.testing.assert_allclose(a[:, :6], expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    inertias = np.array([springs[arm.joints[k]].rotor_inertia for k in rows])
+    np.testing.assert_allclose(a[:, 6:], (tau[:, 6:] - across) / inertias, rtol=1e-12, atol=1e-9)
+    one = system.forward_dynamics(q[4], v[4], tau[4], {"tool0": F[4]})
+    np.testing.assert_array_equal(a[4], one)
 
 
-def test_elastic_robot_can_be_pickled_and_printed(arm, springs):
-    again = pickle.loads(pickle.dumps(elastic_joints(arm, springs)))
-    assert again.joints == elastic_joints(arm, springs).joints
-    assert "shoulder" in repr(again)
+def test_robot_with_springs_is_immutable_data(arm, springs):
+    """It pickles, compares, and is the same whichever way its springs are attached; None takes one off."""
+    system = arm.with_springs(springs)
+    again = pickle.loads(pickle.dumps(system))
+    assert again == system
+    assert again != arm
+    one_by_one = arm
+    for name, spring in springs.items():
+        one_by_one = one_by_one.with_springs({name: spring})
+    assert one_by_one == system
+    assert system.with_springs(dict.fromkeys(springs)) == arm
+    assert system.without_terms("spring") == arm
 
 
-def test_elastic_joints_reject_invalid_arguments(arm):
+def test_editing_reaches_springs_and_motors():
+    """rename, lock, subtree, without, attach, rebase: the motor goes with its joint; motors have friction and limits."""
+    arm = ts.robots.ur5()
+    lift, elbow = arm.joints[1:3]
+    soft = arm.with_springs({elbow: SeriesSpring(500.0, rotor_inertia=0.3), lift: Spring(100.0)})
+    motor = f"{elbow}/motor"
+    named = soft.with_actuated([motor]).rename({elbow: "knee"})
+    assert named.joints[-1] == "knee/motor"
+    assert named.actuated == ("knee/motor",)
+    q, v, tau = RNG.normal(size=(3, soft.nv))
+    np.testing.assert_array_equal(named.forward_dynamics(q, v, tau), soft.forward_dynamics(q, v, tau))
+
+    locked = soft.lock({elbow: 0.4})
+    assert locked.joints == tuple(n for n in arm.joints if n != elbow)
+    assert "elbow_joint series spring" in locked.report[-1]
+    np.testing.assert_array_equal(locked.terms, soft.without_terms(f"{elbow} series spring").terms)
+    assert soft.subtree("forearm_link").nq == 3
+    assert soft.without("forearm_link").joints == arm.joints[:2]
+    both = ts.robots.two_link().attach(soft, "tip", prefix="a_")
+    assert both.joints[-1] == f"a_{motor}"
+    turned = soft.rebase("tool0")
+    assert turned.joints[-1] == motor
+    np.testing.assert_allclose(np.linalg.eigvalsh(turned.mass_matrix(turned.neutral())).min() > 0, True)
+
+    worn = soft.with_friction({motor: Viscous(2.0)}).with_limits(motor, lower=-1.0, upper=1.0).with_armature({motor: 0.7})
+    assert worn.model.joints_with_friction == (motor,)
+    assert (worn.lower[-1], worn.upper[-1], worn.joint(motor).armature) == (-1.0, 1.0, (0.7,))
+    a = worn.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(a[-1], (tau[-1] - 2.0 * v[-1] - 500.0 * (q[-1] - q[2])) / 0.7, rtol=1e-12)
+    with pytest.raises(ModelError, match="exactly one coordinate"):
+        soft.with_joint_type(elbow, "spherical")
+    with pytest.raises(ModelError, match="follows another joint"):
+        soft.with_mimic(elbow, lift)
+
+
+def test_state_completes_the_joints_of_an_elastic_robot():
+    """Motors with their joints, or where the springs hold gravity; a wrong size is refused; random states complete."""
+    arm = ts.robots.two_link()
+    soft = arm.with_springs({"joint2": SeriesSpring(800.0, rotor_inertia=0.2)}).with_configuration("bent", {"joint2": 0.6})
+    q = RNG.normal(size=(4, 2))
+    state = soft.state(q, q)
+    np.testing.assert_array_equal(state.q, np.c_[q, q[:, 1]])
+    np.testing.assert_array_equal(state.v, np.c_[q, q[:, 1]])
+    assert state.x.shape == (0,)
+    held = soft.state(q, motors="equilibrium").q
+    np.testing.assert_allclose(800.0 * (held[:, 2] - q[:, 1]), arm.gravity_force(q)[:, 1], rtol=1e-12)
+    np.testing.assert_array_equal(soft.state(held).q, held)
+    np.testing.assert_array_equal(soft.state().q, np.zeros(3))
+    assert soft.state_names == ()
+    np.testing.assert_array_equal(soft.configuration("bent"), [0.0, 0.6, 0.6])
+    drawn = soft.random_configuration(3, 5)
+    np.testing.assert_array_equal(drawn[:, 2], drawn[:, 1])
+    np.testing.assert_array_equal(drawn[:, :2], arm.random_configuration(3, 5))
+    np.testing.assert_array_equal(soft.wrap([7.0, 7.0, 7.0])[1:], [7.0, 7.0])  # the spring counts turns
+    with pytest.raises(ArgumentError, match=r"expected \(\.\.\., 3\) of all coordinates, or \(\.\.\., 2\)"):
+        soft.state([1.0])
+    with pytest.raises(ArgumentError, match="finite"):
+        soft.state([np.nan, 0.0])
+    with pytest.raises(UnknownName, match="equilibrium"):
+        soft.state([0.0, 0.0], motors="hanging")
+
+
+def test_springs_reject_invalid_arguments(arm):
     with pytest.raises(UnknownName, match="elbow"):
-        elastic_joints(arm, {"elbow": Spring(K, rotor_inertia=B)})
+        arm.with_springs({"elbow": Spring(K)})
     with pytest.raises(ArgumentError, match="stiffness"):
         Spring(0.0)
     with pytest.raises(ArgumentError, match="damping"):
         Spring(K, -1.0)
+    with pytest.raises(ArgumentError, match="rest"):
+        Spring(K, rest=np.nan)
     with pytest.raises(ArgumentError, match="rotor"):
-        Spring(K, rotor_inertia=0.0)
+        SeriesSpring(K, rotor_inertia=0.0)
+    with pytest.raises(ArgumentError, match=r"SeriesSpring\(800.0, 0, rotor_inertia=0.15\)"):
+        Spring(K, rotor_inertia=B)
+    with pytest.raises(ArgumentError, match="number"):
+        SeriesSpring("stiff")
+    with pytest.raises(ArgumentError, match="Spring, a SpringLaw or a SeriesSpring"):
+        arm.with_springs({arm.joints[0]: 3.0})
     ball = ts.Builder("ball").link("a").link("b", mass=1.0, inertia=(1, 1, 1)).joint("j", "spherical", "a", "b").build()
     with pytest.raises(ModelError, match="one coordinate"):
-        elastic_joints(ball, {"j": Spring(K, rotor_inertia=B)})
-    one = elastic_joints(pendulum(), Spring(K, rotor_inertia=B))
-    with pytest.raises(ArgumentError, match="theta"):
-        one.forward_dynamics([0.0], [0.0], [0.0, 1.0], [0.0], [0.0])
-    with pytest.raises(UnknownName, match="free, locked"):
-        one.frequencies([0.0], "held")
+        ball.with_springs({"j": SeriesSpring(K, rotor_inertia=B)})
+    one = pendulum().with_springs(SeriesSpring(K, rotor_inertia=B))
+    with pytest.raises(ArgumentError, match="expected"):
+        one.forward_dynamics([0.0], [0.0], [0.0])
     with pytest.raises(UnknownName, match="frame"):
-        one.forward_dynamics([0.0], [0.0], [0.0], [0.0], [0.0], {"nowhere": np.zeros(6)})
-
-
-def test_elastic_joints_refuse_robots_with_rotors():
-    """A rotor on an elastic joint spins with the motor, not with the link, which these equations do not contain."""
-    robot = ts.robots.two_link().with_rotors({"joint1": {"mass": 0.1, "inertia": (1e-4, 1e-4, 2e-4), "ratio": 10}})
-    with pytest.raises(ts.ModelError, match="rotor"):
-        ts.flexible.elastic_joints(robot, ts.flexible.Spring(100.0))
+        one.forward_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], {"nowhere": np.zeros(6)})
+    with pytest.raises(UnknownName, match="knee"):
+        one.with_actuated(["knee"])
+    with pytest.raises(ArgumentError, match=r"with_springs"):
+        one.simulate([0.0, 0.0], [0.0, 0.0], 0.1, springs=Spring(K))

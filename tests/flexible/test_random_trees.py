@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from tests import trees
 from torsor import Robot, algorithms
-from torsor.flexible import FlexibleRobot, Spring
-from torsor.mechanics.flexible import beam, elastic_joints
-from torsor.mechanics.flexible import joint_equations as elastic
+from torsor.algorithms.equation import At, EquationOfMotion
+from torsor.algorithms.equation.dynamics import forward_dynamics
+from torsor.algorithms.equation.motor_motion import motor_motion
+from torsor.flexible import FlexibleRobot, SeriesSpring
+from torsor.mechanics.flexible import beam
 from torsor.mechanics.flexible import link_equations as links
 from torsor.scalar import Dual
 
@@ -31,26 +33,23 @@ def configuration_rate(model, q, v) -> list[float]:
 def test_random_trees_with_elastic_joints_are_consistent(seed):
     """Inverse then forward dynamics, and the power of all forces, on all joints that can have a spring."""
     robot = Robot(trees.random_tree(seed))
-    system = elastic_joints(robot, Spring(500.0, rotor_inertia=0.3))
-    of = system.elastic
+    system = robot.with_springs(SeriesSpring(500.0, rotor_inertia=0.3))
+    m, n = system.model, robot.nv
     rng = np.random.default_rng(seed)
-    q, v, a, jerk, snap = robot.random_configuration(rng).tolist(), *rng.normal(size=(4, robot.nv)).tolist()
-    drive = elastic.inverse_dynamics(of, q, v, a, jerk, snap, [0.0] * len(system.joints))
-    back, alpha = elastic.forward_dynamics(of, q, v, drive.theta, drive.omega, drive.tau)
-    M = np.array(algorithms.crba(of.model, q))
+    q, v, a, jerk, snap = system.random_configuration(rng).tolist(), *rng.normal(size=(4, system.nv)).tolist()
+    motion = motor_motion(EquationOfMotion(m), q, v, a, jerk, snap)
+    back = forward_dynamics(EquationOfMotion(m), motion.q, motion.v, motion.tau)
+    M = np.array(algorithms.crba(m, motion.q))
     # τ_e is computed from θ − q with an error of ε K |θ|; M⁻¹ amplifies the error
-    loss = 500.0 * (1 + np.abs(drive.theta).max(initial=0)) + np.abs(drive.tau).max()
-    np.testing.assert_allclose(back, a, atol=1e-13 * loss * np.linalg.norm(np.linalg.inv(M)) * robot.nv + 1e-12)
-    np.testing.assert_allclose(alpha, drive.alpha, atol=1e-13 * loss / 0.3)
+    loss = 500.0 * (1 + np.abs(motion.q).max(initial=0)) + np.abs(motion.tau).max()
+    np.testing.assert_allclose(back[:n], a[:n], atol=1e-13 * loss * np.linalg.norm(np.linalg.inv(M)) * n + 1e-12)
+    np.testing.assert_allclose(back[n:], motion.a[n:], atol=1e-13 * loss / 0.3)
 
-    dq, dv = as_duals(q, configuration_rate(robot.model, q, v)), as_duals(v, a)
-    E = elastic.kinetic_energy(of, dq, dv, as_duals(drive.omega, drive.alpha)) + algorithms.potential_energy(of.model, dq)
-    E = E + elastic.elastic_energy(of, dq, as_duals(drive.theta, drive.omega))
-    speeds = list(v)
-    for t, omega in zip(of.transmissions, drive.omega, strict=True):
-        speeds[t.v] = omega
-    powers = np.multiply(drive.tau, speeds)
-    assert E.rate == pytest.approx(powers.sum(), abs=1e-11 * (np.abs(powers).sum() + loss * np.abs(speeds).max()))
+    dq, dv = as_duals(motion.q, configuration_rate(m, motion.q, motion.v)), as_duals(motion.v, motion.a)
+    E = algorithms.kinetic_energy(m, dq, dv) + algorithms.potential_energy(m, dq)
+    E = E + sum(term.energy(At(m, dq, dv)) for term in m.terms)
+    powers = np.multiply(motion.tau, motion.v)
+    assert E.rate == pytest.approx(powers.sum(), abs=1e-11 * (np.abs(powers).sum() + loss * np.abs(motion.v).max()))
 
 
 @settings(max_examples=10, deadline=None)

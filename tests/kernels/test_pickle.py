@@ -49,8 +49,13 @@ def recorded(result):
     return result.q, result.v, result.energy
 
 
-SPRING = flexible.Spring(100.0, rotor_inertia=0.1)
+SPRING = flexible.SeriesSpring(100.0, rotor_inertia=0.1)
 START = np.zeros((3, 2))
+
+
+def soft():
+    return arm().with_springs(SPRING)
+
 
 #: maker, and numbers that the object computes
 OBJECTS = {
@@ -75,7 +80,7 @@ OBJECTS = {
         lambda x: (*recorded(x), x.audit().work),
     ),
     "result": (lambda: arm().simulate(Q, Z, 0.01), recorded),
-    "result with springs": (lambda: arm().simulate(Q, Z, 0.01, springs=SPRING), recorded),
+    "result with springs": (lambda: soft().simulate(*soft().state(Q)[:2], 0.01), recorded),
     "rollout": (lambda: arm().rollout(START, START, dt=1e-3, steps=3), lambda x: (x.q, x.v)),
     "task": (lambda: ts.robots.ur5().task("tool0"), lambda x: x.mass_matrix(np.full(6, 0.3))),
     "kernels": (lambda: arm().kernels, lambda x: x("mass_matrix")(Q)),
@@ -83,8 +88,8 @@ OBJECTS = {
     "derivative": (lambda: arm().derivative("forward_dynamics", "tau"), lambda x: x(Q, Z, TAU)),
     "program": (lambda: arm().program("mass_matrix"), lambda x: x.operations),
     "elastic joints": (
-        lambda: flexible.elastic_joints(arm(), SPRING),
-        lambda x: x.forward_dynamics(Q, Z, Q, Z, TAU),
+        lambda: soft(),
+        lambda x: x.forward_dynamics(*x.state(Q)[:2], x.state(TAU).q),
     ),
     "large tree": (lambda: large.chain(4), lambda x: x.inverse_dynamics(*np.zeros((3, 4)))),
     "operators": (lambda: arm().operators(Q), lambda x: x.M.toarray()),

@@ -10,9 +10,8 @@ from tests.tolerance import assert_close
 from tests.trees import random_tree
 from torsor.flexible import FlexibleRobot
 from torsor.mechanics.flexible import beam
-from torsor.mechanics.flexible.elastic_joints import elastic_joints
-from torsor.mechanics.flexible.springs import Spring
 from torsor.mechanics.operators import operators
+from torsor.model.terms.springs import SeriesSpring
 from torsor.robot import Robot
 
 
@@ -101,11 +100,11 @@ def test_elastic_and_flexible_robots_accept_wrenches_in_world_axes():
     def own(pose):
         return np.concatenate([pose[:3, :3].T @ F[:3], pose[:3, :3].T @ F[3:]])
 
-    elastic = elastic_joints(robot, Spring(stiffness=5000.0, rotor_inertia=0.2))
-    motors = (q + 0.01, v)
-    a, _ = elastic.forward_dynamics(q, v, *motors, tau, {"tip": F}, expressed_in="world")
-    assert_close(a, elastic.forward_dynamics(q, v, *motors, tau, {"tip": own(robot.pose(q, "tip"))})[0], condition=1e2)
-    assert not np.allclose(a, elastic.forward_dynamics(q, v, *motors, tau, {"tip": F})[0])
+    elastic = robot.with_springs(SeriesSpring(5000.0, rotor_inertia=0.2))
+    state = np.r_[q, q + 0.01], np.r_[v, v], np.r_[0.0, 0.0, tau]
+    a = elastic.forward_dynamics(*state, {"tip": F}, expressed_in="world")
+    assert_close(a, elastic.forward_dynamics(*state, {"tip": own(robot.pose(q, "tip"))}), condition=1e2)
+    assert not np.allclose(a, elastic.forward_dynamics(*state, {"tip": F}))
 
     arm = FlexibleRobot.of(robot, {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
     x, w = arm.join_coordinates(q, [0.01, -0.002]), np.zeros(arm.nv)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.flexible import FlexibleRobot, Spring
+from torsor.flexible import FlexibleRobot, SeriesSpring
 from torsor.look.replay.replay_data import replay_data_of
 from torsor.look.scene.elastic import PIECES
 from torsor.look.scene.loops import transform_points
@@ -42,13 +42,14 @@ def test_replay_of_an_elastic_robot_at_rest_shows_its_static_deflection():
 
 
 def test_replay_of_elastic_joints_shows_motor_angles_ahead_of_links():
-    arm = ts.robots.two_link()
-    run = arm.simulate([0.3, 0.2], [0.0, 0.0], 0.3, [5.0, 1.0], springs=Spring(stiffness=40.0, rotor_inertia=0.5))
+    arm = ts.robots.two_link().with_springs(SeriesSpring(40.0, rotor_inertia=0.5))
+    q, v, _ = arm.state([0.3, 0.2])
+    run = arm.simulate(q, v, 0.3, [0.0, 0.0, 5.0, 1.0])
     film = replay_data_of(run, "auto", (), 30)
     for k, (joint, child) in enumerate((("joint1", "link1"), ("joint2", "link2"))):
         motor, link = (film.poses[-1, film.links.index(name)] for name in (f"{joint}/motor", child))
         angle = 2 * (np.arctan2(motor[5], motor[6]) - np.arctan2(link[5], link[6]))  # both turn about z
-        assert angle == pytest.approx(run.theta[-1, k] - run.q[-1, k], abs=1e-9)
+        assert angle == pytest.approx(run.q[-1, 2 + k] - run.q[-1, k], abs=1e-9)
         np.testing.assert_allclose(motor[:3], link[:3], atol=1e-12)
     ahead = next(plot for plot in film.plots if plot.title == "Motor ahead of link")
-    np.testing.assert_allclose(ahead.y[-1], run.theta[-1] - run.q[-1], atol=1e-12)
+    np.testing.assert_allclose(ahead.y[-1], run.q[-1, 2:] - run.q[-1, :2], atol=1e-12)

@@ -10,7 +10,7 @@ import pytest
 
 import torsor as ts
 from torsor.actuators import Drive, Motor, PositionServo
-from torsor.flexible import Spring
+from torsor.flexible import SeriesSpring
 from torsor.model.friction import Coulomb, Viscous
 from torsor.simulate import SampledController
 
@@ -80,8 +80,8 @@ def spring(damping=0.0, rotor=0.5, K=200.0) -> Motion:
         together = MASS * v0 / (MASS + rotor)
         return (MASS + rotor) / 2 * together**2 + m / 2 * rate**2 + K / 2 * d**2
 
-    options = {"springs": Spring(K, damping, rotor_inertia=rotor), "motors": ([0.0], [0.0])}
-    return Motion(RAIL, (0.0, v0), 1.0, energy, options)
+    elastic = RAIL.with_springs(SeriesSpring(K, damping, rotor_inertia=rotor))
+    return Motion(elastic, ([0.0, 0.0], [v0, 0.0]), 1.0, energy, {})
 
 
 def driven_pendulum(A=1.1, w=2.5) -> Motion:
@@ -170,7 +170,7 @@ MOTIONS = {
 
 def worst_errors(motion: Motion, **options):
     """The largest |E − E_exact| and the largest discrepancy of the audit, over the records, and the scale of rounding [J]."""
-    run = motion.robot.simulate([motion.state[0]], [motion.state[1]], motion.duration, **motion.options, **options)
+    run = motion.robot.simulate(*map(np.atleast_1d, motion.state), motion.duration, **motion.options, **options)
     exact = motion.energy(run.t)
     audit = run.audit()
     size = np.abs(exact).max() + np.abs(audit.work).max() + np.abs(audit.dissipated).max()

@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError
-from torsor.flexible import FlexibleRobot, Spring
+from torsor.flexible import FlexibleRobot
 from torsor.mechanics.flexible import beam
 from torsor.simulate import Event, SampledController, SimulationStopped
 from torsor.simulate.flexible_links import simulate_flexible
@@ -42,7 +42,6 @@ WAYS = {
     "midpoint": {"integrator": "midpoint"},
     "dop853": {"integrator": "dop853"},
     "stops": {"limits": 0.5},
-    "springs": {"springs": Spring(800.0, 2.0, rotor_inertia=0.1)},
     "wrench": {"wrenches": {"tip": [0, 0, 0, 1.0, 0, 0]}},
 }
 

@@ -9,17 +9,22 @@ from scipy.integrate import solve_ivp
 import torsor as ts
 from torsor.actuators import Drive, Gearbox, Motor, PositionServo, Thermal, VelocityServo
 from torsor.errors import ArgumentError
-from torsor.flexible import Spring, elastic_joints
+from torsor.flexible import SeriesSpring
 from torsor.simulate import simulate
 
 LINK, ROTOR, K, D = 2.0, 0.05, 30.0, 0.4
-SPRING = Spring(K, D, rotor_inertia=ROTOR)
+SPRING = SeriesSpring(K, D, rotor_inertia=ROTOR)
+REST = ([0.0, 0.0], [0.0, 0.0])
 EXACT = {"rtol": 1e-12, "atol": 1e-12, "method": "DOP853"}
 
 
 def wheel(inertia=LINK, **joint) -> ts.Robot:
     build = ts.Builder("wheel").link("g").link("w", mass=1, inertia=(inertia, inertia, inertia))
     return build.joint("j", "continuous", "g", "w", **joint).build()
+
+
+def soft() -> ts.Robot:
+    return wheel().with_springs(SPRING)
 
 
 def two_masses(torque, duration, start=(0.0, 0.0, 0.0, 0.0), rotor=ROTOR):
@@ -34,7 +39,7 @@ def two_masses(torque, duration, start=(0.0, 0.0, 0.0, 0.0), rotor=ROTOR):
 
 
 def final_state(run):
-    return [run.q[-1, 0], run.v[-1, 0], run.theta[-1, 0], run.omega[-1, 0]]
+    return [run.q[-1, 0], run.v[-1, 0], run.q[-1, 1], run.v[-1, 1]]
 
 
 # -- the motor's side --------------------------------------------------------------------------------------------
@@ -45,45 +50,36 @@ def test_voltage_limit_of_a_drive_counts_at_the_speed_of_the_motor(integrator):
     """τ = k (V − k ω)/R at full voltage: a motor with a no-load speed of 10 rad/s does not exceed it."""
     motor = Motor(torque_constant=1.0, resistance=2.0, max_voltage=10.0)
     run = simulate(
-        wheel().with_drives({"j": Drive(motor)}), [0.0], [0.0], 0.5, [1e6], springs=SPRING, integrator=integrator, dt=2e-4,
-        tolerance=1e-11,
+        soft().with_drives({"j": Drive(motor)}), *REST, 0.5, [0.0, 1e6], integrator=integrator, dt=2e-4, tolerance=1e-11,
     )  # fmt: skip
     expected = two_masses(lambda t, theta, omega: (10 - omega) / 2, 0.5)
     np.testing.assert_allclose(final_state(run), expected, rtol=1e-9)
-    assert run.omega.max() <= motor.no_load_speed
-    assert run.omega.max() > 1.5 * run.v.max()  # the link is slower, so its speed would be the wrong one
+    assert run.v[:, 1].max() <= motor.no_load_speed
+    assert run.v[:, 1].max() > 1.5 * run.v[:, 0].max()  # the link is slower, so its speed would be the wrong one
 
 
 def test_voltage_command_drives_the_motor_of_an_elastic_joint():
     motor = Motor(torque_constant=1.0, resistance=2.0)
-    robot = wheel().with_drives({"j": Drive(motor)}, "voltage")
-    run = simulate(robot, [0.0], [0.0], 0.5, [8.0], springs=SPRING, dt=2e-4)
+    run = simulate(soft().with_drives({"j": Drive(motor)}, "voltage"), *REST, 0.5, [0.0, 8.0], dt=2e-4)
     np.testing.assert_allclose(final_state(run), two_masses(lambda t, theta, omega: (8 - omega) / 2, 0.5), rtol=1e-9)
-    np.testing.assert_allclose(run.states["current"][:, 0], (8 - run.omega[:, 0]) / 2, rtol=1e-12)
+    np.testing.assert_allclose(run.states["current"][:, 0], (8 - run.v[:, 1]) / 2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("servo", [PositionServo(40.0, 1.5), VelocityServo(3.0)], ids=["position", "velocity"])
 def test_servo_reads_the_motor_of_an_elastic_joint(servo):
     laws = {PositionServo: lambda t, x, w: 40 * (0.7 - x) - 1.5 * w, VelocityServo: lambda t, x, w: 3 * (0.7 - w)}
-    run = simulate(wheel().with_actuators({"j": servo}), [0.0], [0.0], 0.5, [0.7], springs=SPRING, dt=2e-4)
+    run = simulate(soft().with_actuators({"j/motor": servo}), *REST, 0.5, [0.0, 0.7], dt=2e-4)
     np.testing.assert_allclose(final_state(run), two_masses(laws[type(servo)], 0.5), rtol=1e-9)
 
 
-def test_encoders_read_the_motor_and_the_controller_reads_the_link():
-    sensors = {"angle": ts.Sensor("encoder", "j"), "speed": ts.Sensor("tachometer", "j")}
-    run = simulate(wheel(), [0.0], [0.0], 0.3, lambda t, q, v: 5 - q, springs=SPRING, sensors=sensors)
-    np.testing.assert_array_equal(run.sensors["angle"], run.theta)
-    np.testing.assert_array_equal(run.sensors["speed"], run.omega)
-    np.testing.assert_array_equal(run.tau, 5 - run.q)
-    assert np.abs(run.theta - run.q).max() > 1e-2
-
-
-def test_rigid_joint_beside_an_elastic_one_is_read_at_the_joint():
-    arm = ts.robots.two_link()
-    sensors = {name: ts.Sensor("encoder", name) for name in arm.joints}
-    run = arm.simulate([0.1, 0.2], [0, 0], 0.05, springs={"joint2": Spring(500.0, rotor_inertia=0.1)}, sensors=sensors)
-    np.testing.assert_array_equal(run.sensors["joint1"][:, 0], run.q[:, 0])
-    np.testing.assert_array_equal(run.sensors["joint2"], run.theta)
+def test_encoders_read_motor_and_link_and_the_controller_reads_both():
+    sensors = {name: ts.Sensor("encoder", name) for name in ("j", "j/motor")} | {"speed": ts.Sensor("tachometer", "j/motor")}
+    run = simulate(soft(), *REST, 0.3, lambda t, q, v: [0.0, 5 - q[0]], sensors=sensors)
+    np.testing.assert_array_equal(run.sensors["j"][:, 0], run.q[:, 0])
+    np.testing.assert_array_equal(run.sensors["j/motor"][:, 0], run.q[:, 1])
+    np.testing.assert_array_equal(run.sensors["speed"][:, 0], run.v[:, 1])
+    np.testing.assert_array_equal(run.tau[:, 1], 5 - run.q[:, 0])
+    assert np.abs(run.q[:, 1] - run.q[:, 0]).max() > 1e-2
 
 
 # -- the rotor's inertia -----------------------------------------------------------------------------------------
@@ -102,32 +98,28 @@ def test_rotor_inertia_of_a_drive_counts_as_armature():
 
 
 def test_rotor_inertia_of_a_drive_is_the_motor_of_an_elastic_joint():
-    run = simulate(wheel().with_drives({"j": GEARED}), [0.0], [0.0], 0.5, [6.0], springs=Spring(K, D), dt=5e-4)
+    elastic = wheel().with_drives({"j": GEARED}).with_springs(SeriesSpring(K, D))
+    run = simulate(elastic, *REST, 0.5, [0.0, 6.0], dt=5e-4)
     np.testing.assert_allclose(final_state(run), two_masses(lambda t, theta, omega: 6.0, 0.5, rotor=1.0), rtol=1e-9)
-    assert run.notes == ()
 
 
 @pytest.mark.parametrize(
-    ("robot", "springs", "inertia", "words"),
+    ("robot", "words"),
     [
-        (wheel(armature=1.0), None, LINK + 1.0, "the robot has an armature or a rotor there"),
+        (wheel(armature=1.0), "the robot has an armature or a rotor there"),
         (
             wheel().with_rotors({"j": {"ratio": 10, "inertia": (0.01, 0.01, 0.01), "mass": 1e-3}}),
-            None,
-            LINK + 1.0,
             "the robot has an armature or a rotor there",
         ),
-        (wheel(), Spring(1e7, rotor_inertia=1.0), LINK + 1.0, ""),
-        (wheel(), {"j": Spring(1e7, rotor_inertia=1.0)}, LINK + 1.0, ""),
-        (wheel(), elastic_joints(wheel(), Spring(1e7, rotor_inertia=1.0)), LINK + 1.0, ""),
+        (wheel().with_springs(SeriesSpring(1e7, rotor_inertia=1.0)), ""),
     ],
-    ids=["armature", "rotor", "spring", "spring of a joint", "elastic joints"],
+    ids=["armature", "rotor", "spring"],
 )
-def test_rotor_inertia_is_never_counted_twice(robot, springs, inertia, words):
+def test_rotor_inertia_is_never_counted_twice(robot, words):
     """The inertia that is there already counts alone, and a note gives the reason."""
-    robot = robot.with_drives({"j": GEARED})
-    run = simulate(robot, [0.0], [0.0], 0.2, [6.0], springs=springs, dt=2e-4)
-    assert run.v[-1, 0] == pytest.approx(0.2 * 6.0 / inertia, rel=2e-3)
+    zero, robot = np.zeros(robot.nv), robot.with_drives({"j": GEARED})
+    run = simulate(robot, zero, zero, 0.2, [*zero[1:], 6.0], dt=2e-4)
+    assert run.v[-1, 0] == pytest.approx(0.2 * 6.0 / (LINK + 1.0), rel=2e-3)
     noted = [note for note in robot.report if "rotor inertia of the drive of j is left out" in note and words in note]
     assert noted or not words
 

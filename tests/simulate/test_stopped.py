@@ -108,7 +108,6 @@ WAYS = {
     "a kernel per stage": {"control": lambda t, q, v: -q},
     "events": {"events": lambda t, q, v: 1.0 + t},
     "adaptive": {"integrator": "dop853"},
-    "elastic": {"springs": ts.flexible.Spring(800.0, 2.0, rotor_inertia=0.1)},
     "first and last": {"record": "last", "control": lambda t, q, v: -q},
     "every tenth": {"record": 10},
 }

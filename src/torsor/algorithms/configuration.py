@@ -24,7 +24,7 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> list[Scalar]:
     out: list[Scalar] = []
     for i in model.own_joints:
         j, k = model.joint[i], model.q_start[i]
-        minus = JointType.difference if i in model.leaders else type(j).difference
+        minus = JointType.difference if i in model.wound else type(j).difference
         out.extend(minus(j, q0[k : k + j.nq], q1[k : k + j.nq]))
     return out
 

@@ -186,7 +186,7 @@ class CompiledMechanism(Editing):
         if name in LIMITS:
             return self._limit_kernel(name)
         derivative = ("linearization", "q", "v", "tau") if name in LINEARIZED else ()
-        if name in DERIVATIVES and not self._kernels.equation.is_joint_by_joint:
+        if name in DERIVATIVES and self._model.has_rows:
             derivative = "jacobian", *QUANTITIES[DERIVATIVES[name]].inputs
             name = DERIVATIVES[name]
         name = LINEARIZED.get(name, name)

@@ -93,7 +93,7 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
     """Forward dynamics as the solution of R = 0; ``choice`` 0 is by articulated bodies, 1 by the factors of M."""
     inputs, model, equation = kernels.inputs(spec), kernels.lean.model, kernels.lean
     blocks = replace(spec, quantities=(("forward_dynamics_derivatives",),), extra=("a",))
-    by_recursion = equation.is_joint_by_joint and not spec.extra
+    by_recursion = not spec.extra
 
     def solve_residual(*values: Scalars) -> dict[str, Any]:
         named = {x.name: value if x.shape else value[0] for x, value in zip(inputs, values, strict=False)}

@@ -8,7 +8,8 @@ from typing import Any
 
 from torsor import algorithms as alg
 from torsor.algorithms.configuration import bracket
-from torsor.algorithms.equation import EquationOfMotion, constrained, dynamics, settle
+from torsor.algorithms.equation import EquationOfMotion, constrained, dynamics, energies, settle
+from torsor.algorithms.equation.motor_motion import MotorMotion, motor_motion
 from torsor.algorithms.friction import friction_force
 from torsor.algorithms.hybrid import free_by_factors
 from torsor.kernels.dynamics_derivatives import (
@@ -168,6 +169,17 @@ QUANTITIES = Table(
         "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols, joint_space=True, empty=(0, 0, 0)),
         "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy, joint_space=True),
         "potential_energy": Quantity(("q",), alg.potential_energy),
+        "term_energies": Quantity(("q", "v"), energies.energies, follows_terms=True),
+        "dissipation": Quantity(("q", "v"), energies.dissipation, follows_terms=True),
+        "motion_with_motors": Quantity(
+            ("q", "v", "a", "jerk", "snap"),
+            motor_motion,
+            outputs=MotorMotion._fields,
+            joint_space=True,
+            follows_terms=True,
+            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
+            configurations=("q",),
+        ),
         "momentum": Quantity(("q", "v"), alg.momentum),
         "center_of_mass": _of_part(alg.center_of_mass, "q"),
         "center_of_mass_velocity": _of_part(alg.center_of_mass_velocity, "q", "v"),
@@ -218,12 +230,14 @@ QUANTITIES = Table(
 )
 
 
+#: variables with one entry per degree of freedom
+RATES = ("v", "a", "jerk", "snap", "tau", "prescribed", "load", "y", "u")
+
+
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(
-        ("v", "a", "tau", "prescribed", "load", "y", "u"), v
-    )
+    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(RATES, v)
     wrenches = dict.fromkeys(("base_velocity", "base_acceleration", "wrench"), (6,))
     states = {"x": (sum(term.states(model).size for term in model.terms),)}
     return {"at": (3,)} | states | coordinates | wrenches | dict.fromkeys(("dt", "s", "height", "t"), ())
@@ -232,7 +246,7 @@ def sizes(model: Model) -> dict[str, tuple[int, ...]]:
 def labels(model: Model) -> dict[str, tuple[str, ...]]:
     """Names of the entries of each state variable, by which labelled tables are read."""
     of_q, of_v = configuration_names(model), coordinate_names(model)
-    return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v", "v0", "a", "tau", "load", "y", "u"), of_v)
+    return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v0", *RATES), of_v)
 
 
 #: the same for a robot with loops or other constraints: its motion obeys them

@@ -19,6 +19,8 @@ REPLACED = {
     "actuator_memory": "the memory of actuators is in x= (robot.state_names), of simulate, rollout and gradient",
     "drives": "robot.with_drives({joint: Drive}, command='torque' or 'voltage') has them",
     "command": "robot.with_drives({joint: Drive}, command='torque' or 'voltage') says it",
+    "springs": "robot.with_springs({joint: SeriesSpring(...)}) is a robot with its motors as joints",
+    "motors": "q and v have the motors behind springs; robot.state(q, v) completes those of the joints alone",
 }
 
 

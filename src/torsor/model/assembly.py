@@ -20,15 +20,14 @@ from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO
 
 
-def assemble(d: Description, written: set[str] | None = None) -> Model:
+def assemble(d: Description) -> Model:
     """The model of a description.  The frame ``"world"`` is the fixed one, unless a link has that name.
 
     Links joined by fixed joints become one body: inertias are summed in its frame, links and frames become frames on it.
     A rotor is welded to its mount too, as if it did not spin; the effect of its spin is in its row.
     A joint about a skew axis gets a body frame turned so that the axis is ẑ: same motion, fewer operations.
     """
-    for term in d.terms:
-        d = term.coordinates(d)
+    written, d = {j.name for j in d.joints} - {name for term in d.terms for name in term.added}, d.complete
     children: dict[str, list[Joint]] = {}
     for j in d.joints:
         children.setdefault(j.parent, []).append(j)
@@ -145,7 +144,7 @@ Polynomial = tuple[Scalar, ...]
 
 
 def _coordinates(
-    d: Description, written: set[str] | None, moved_by: list[Joint | None], names: tuple[str, ...], kind: list[JointType]
+    d: Description, written: set[str], moved_by: list[Joint | None], names: tuple[str, ...], kind: list[JointType]
 ) -> tuple[tuple[Coupling | None, ...], Starts, Starts, int, int]:
     """Start index of each joint's coordinates; a mimic joint uses its leader's.  A curved one gets its kind changed.
 
@@ -166,7 +165,7 @@ def _coordinates(
             kind[i] = Follower(kind[i], p)
         same = higher or isinstance(j.kind, Deflection)
         coupling.append(Coupling(number[leader], 1, 0) if same else Coupling(number[leader], k, b))
-    added = {j.name: k for k, j in enumerate(d.joints, start=1) if written is not None and j.name not in written}
+    added = {j.name: k for k, j in enumerate(d.joints, start=1) if j.name not in written}
     q_start, v_start = [0] * len(names), [0] * len(names)
     nq = nv = 0
     for i in sorted(range(1, len(names)), key=lambda i: added.get(names[i], 0)):

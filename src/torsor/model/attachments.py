@@ -87,7 +87,7 @@ def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
     if not rows:
         return d
     note = "friction: " + ", ".join(f"{name} {_law_names(row)}" for name, row in rows.items())
-    return d.with_note(note, joints=tuple(replace(j, laws=rows[j.name]) if j.name in rows else j for j in d.joints))
+    return d.with_joint_fields({name: {"laws": row} for name, row in rows.items()}, note)
 
 
 def _law_names(row: tuple[Any, ...]) -> str:

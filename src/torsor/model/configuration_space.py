@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.model.description import Description
+from torsor.model.description import FLOATING_BASE, Description
 from torsor.model.joints.base import bounds
 from torsor.model.limits import Interval, Limits, MimicRange, mimic_ranges
 from torsor.model.model import Model
 from torsor.model.named_configurations import entries
 from torsor.model.names import configuration_names
+from torsor.model.terms.springs import motors_of
 from torsor.support.locks import cached_property
 from torsor.support.user_arrays import as_array
 
@@ -50,13 +51,13 @@ class ConfigurationSpace:
         q = self.neutral()
         for at, values in entries(found, self._model):
             q[at] = values
-        return q
+        return self._motors_with_joints(q)
 
     # -- limits ----------------------------------------------------------------------------------------------
 
     @cached_property
     def _limits(self) -> Limits:
-        return Limits.of(self._description, self._model)
+        return Limits.of(self._description.complete, self._model)
 
     @cached_property
     def _mimic_ranges(self) -> tuple[MimicRange, ...]:
@@ -110,7 +111,8 @@ class ConfigurationSpace:
     ) -> np.ndarray:
         """``(*size, nq)``: uniform within the joint limits and [−π, π] (rad or m); orientations uniform.
 
-        A leader is drawn so that its mimic joints are within their limits, if its own limits allow it.
+        A leader is drawn so that its mimic joints are within their limits, if its own limits allow it.  Motors behind
+        springs are where their joints are.
         """
         generator, shape = _generator(rng), _shape(size)
         lower, upper = self.lower.copy(), self.upper.copy()
@@ -124,13 +126,42 @@ class ConfigurationSpace:
             q += kind.random(generator, lower[mine].tolist(), upper[mine].tolist(), shape)
             if len(intervals := of_leaders.get(start, [])) > 1:
                 q[-1] = _draw_from(generator, intervals, shape)
-        return np.stack(q, axis=-1) if q else np.zeros((*shape, 0))
+        return self._motors_with_joints(np.stack(q, axis=-1) if q else np.zeros((*shape, 0)))
 
     def random_velocity(self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()) -> np.ndarray:
         """``(*size, nv)``: uniform within ± ``velocity_limit``, and within ±1 [rad/s, m/s] where a joint has no limit."""
         most = np.where(np.isfinite(self.velocity_limit), self.velocity_limit, 1.0)
         v: np.ndarray = _generator(rng).uniform(-1.0, 1.0, (*_shape(size), self._model.nv)) * most
         return v
+
+    # -- whole states ----------------------------------------------------------------------------------------
+
+    def _complete(self, word: str, given: ArrayLike | None, zero: np.ndarray) -> np.ndarray:
+        """q or v of all coordinates, ``zero`` by default; one of the joints of the description alone is completed."""
+        if given is None:
+            return zero
+        names, size = {j.name for j in self._description.joints} | {FLOATING_BASE}, "nq" if word == "q" else "nv"
+        tree = sum(getattr(self._model.joint[i], size) for i in self._model.own_joints if self._model.joint_names[i] in names)
+        x = as_array(word, given, dtype=np.float64)
+        if not np.isfinite(x).all():
+            raise ArgumentError(f"{word} has numbers that are not finite: {x}")
+        if x.ndim and x.shape[-1] == len(zero):
+            return x
+        if not x.ndim or x.shape[-1] != tree:
+            raise ArgumentError(
+                f"{word} has shape {x.shape}, expected (..., {len(zero)}) of all coordinates"
+                + (f", or (..., {tree}) of the joints without motors and modes" if tree < len(zero) else "")
+            )
+        full = np.broadcast_to(zero, (*x.shape[:-1], len(zero))).copy()
+        full[..., :tree] = x
+        return self._motors_with_joints(full, word)
+
+    def _motors_with_joints(self, x: np.ndarray, word: str = "q") -> np.ndarray:
+        """q or v with the motors behind springs at the coordinates of their joints."""
+        starts = self._model.q_start if word == "q" else self._model.v_start
+        for joint, motor in motors_of(self._model):
+            x[..., starts[motor]] = x[..., starts[joint]]
+        return x
 
     # -- helpers ---------------------------------------------------------------------------------------------
 

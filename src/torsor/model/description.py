@@ -7,8 +7,9 @@ editing returns another one, writers write it, and :func:`torsor.model.assembly.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
@@ -20,6 +21,7 @@ from torsor.model.polynomials import evaluate, trim
 from torsor.model.rotor import Rotor, check_rotors
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Transform, Vec
+from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.model.forces import Element
@@ -32,6 +34,8 @@ EARTH = Vec(0, 0, -9.81)
 FLOATING_BASE = "floating_base"
 #: the joint between the world and the root link, by the word of ``base``
 BASES: dict[str, JointType] = {"fixed": Fixed(), "floating": Floating(), "floating_rpy": FloatingRPY()}
+#: terms in the order in which they change joints: a spring takes the armature of its joint's drive to the motor
+COORDINATES = ("drive", "spring", "beam")
 #: the fixed frame, which a loop may hold a link to
 WORLD = "world"
 
@@ -185,8 +189,20 @@ class Description:
             out[r.link] = out[r.link] + r.inertia_without_spin
         return out
 
+    @cached_property
+    def complete(self) -> Description:
+        """The same robot with the joints that its terms add: motors behind springs."""
+        ordered = sorted(self.terms, key=lambda term: COORDINATES.index(term.kind) if term.kind in COORDINATES else -1)
+        return reduce(lambda d, term: term.coordinates(d), ordered, self)
+
     def link(self, name: str) -> Link:
         return next(link for link in self.links if link.name == name)
+
+    def with_joint_fields(self, changes: Mapping[str, Mapping[str, Any]], note: str = "") -> Description:
+        """A copy in which joints, and motors behind springs, have other fields, by name."""
+        joints = tuple(replace(j, **changes.get(j.name, {})) for j in self.joints)
+        terms = tuple(term.with_joint_fields(changes) for term in self.terms)
+        return replace(self, joints=joints, terms=terms, report=(*self.report, note) if note else self.report)
 
     def with_note(self, note: str, **changes: Any) -> Description:
         """A copy with changes and a line in the report."""

@@ -21,6 +21,7 @@ from torsor.model.terms.constraint import Settling
 from torsor.model.terms.joint_drive import joint_drives
 from torsor.model.terms.joint_losses import Damping
 from torsor.model.terms.signal_path import signal_paths
+from torsor.model.terms.springs import SeriesSpring, Spring, SpringLaw, motors_of, with_springs
 from torsor.scalar import Scalar, Scalars
 
 if TYPE_CHECKING:
@@ -372,6 +373,19 @@ class Editing(Mechanism):
             laws = of_joints(laws, self._description.joints)
         return self._with_description(attachments.with_friction(self._description, laws))
 
+    def with_springs(self, springs: Mapping[str, Any] | Spring | SeriesSpring | SpringLaw) -> Self:
+        """The same robot with springs at joints: ``{"elbow": Spring(k, d)}`` parallel to it, ``SeriesSpring`` to its motor.
+
+        An elastic joint ``elbow`` has a motor, the joint ``elbow/motor``, whose coordinate is after those of the tree in q, v:
+        M q̈ + h = τ_e, B θ̈ + τ_e = τ (MR §8.9.5).  One spring in place of the dict is for every joint with one coordinate.
+        None removes those of a joint.
+
+        >>> import torsor as ts
+        >>> ts.robots.two_link().with_springs({"joint2": ts.flexible.SeriesSpring(900.0, rotor_inertia=0.2)}).joints
+        ('joint1', 'joint2', 'joint2/motor')
+        """
+        return self._with_description(with_springs(self._description, springs))
+
     def with_configuration(self, name: str, q: ArrayLike | Mapping[str, ArrayLike] | None) -> Self:
         """The same robot with a named configuration [rad, m]: q ``(nq,)``, or joints by name, with the others neutral.
 
@@ -387,7 +401,8 @@ class Editing(Mechanism):
             one = self._as_configurations(q)
             if one.ndim != 1:
                 raise ArgumentError(f"q has shape {one.shape}, expected ({self.nq},): one configuration")
-            q = {n: one[j.q_slice] for n in self.joints if (j := self.joint(n)).mimic is None}
+            motors = {self._model.joint_names[k] for _, k in motors_of(self._model)}
+            q = {n: one[j.q_slice] for n in self.joints if (j := self.joint(n)).mimic is None and n not in motors}
         return self._with_description(attachments.with_configuration(self._description, name, q))
 
     def with_forces(self, forces: Mapping[str, Any] | None) -> Self:

@@ -61,7 +61,7 @@ class Limits:
         velocity, effort = _by_entry(rows, "velocity_limit", "nv", INF), _by_entry(rows, "effort_limit", "nv", INF)
         for array in (lower, upper, velocity, effort):
             array.flags.writeable = False
-        angles = (model.q_start[i] + k for i in model.own_joints if i not in model.leaders for k in model.joint[i].angles)
+        angles = (model.q_start[i] + k for i in model.own_joints if i not in model.wound for k in model.joint[i].angles)
         return cls(lower, upper, velocity, effort, tuple(angles), quaternions)
 
     def excess(self, q: Array, mimics: tuple[MimicRange, ...]) -> Array:

@@ -101,7 +101,7 @@ class Mechanism(ConfigurationSpace, Topology):
 
         A motor without gear, filter and limits needs no law: its joint has no entry, and its command is the joint force.
         """
-        return {j.name: j.actuator for j in self._description.joints if j.actuator and j.name in self.joints}
+        return {j.name: j.actuator for j in self._description.complete.joints if j.actuator and j.name in self.joints}
 
     @property
     def frames(self) -> tuple[str, ...]:

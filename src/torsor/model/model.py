@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import UnknownName
 from torsor.model.forces import ForceRow
@@ -19,6 +19,9 @@ from torsor.scalar import Scalar, Scalars, is_constant
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.vector import ZERO, flat
 from torsor.support.locks import cached_property
+
+if TYPE_CHECKING:
+    from torsor.model.terms.term import Term
 
 #: attribute of a model that was made from another with the same M(q)
 _DESCRIBED = "_described"
@@ -86,7 +89,7 @@ class Model:
     effort_limit: tuple[tuple[float, ...], ...] = ()  # per joint, one per degree of freedom; no entries: no limit
     forces: tuple[ForceRow, ...] = ()  # gravity compensation, buoyancy and drag of links
     passive: tuple[int, ...] = ()  # rows of v of joints without a drive
-    terms: tuple[Any, ...] = ()  # what else changes the motion: friction, springs, loops, ... (torsor.model.terms)
+    terms: tuple[Term, ...] = ()  # what else changes the motion: friction, springs, loops, ... (torsor.model.terms)
 
     # -- the tree --------------------------------------------------------------------------------------------
 
@@ -126,9 +129,11 @@ class Model:
         return tuple(sorted(own, key=self.q_start.__getitem__))  # joints without coordinates stay where they are
 
     @cached_property
-    def leaders(self) -> frozenset[int]:
-        """The bodies whose joints other joints follow: a whole turn of such a joint may be another configuration."""
-        return frozenset(c.leader for c in self.coupling if c is not None)
+    def wound(self) -> frozenset[int]:
+        """The bodies whose joints other joints follow, or springs act on: a whole turn may be another configuration."""
+        wound = {name for term in self.terms for name in term.wound}
+        sprung = (i for i, name in enumerate(self.joint_names) if name in wound)
+        return frozenset((*sprung, *(c.leader for c in self.coupling if c is not None)))
 
     @cached_property
     def joints_with_friction(self) -> tuple[str, ...]:

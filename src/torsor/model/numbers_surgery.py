@@ -94,7 +94,7 @@ def with_limits(d: Description, name: str, given: Mapping[str, Any]) -> Descript
     if not changes:
         raise ArgumentError(f"with_limits: joint {name!r}: give {', '.join(f'{word}=' for word in given)}")
     note = f"joint {name!r}: other {' and '.join(changes)}"
-    return d.with_note(note, joints=tuple(replace(x, **changes) if x is j else x for x in d.joints))  # type: ignore[arg-type]
+    return d.with_joint_fields({name: changes}, note)
 
 
 def with_joint_constants(d: Description, word: str, given: Mapping[str, Any]) -> Description:
@@ -109,9 +109,8 @@ def with_joint_constants(d: Description, word: str, given: Mapping[str, Any]) ->
     rows = dict[str, Any]()
     for name, x in given.items():
         nv = moving_joint(d, name).kind.nv
-        rows[name] = read.per_coordinate(x, nv, f"with_{word}: joint {name!r}: {word}", number=False)
-    joints = tuple(replace(j, **{word: rows[j.name]}) if j.name in rows else j for j in d.joints)
-    return d.with_note(f"other {word}: {', '.join(rows)}", joints=joints) if rows else d
+        rows[name] = {word: read.per_coordinate(x, nv, f"with_{word}: joint {name!r}: {word}", number=False)}
+    return d.with_joint_fields(rows, f"other {word}: {', '.join(rows)}") if rows else d
 
 
 def with_frame(d: Description, name: str, at: str | None, xyz: Any, rpy: Any) -> Description:
@@ -130,7 +129,7 @@ def with_frame(d: Description, name: str, at: str | None, xyz: Any, rpy: Any) ->
 
 def moving_joint(d: Description, name: str) -> Joint:
     """The joint of that name that has a degree of freedom."""
-    joints = [j for j in d.joints if j.kind.nv]
+    joints = [j for j in d.complete.joints if j.kind.nv]
     for j in joints:
         if j.name == name:
             return j

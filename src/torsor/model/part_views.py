@@ -40,7 +40,7 @@ class JointView:
 
     @classmethod
     def of(cls, robot: Mechanism, name: str) -> JointView:
-        m, d = robot.model, robot.description
+        m, d = robot.model, robot.description.complete
         i = m.joint_names.index(name)
         kind, q, v = m.joint[i], m.q_start[i], m.v_start[i]
         slices = slice(q, q + kind.nq), slice(v, v + kind.nv)

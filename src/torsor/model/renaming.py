@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.model.description import WORLD, Description, Joint, Loop
+from torsor.model.terms.attaching import rename_places
 
 
 def names_of(d: Description) -> list[str]:
@@ -36,8 +37,11 @@ def rename(d: Description, names: Mapping[str, str]) -> Description:
     if grounded and WORLD in (names.get(link, link) for link in links):
         raise ModelError(f"rename: a link named {WORLD!r} would take the place of the fixed frame that a loop is held to")
 
+    springs = zip(d.terms, rename_places(d.terms, lambda name: names.get(name, name)), strict=True)
+    motors = {old: text for a, b in springs for old, text in zip(a.added, b.added, strict=True)}
+
     def new(name: str) -> str:
-        return names.get(name, name)
+        return names.get(name, motors.get(name, name))
 
     moving = {j.name for j in d.joints}  # a floating base keeps its name, also where a link has the same
 
@@ -61,5 +65,7 @@ def rename(d: Description, names: Mapping[str, str]) -> Description:
         ),
         forces=tuple((new(at), element) for at, element in d.forces),
         sensors=tuple((name, replace(s, at=new(s.at))) for name, s in d.sensors),
+        terms=rename_places(d.terms, new),
+        actuated=None if d.actuated is None else tuple(map(new, d.actuated)),
         report=(*d.report, "renamed " + ", ".join(f"{old} → {text}" for old, text in names.items())) if names else d.report,
     )

@@ -201,7 +201,14 @@ def attach(
         configurations=merge(d.configurations, [replace(c, name=prefix + c.name) for c in named]),
         forces=(*d.forces, *theirs.forces),
         sensors=(*d.sensors, *((prefix + name, sensor) for name, sensor in theirs.sensors)),
+        terms=(*d.terms, *theirs.terms),
+        actuated=None if d.actuated is theirs.actuated is None else (*_drives(d), *_drives(theirs)),
     )
+
+
+def _drives(d: Description) -> tuple[str, ...]:
+    """The joints with a drive; all, unless said otherwise."""
+    return tuple(j.name for j in d.complete.joints) if d.actuated is None else d.actuated
 
 
 def _with_source(link: Link, source: str) -> Link:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from torsor.look.explain import Ellipsoid, Explanation, NewtonEulerTable
     from torsor.look.viewer import Viewer
     from torsor.mechanics.constraints import ConstrainedRobot, Constraint
-    from torsor.mechanics.flexible import ElasticJoints, Spring, SpringLaw
     from torsor.mechanics.operators import Innovations, Operators
     from torsor.mechanics.task import Task
     from torsor.model.sensor import Sensor
@@ -145,8 +144,6 @@ class Robot(Computed, Exports):
         max_steps: int | None = None,
         events: Any = None,
         limits: Any = None,
-        springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
-        motors: tuple[ArrayLike, ArrayLike] | None = None,
         constraints: Sequence[Constraint] = (),
         active: Any = None,
         stabilization: Any = "projection",
@@ -159,7 +156,7 @@ class Robot(Computed, Exports):
 
         return simulate(
             self, q, v, duration, control, x=x, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
-            tolerance=tolerance, max_steps=max_steps, events=events, limits=limits, springs=springs, motors=motors,
+            tolerance=tolerance, max_steps=max_steps, events=events, limits=limits,
             constraints=constraints, active=active, stabilization=stabilization, record=record, sensors=sensors,
             progress=progress)  # fmt: skip
 

@@ -84,8 +84,8 @@ class Adaptive:
         self.system, self.acceleration = system, acceleration
         self.make: Any = getattr(methods, METHODS[name])
         self.options, self.budget = {"rtol": tolerance, "atol": tolerance, "max_step": longest}, budget
-        self.chart, self.moved = (system.kernels(name, system.inertias) for name in ("chart", "point"))
-        self.nv = system.model.nv + len(system.inertias)
+        self.chart, self.moved = (system.kernels(name, ()) for name in ("chart", "point"))
+        self.nv = system.model.nv
         self.curved = any(j.nq != j.nv for j in system.model.joint)
         self.solver: Any = None
         self.center = np.zeros(0)

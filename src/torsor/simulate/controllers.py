@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,7 +17,6 @@ from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
-    from torsor.simulate.system import System
 
 Array: TypeAlias = np.ndarray
 
@@ -64,15 +63,8 @@ class HeldForces:
 Control = Law | HeldForces
 
 
-def control_of(system: System, control: Any, duration: float) -> Control:
-    """The ``control`` of a simulation, as users give it; the functions returned take the whole state."""
-    found = _control_of(system.robot, control, duration)
-    if isinstance(found, HeldForces):
-        return replace(found, sample=system.of_full_state(found.sample))
-    return system.of_full_state(found)
-
-
-def _control_of(robot: Robot, control: Any, duration: float) -> Control:
+def control_of(robot: Robot, control: Any, duration: float) -> Control:
+    """The ``control`` of a simulation, as users give it."""
     if control is None:
         return _constant_forces(np.zeros(robot.nv))
     if isinstance(control, SampledController):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from torsor.model.terms.term import Term
 from torsor.simulate import bristles
 from torsor.simulate.quantities import QUANTITIES
 
@@ -174,11 +175,11 @@ def interval_flows(result: Result, k: Array) -> tuple[Array, Array]:
 def powers(result: Result) -> tuple[Array, Array]:
     """Power of joint forces, wrenches and moving constraints, and power lost, [W], (T,) each, at the rows of a result."""
     robot, v = result.require_robot(), result.v
-    work, lost = _dot(result.tau, _at_motors(result)), np.zeros(len(v))
+    work, lost = _dot(result.tau, v), np.zeros(len(v))
     if result.wrenches or _constraints_depend_on_time(result):
         work = work + _dot(_external(result), v)
-    if any(term.kind == "damping" for term in robot.model.terms):
-        lost = lost + _dot(robot.damping_force(v), v)
+    if any(type(term).heat is not Term.heat for term in robot.model.terms):
+        lost = lost + robot.kernel("dissipation")(result.q, v)
     if robot.model.joints_with_friction:
         load = robot.kernels.of(QUANTITIES)("load")(result.q, v, result.tau)
         lost = lost + _dot(result.tau - load - bristles.steady_friction(robot.model, v, load), v)  # no bristles
@@ -188,8 +189,6 @@ def powers(result: Result) -> tuple[Array, Array]:
         tree = robot if result.held is None else result.held.tree
         h, c, g = tree.kernel("bias_force", "velocity_force", "gravity_force")(result.q, v)
         lost = lost + _dot(h - c - g, v)
-    if result.elastic is not None and result.theta is not None and result.omega is not None:
-        lost = lost + result.elastic.dissipation(result.q, v, result.theta, result.omega)
     return work, lost
 
 
@@ -199,9 +198,7 @@ def _dot(f: Array, v: Array) -> Array:
 
 def _rows(result: Result, k: Array) -> Result:
     """Some rows of a result."""
-    parts: dict[str, Any] = {
-        name: x[k] for name in ("t", "q", "v", "tau", "theta", "omega") if (x := getattr(result, name)) is not None
-    }
+    parts: dict[str, Any] = {name: getattr(result, name)[k] for name in ("t", "q", "v", "tau")}
     tables: dict[str, Any] = {name: {key: x[k] for key, x in getattr(result, name).items()} for name in ("wrenches", "states")}
     return replace(result, **parts, **tables)
 
@@ -217,9 +214,6 @@ def _middles(result: Result, first: Result, last: Result, h: Array, k: Array) ->
     if "z" in result.states:
         z = bristles.deflections_at_midpoint(robot.model, first.states["z"], half, width[:, 0] / 2, first.tau)
         parts["states"] = {**first.states, "z": z}
-    if result.theta is not None and first.theta is not None and last.theta is not None:
-        omega, turned = _hermite(last.theta - first.theta, first.omega, last.omega, width)
-        parts |= {"theta": first.theta + turned, "omega": omega}
     return replace(first, wrenches=wrenches, **parts)
 
 
@@ -229,15 +223,14 @@ def _hermite(moved: Array, v0: Any, v1: Any, h: Array) -> tuple[Array, Array]:
 
 
 def interpolate(robot: Robot, first: State, last: State, times: Array) -> tuple[Array, Array]:
-    """(q, v), one row per time, of the cubic between two states (t, q, v); coordinates after the robot's are plain numbers."""
-    (t, q0, v0), (end, q1, v1), n, k = first, last, robot.nq, robot.nv
+    """(q, v), one row per time, of the cubic between two states (t, q, v)."""
+    (t, q0, v0), (end, q1, v1) = first, last
     h, s = end - t, (times - t) / (end - t)
-    moved = np.concatenate([robot.difference(q0[:n], q1[:n]), q1[n:] - q0[n:]])
+    moved = robot.difference(q0, q1)
     v = np.array([v0, (6 * moved / h - v0 - v1) / 4, v1])
     rates = np.array([(1 - s) * (1 - 2 * s), 4 * s * (1 - s), s * (2 * s - 1)])
     ways = np.array([s - s**2 * (3 / 2 - 2 / 3 * s), s**2 * (2 - 4 / 3 * s), s**2 * (2 / 3 * s - 1 / 2)]) * h
-    way = ways.T @ v
-    return np.hstack([robot.integrate(q0[:n], np.ascontiguousarray(way[:, :k])), q0[n:] + way[:, k:]]), rates.T @ v
+    return robot.integrate(q0, ways.T @ v), rates.T @ v
 
 
 def _interpolate_forces(result: Result, f: Array, k: Array) -> Array:
@@ -273,12 +266,3 @@ def _external(result: Result) -> Array:
 def _constraints_depend_on_time(result: Result) -> bool:
     """Whether constraints depend on time, and so may do work."""
     return result.held is not None and bool(result.held.solver.equations.depends_on_time)
-
-
-def _at_motors(result: Result) -> Array:
-    """The velocities at which the joint forces do work: those of the motors at joints with springs."""
-    if result.elastic is None or result.omega is None:
-        return result.v
-    out = result.v.copy()
-    out[:, [t.v for t in result.elastic.elastic.transmissions]] = result.omega
-    return out

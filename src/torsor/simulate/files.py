@@ -65,7 +65,6 @@ def read_groups(
 
 def _groups(result: Result) -> dict[str, Array]:
     """All arrays of a result by name, (T,) or (T, n)."""
-    motors = {k: x for k, x in (("theta", result.theta), ("omega", result.omega)) if x is not None}
     wrenches = {f"wrench:{f}": F for f, F in result.wrenches.items()}
     states_and_sensors = {f"state:{k}": x for k, x in result.states.items()} | {
         f"sensor:{k}": x for k, x in result.sensors.items()
@@ -73,7 +72,7 @@ def _groups(result: Result) -> dict[str, Array]:
     rows = {"residual": result.residual, "multipliers": result.multipliers} if result.residual.shape[1] else {}
     states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
     flows = result.flows if result.robot is None else result.summed_flows
-    return {**states, **motors, **wrenches, **states_and_sensors, **result.energies, **rows, **flows}
+    return {**states, **wrenches, **states_and_sensors, **result.energies, **rows, **flows}
 
 
 def _meta(result: Result) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None)
     wrenches = {k.removeprefix("wrench:"): x for k, x in groups.items() if k.startswith("wrench:")}
     internal_states = {k.removeprefix("state:"): x for k, x in groups.items() if k.startswith("state:")}
     sensors = {k.removeprefix("sensor:"): x for k, x in groups.items() if k.startswith("sensor:")}
-    states = {k: groups[k] for k in ("t", "q", "v", "tau", "theta", "omega") if k in groups or k not in ("theta", "omega")}
+    states = {k: groups[k] for k in ("t", "q", "v", "tau")}
     stored: dict[str, Array] = {
         k: groups[k] for k in ("kinetic", "potential", "elastic", "bristles", "residual", "multipliers") if k in groups
     }

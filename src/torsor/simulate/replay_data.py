@@ -21,6 +21,7 @@ from torsor.look.replay.replay_data import (
 )
 from torsor.look.scene import Scene
 from torsor.look.scene.elastic import ElasticScene, motor_poses, with_motors
+from torsor.model.terms.springs import motors_of
 
 if TYPE_CHECKING:
     from torsor.simulate.flexible_links import FlexibleResult
@@ -34,14 +35,13 @@ def replay_data_of_result(result: Result, style: str, roots: Sequence[Any], fps:
     q, _ = result.at(times)
     scene = Scene.of(robot, roots, style)
     poses = scene.poses(q)
-    if result.elastic is not None and result.theta is not None:
-        theta = np.stack([np.interp(times, result.t, column) for column in result.theta.T], axis=-1)
-        poses = np.concatenate((poses, motor_poses(scene, result.elastic, q, theta)), axis=1)
-        scene = with_motors(scene, result.elastic)
+    if elastic := motors_of(robot.model):
+        poses = np.concatenate((poses, motor_poses(scene, q)), axis=1)
+        scene = with_motors(scene)
     return replay_data_of_poses(
         scene, times - start, poses, facts=facts_of(result), notes=notes,
         arrows=tuple(arrows(robot.pose, result.wrenches, result.t, times, q)), plots=tuple(_plots_of_result(result)),
-        events=tuple((float(e.t - start), e.name) for e in result.events), named=result.elastic is None,
+        events=tuple((float(e.t - start), e.name) for e in result.events), named=not elastic,
     )  # fmt: skip
 
 
@@ -64,11 +64,12 @@ def replay_data_of_flexible(motion: FlexibleResult, style: str, roots: Sequence[
 
 
 def _plots_of_result(result: Result) -> list[Plot]:
-    rows = joint_rows(result.require_robot(), result.tau, result.q, result.v)
-    if result.elastic is not None and result.theta is not None:
-        joints = result.elastic.joints
-        sides = [result.elastic.robot.joint(name).q_slice.start for name in joints]
-        rows.append(("Motor ahead of link", "rad, m", joints, joints, result.theta - result.q[:, sides]))
+    robot, start = result.require_robot(), result.require_robot().model.q_start
+    rows = joint_rows(robot, result.tau, result.q, result.v)
+    if pairs := motors_of(robot.model):
+        joints = tuple(robot.model.joint_names[i] for i, _ in pairs)
+        ahead = result.q[:, [start[k] for _, k in pairs]] - result.q[:, [start[i] for i, _ in pairs]]
+        rows.append(("Motor ahead of link", "rad, m", joints, joints, ahead))
     return plots_of(result.t, [*rows, energy_row(result.energies)])
 
 

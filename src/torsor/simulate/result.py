@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, TorsorError
 from torsor.model.names import configuration_names, coordinate_names, units_of
+from torsor.model.terms.term import Term
 from torsor.simulate import bristles
 from torsor.simulate.events import Occurrence
 from torsor.support.locks import cached_property
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from torsor.look.replay import ReplayPage
     from torsor.look.replay.replay_data import ReplayData
     from torsor.mechanics.constraints import ConstrainedRobot
-    from torsor.mechanics.flexible import ElasticJoints
     from torsor.robot import Robot
     from torsor.simulate.audit import Audit
 
@@ -85,13 +85,10 @@ class Result:
     wrenches: dict[str, Array] = field(default_factory=dict)  #: external, (T, 6) by frame
     sensors: dict[str, Array] = field(default_factory=dict)  #: readings, (T, n) by name
     states: dict[str, Array] = field(default_factory=dict)  #: internal states, (T, n): "z", "current", "voltage", ...
-    theta: Array | None = None  #: motors of elastic joints (T, ne)
-    omega: Array | None = None
     events: list[Occurrence] = field(default_factory=list)
     info: dict[str, Any] = field(default_factory=dict)
     robot: Robot | None = None
     held: ConstrainedRobot | None = None
-    elastic: ElasticJoints | None = None
     stored: dict[str, Array] = field(default_factory=dict)  #: energies and residuals read from a file
     flows: dict[str, Array] = field(default_factory=dict)  #: "work" and "lost" (T,) [J]; empty where every step is recorded
 
@@ -121,13 +118,14 @@ class Result:
         """``kinetic``, ``potential`` and, with springs, ``elastic``, with LuGre friction, ``bristles``, (T,) each [J]."""
         if self.stored:
             return {k: self.stored[k] for k in ("kinetic", "potential", "elastic", "bristles") if k in self.stored}
-        if self.elastic is not None and self.theta is not None and self.omega is not None:
-            kinetic, potential, elastic = self.elastic.energy(self.q, self.v, self.theta, self.omega)
-            return {"kinetic": kinetic, "potential": potential, "elastic": elastic}
         robot = self.require_robot()
-        both = robot.kernel("kinetic_energy", "potential_energy")(self.q, self.v)
-        rigid = dict(zip(("kinetic", "potential"), both, strict=True))
-        return rigid | ({"bristles": bristles.stored_energy(robot.model, self.states["z"])} if "z" in self.states else {})
+        if any(type(term).energy is not Term.energy for term in robot.model.terms):
+            found = robot.kernel("term_energies")(self.q, self.v)
+            both = {"kinetic": found[:, 0], "potential": found[:, 1], "elastic": found[:, 2:].sum(axis=1)}
+        else:
+            rigid = robot.kernel("kinetic_energy", "potential_energy")(self.q, self.v)
+            both = dict(zip(("kinetic", "potential"), rigid, strict=True))
+        return both | ({"bristles": bristles.stored_energy(robot.model, self.states["z"])} if "z" in self.states else {})
 
     @property
     def energy(self) -> Array:
@@ -255,12 +253,8 @@ def names_of(robot: Robot) -> dict[str, Any]:
     return {"robot": robot.name, "configuration": list(q), "coordinates": list(v), "units": units._asdict()}
 
 
-def records_from_columns(
-    columns: Sequence[Array], frames: Sequence[str], state_names: Sequence[str], nq: int, nv: int
-) -> Mapping[str, Any]:
-    """The columns of a Result; motors follow the robot's own coordinates, ``state_names``: the internal states at the end."""
+def records_from_columns(columns: Sequence[Array], frames: Sequence[str], state_names: Sequence[str]) -> Mapping[str, Any]:
+    """The columns of a Result; ``state_names``: the internal states at the end."""
     t, q, v, tau, *rest = columns
     F, others = rest[: len(frames)], dict(zip(state_names, rest[len(frames) :], strict=True))
-    motors = {"theta": q[:, nq:].copy(), "omega": v[:, nv:].copy()} if q.shape[1] > nq else {}
-    states = {"t": t, "q": q[:, :nq].copy(), "v": v[:, :nv].copy(), "tau": tau}
-    return {**states, "wrenches": dict(zip(frames, F, strict=True)), "states": others, **motors}
+    return {"t": t, "q": q, "v": v, "tau": tau, "wrenches": dict(zip(frames, F, strict=True)), "states": others}

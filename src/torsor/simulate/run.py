@@ -31,13 +31,12 @@ from torsor.simulate.result import Interrupted, Result, SimulationStopped, names
 from torsor.simulate.rollout import robot_in_steps
 from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
-from torsor.simulate.system import ClosedLinkage, ElasticTree, RigidTree, System
+from torsor.simulate.system import ClosedLinkage, RigidTree, System
 from torsor.simulate.term_states import TermStates, sampled_commands
 from torsor.support.progress import Progress
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints import Constraint
-    from torsor.mechanics.flexible import ElasticJoints, Spring, SpringLaw
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
 
@@ -66,8 +65,6 @@ def simulate(
     max_steps: int | None = None,
     events: Any = None,
     limits: Any = None,
-    springs: ElasticJoints | Mapping[str, Spring | SpringLaw] | Spring | SpringLaw | None = None,
-    motors: tuple[ArrayLike, ArrayLike] | None = None,
     constraints: Sequence[Constraint] = (),
     active: Any = None,
     stabilization: Any = "projection",
@@ -91,8 +88,7 @@ def simulate(
     The control are commands of actuators and drives, where the robot has some (:meth:`Robot.with_actuators`,
     :meth:`Robot.with_drives`), as in :func:`rollout`: their memory advances in steps of dt.  ``x`` are the first-order states
     at the start (``robot.state_names``: bristles, currents, memories), by default zero, temperatures ambient; ``result.states``
-    has them.  ``springs`` make joints elastic, their ``motors`` (θ, ω) start with the joints; actuators, drives and encoders are on
-    the motor's side, control gets q, v of links.
+    has them.
     Loops and ``constraints`` are satisfied by "projection", to rounding, by Baumgarte's (decay, stiffness), or drift (None);
     singular positions of a linkage are passed on the branch of arrival.  ``active={name: flag}`` leaves some of them out for
     the whole run; a gait is one run per phase, with ``robot.constrained(...).impact(q, v, active=...)`` where feet touch down.
@@ -112,12 +108,12 @@ def simulate(
     robot, omitted = robot_in_steps(robot, float(dt)), list[str]()
     start = [np.array(y) for y in one_state(robot, q=q, v=v)]
     laws = wrench_laws(robot, wrenches, expressed_in)
-    system = _system(robot, tuple(laws), constraints, stabilization, springs, active)
-    steady = control_of(system, control, duration)
+    system = _system(robot, tuple(laws), constraints, stabilization, active)
+    steady = control_of(robot, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
     forces, steady, states = _forces(system, steady, dt, x, list(laws.values()))
     stops = hard_stops.stops_of(system, limits)
-    at, speed = system.start(start[0], start[1], motors)
+    at, speed = system.start(start[0], start[1])
     run = time_loop.Run(
         system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
         hard_stops.snap_to_stops(stops, at), speed, states=states,
@@ -135,7 +131,7 @@ def simulate(
         info["states"] = columns
     part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info, tuple(laws))  # noqa: E731
     if integrator in METHODS:
-        working = control is not None or laws or springs is not None or constraints or robot.forces
+        working = control is not None or laws or constraints or robot.forces
         run.record = GaussRecord(GaussSum(ADAPTIVE, run.rows_at, part), idle=not (working or robot.model.terms))
     elif info["period"] is not None and not info["held"]:  # forces that jump at ticks and vary between them
         run.record = GaussRecord(GaussSum(FIXED, run.rows_at, part))
@@ -196,7 +192,6 @@ def _system(
     frames: tuple[str, ...],
     constraints: Sequence[Constraint],
     stabilization: Any,
-    springs: Any,
     active: Any = None,
 ) -> System:
     """The equations of motion that these arguments choose."""
@@ -207,12 +202,6 @@ def _system(
         )
     if active is not None and not (robot.model.has_rows or constraints):
         raise ArgumentError("active= switches constraints, and this simulation has none; give constraints=[...]")
-    if springs is not None:
-        from torsor.mechanics.flexible import ElasticJoints, elastic_joints
-
-        if constraints or any(term.kind not in ("actuator", "drive") for term in robot.model.terms):
-            raise ArgumentError("springs= cannot be combined with other terms or constraints=; give the damping in each Spring")
-        return ElasticTree(springs if isinstance(springs, ElasticJoints) else elastic_joints(robot, springs), frames)
     if robot.model.has_rows or constraints:
         if not (stabilization in ("projection", None) or np.shape(stabilization) == (2,)):
             raise ArgumentError(f'stabilization is "projection", (decay, stiffness) or None, not {stabilization!r}')
@@ -236,7 +225,7 @@ def _forces(
     if states:
         system.states, law = states, states.forces if system.transmits else law
     watched = states if states and (states.followed or states.columns()) else None
-    return time_loop.Forces(law, sample, [system.of_full_state(w) for w in wrenches], box), steady, watched
+    return time_loop.Forces(law, sample, wrenches, box), steady, watched
 
 
 def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
@@ -250,7 +239,7 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
     if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):
         time_loop.run_without_events(run, grid, constant_force_step(system.robot, integrator), by_force=True)
         return
-    step = advance(stages(system.kernels, system.inertias, integrator), integrator, run.acceleration, system.projection)
+    step = advance(stages(system.kernels, (), integrator), integrator, run.acceleration, system.projection)
     if watch:
         time_loop.run_with_events(run, grid, time_loop.FixedStep(run, step), GridTimes(grid.kept))
     else:
@@ -290,7 +279,7 @@ def _result(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -
 def _result_of(columns: Sequence[Array], run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
     """Some rows of a run."""
     robot = run.system.robot
-    parts = records_from_columns(columns, frames, list(info.get("states", {})), robot.nq, robot.nv)
+    parts = records_from_columns(columns, frames, list(info.get("states", {})))
     return Result(**parts, info=info, robot=robot, **run.system.result_fields())
 
 

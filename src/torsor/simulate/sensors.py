@@ -66,28 +66,19 @@ def simulation_readings(run: Run, result: Result, sensors: Mapping[str, Sensor])
         values = robot.kernels.kernel(spec)(*given, *(result.wrenches[frame] for frame in loaded))
         return [values] if len(asked) == 1 else list(values)
 
-    q, v = run.system.motor_coordinates(*_full_state(result))  # encoders are on the motors
-    return _readings(robot, sensors, result.t, {"q": q, "v": v, "tau": result.tau}, compute)
-
-
-def _full_state(result: Result) -> tuple[Array, Array]:
-    """q and v of all recorded rows, with the motors of elastic joints."""
-    if result.theta is None or result.omega is None:
-        return result.q, result.v
-    return np.hstack([result.q, result.theta]), np.hstack([result.v, result.omega])
+    return _readings(robot, sensors, result.t, {"q": result.q, "v": result.v, "tau": result.tau}, compute)
 
 
 def _accelerations(run: Run, result: Result) -> Array:
     """a (T, nv) at the recorded rows: of the motion that follows each of them."""
     system, F = run.system, tuple(result.wrenches.values())
-    q, v = _full_state(result)
     if not run.modes:
-        return np.ascontiguousarray(system.acceleration(result.t, q, v, result.tau, *F)[:, : result.v.shape[1]])  # type: ignore[arg-type]
+        return system.acceleration(result.t, result.q, result.v, result.tau, *F)  # type: ignore[arg-type]
     rows = []
     for k, t in enumerate(result.t.tolist()):
-        state, wrenches = (t, q[k], v[k], result.tau[k]), [f[k] for f in F]
+        state, wrenches = (t, result.q[k], result.v[k], result.tau[k]), [f[k] for f in F]
         mode = decide(system, run.stops, *state, wrenches)
-        rows.append(system.motion(mode, *state, *wrenches)[0][: result.v.shape[1]])
+        rows.append(system.motion(mode, *state, *wrenches)[0])
     return np.array(rows)
 
 

@@ -1,4 +1,4 @@
-"""Equations of motion to simulate: one class each for the rigid tree, closed loops and elastic joints."""
+"""Equations of motion to simulate: one class each for the tree and for loops and constraints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from torsor.simulate.singular import NoSingularPositions, SingularPositions
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints import Constraint
-    from torsor.mechanics.flexible import ElasticJoints
     from torsor.robot import Robot
     from torsor.simulate.modes import Mode
     from torsor.simulate.term_states import TermStates
@@ -41,11 +40,10 @@ class System:
 
     φ is the friction of joints that can stick: dry friction holds joints at rest and has one direction in each mode (MR
     §8.9.4), LuGre friction has internal states.  All other terms are in the kernels of ``smooth``, the robot without these.
-    A subclass implements ``acceleration`` and ``inverse_mass``.  The rest is for systems whose coordinates are not those of the
-    robot's tree (``inertias``, ``robot_coordinates``, ``start``) or not independent (``project``, ``closure_error``).
+    A subclass implements ``acceleration`` and ``inverse_mass``.  The rest is for systems whose coordinates are not independent
+    (``start``, ``project``, ``closure_error``).
     """
 
-    inertias: tuple[float, ...] = ()  #: of the coordinates after those of the model
     one_kernel = False  #: whether a = f(q, v, τ) is a kernel of the robot, so that whole steps can be compiled
     dependent = False  #: whether constraints tie coordinates together, so that ∂a/∂τ may be singular
     rounding = complementarity.ROUNDING  #: of ∂a/∂τ, relative to its largest entry
@@ -131,22 +129,8 @@ class System:
 
         return accelerate
 
-    def robot_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The coordinates of the robot, without those of its motors."""
-        return q, v
-
-    def motor_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The coordinates of the robot on the side of its motors: θ and ω in the places of elastic joints."""
-        return q, v
-
-    def of_full_state(self, law: Law) -> Law:
-        """A function of the robot's (t, q, v) as a function of the whole state."""
-        return law
-
-    def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
-        """The initial state on the whole manifold, from the robot's q and v and ``motors`` as users give them."""
-        if motors is not None:
-            raise ArgumentError("motors= is the initial state of the motors of elastic joints and needs springs=")
+    def start(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The initial state on the whole manifold."""
         return q, v
 
     def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
@@ -264,9 +248,8 @@ class ClosedLinkage(System):
     def closure_error(self, q: Array, t: float) -> float:
         return float(np.abs(self.held.residual(q, time=self._time(t))).max(initial=0.0)) if self._projects else 0.0
 
-    def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
+    def start(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The initial state, projected onto the constraints; a state that is not near them is refused."""
-        q, v = super().start(q, v, motors)
         held, time = self.held, self._time(0.0)
         gap, slip = held.residual(q, time=time), held.slip(q, v, time=time)
         if np.abs(gap).max(initial=0.0) > OPEN:
@@ -284,54 +267,3 @@ class ClosedLinkage(System):
 
     def _time(self, t: float) -> float | None:
         return t if self._timed else None
-
-
-class ElasticTree(System):
-    """Motors and links with springs between them (MR §8.9.5): coordinates (q, θ), velocities (v, ω)."""
-
-    def __init__(self, elastic: ElasticJoints, frames: tuple[str, ...]):
-        super().__init__(elastic.robot)
-        self.elastic, self.model = elastic, elastic.elastic.model
-        self.inertias = tuple(float(t.B) for t in elastic.elastic.transmissions)
-        self._entry = elastic.kernels("forward_dynamics", frames=frames).__call__
-
-    @property
-    def kernels(self) -> Kernels:
-        return self.elastic.kernels.of(QUANTITIES)
-
-    def result_fields(self) -> dict[str, Any]:
-        return {"elastic": self.elastic}
-
-    def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        n, k = self.robot.nq, self.robot.nv
-        return np.concatenate(self._entry(q[..., :n], v[..., :k], q[..., n:], v[..., k:], tau, *F), axis=-1)
-
-    def inverse_mass(self, q: Array, t: float = 0.0) -> Array:
-        k, B = self.robot.nv, np.array(self.inertias)
-        out = np.zeros((k + len(B), k + len(B)))
-        out[:k, :k] = np.linalg.inv(self.elastic.kernels("mass_matrix")(q[: self.robot.nq]))
-        out[range(k, len(out)), range(k, len(out))] = 1 / B
-        return out
-
-    def robot_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
-        return q[: self.robot.nq], v[: self.robot.nv]
-
-    def motor_coordinates(self, q: Array, v: Array) -> tuple[Array, Array]:
-        n, k, across = self.robot.nq, self.robot.nv, self.elastic.elastic.transmissions
-        at, speed = q[..., :n].copy(), v[..., :k].copy()
-        at[..., [t.q for t in across]] = q[..., n:]
-        speed[..., [t.v for t in across]] = v[..., k:]
-        return at, speed
-
-    def of_full_state(self, law: Law) -> Law:
-        return lambda t, q, v: law(t, *self.robot_coordinates(q, v))
-
-    def start(self, q: Array, v: Array, motors: Any) -> tuple[Array, Array]:
-        """(q, θ), (v, ω): the motors start with their joints unless ``motors`` is given."""
-        joints = [self.robot.joint(n) for n in self.elastic.joints]
-        theta, omega = (np.asarray(x, float) for x in motors) if motors else (
-            np.array([q[j.q_slice.start] for j in joints]), np.array([v[j.v_slice.start] for j in joints])
-        )  # fmt: skip
-        if theta.shape != (len(joints),) or omega.shape != (len(joints),):
-            raise ArgumentError(f"motors are (θ, ω), ({len(joints)},) each, for {', '.join(self.elastic.joints)}")
-        return np.concatenate([q, theta]), np.concatenate([v, omega])

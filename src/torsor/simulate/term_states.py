@@ -69,8 +69,7 @@ class TermStates:
         return at, self.equation.transmit(at, u, self._begin, t - self._begin.t)
 
     def _at(self, t: float, q: Array, v: Array) -> At:
-        there, speed = self.system.motor_coordinates(q, v)
-        at = self.equation.at(there.tolist(), speed.tolist(), t, self._x)
+        at = self.equation.at(q.tolist(), v.tolist(), t, self._x)
         at.dt = self.dt
         return at
 

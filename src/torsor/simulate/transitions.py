@@ -53,12 +53,8 @@ class Crossing(NamedTuple):
 def guards_of(run: Run) -> list[Guard]:
     """All guards of the next interval."""
     system, mode = run.system, run.mode
-
-    def signal_of_event(event: Event) -> Signal:
-        return lambda t, q, v: event.function(t, *system.robot_coordinates(q, v))
-
     return [
-        *(Guard(e, signal_of_event(e), e.direction, list_events, e.terminal) for e in run.events),
+        *(Guard(e, e.function, e.direction, list_events, e.terminal) for e in run.events),
         *(Guard(s, s.gap, -1, apply_impacts, slope=s.rate) for s in run.stops if s.v not in mode.held),
         *(Guard(k, partial(_speed, row=k, side=mode.side[k]), -1, bring_to_rest) for k in system.dry_rows if mode.side[k]),
         *([Guard(mode, run.margin, -1, release)] if mode.held else []),
@@ -222,4 +218,4 @@ def apply_impacts_of_pressed_joints(run: Run) -> bool:
 
 
 def _occurrence(run: Run, name: str) -> Occurrence:
-    return Occurrence(name, run.t, *(x.copy() for x in run.system.robot_coordinates(run.q, run.v)))
+    return Occurrence(name, run.t, run.q.copy(), run.v.copy())

@@ -97,7 +97,7 @@ class ClosedForm(EquationsOfMotion):
 
     def __init__(self, robot: Mechanism, parameters: str = "symbols", form: str = "auto"):
         sp = sympy_library()
-        self._robot, self._numbers, self._parameters = robot, parameters == "numbers", Parameters(robot.description)
+        self._robot, self._numbers, self._parameters = robot, parameters == "numbers", Parameters(robot.description.complete)
         items = self._parameters.items
         self._names = [*_coordinate_names(robot.model), *(Name(p.name, p.latex) for p in items)]
         self.name, n = robot.name, robot.nq + 2 * robot.nv

@@ -185,8 +185,16 @@ def inverse_dynamics_derivatives(
     axes: str = "body",
     recursion: Callable[..., Derivatives] = rnea_derivatives,
 ) -> Derivatives:
-    """∂τ/∂q (along v), ∂τ/∂v and ∂τ/∂a, by the recursion; terms act joint by joint."""
-    return derivatives.inverse_dynamics_derivatives(e.model, q, v, a, wrenches, axes, _lost(e, q), recursion)
+    """∂τ/∂q (along v), ∂τ/∂v and ∂τ/∂a, by the recursion."""
+    alone, force = _split_terms(e)
+
+    def lost(v: Scalars, needed: Scalars) -> list[Scalar]:
+        at = alone.at(q, v)
+        own = alone.applied_without_friction(at).tau
+        return minus(alone.before_friction(at, minus(needed, own)), needed)
+
+    loss = lost if alone.terms else None
+    return derivatives.inverse_dynamics_derivatives(e.model, q, v, a, wrenches, axes, loss, recursion, force)
 
 
 def forward_dynamics_derivatives(
@@ -199,23 +207,23 @@ def forward_dynamics_derivatives(
     recursion: Callable[..., Derivatives] = rnea_derivatives,
     a: Scalars | None = None,
 ) -> tuple[derivatives.Rows, derivatives.Rows, derivatives.Rows]:
-    """∂a/∂q (along v), ∂a/∂v and ∂a/∂τ, by the recursion; terms act joint by joint."""
+    """∂a/∂q (along v), ∂a/∂v and ∂a/∂τ, by the recursion."""
+    alone, force = _split_terms(e)
 
     def lost(v: Scalars, tau: Scalars) -> list[Scalar]:
-        return minus(tau, e.applied(e.at(q, v), tau).tau)
+        return minus(tau, alone.applied(alone.at(q, v), tau).tau)
 
-    return derivatives.forward_dynamics_derivatives(e.model, q, v, tau, wrenches, axes, lost if e.terms else None, recursion, a)
+    loss = lost if alone.terms else None
+    return derivatives.forward_dynamics_derivatives(e.model, q, v, tau, wrenches, axes, loss, recursion, a, force)
 
 
-def _lost(e: EquationOfMotion, q: Scalars) -> derivatives.Lost | None:
-    """The joint force that terms take from τ, from v and M a + h − Jᵀf."""
-
-    def lost(v: Scalars, needed: Scalars) -> list[Scalar]:
-        at = e.at(q, v)
-        own = e.applied_without_friction(at).tau
-        return minus(e.before_friction(at, minus(needed, own)), needed)
-
-    return lost if e.terms else None
+def _split_terms(e: EquationOfMotion) -> tuple[EquationOfMotion, derivatives.Force | None]:
+    """The equation with the terms that act joint by joint alone, and the joint force of the others."""
+    alone, others = (
+        e.with_terms(t for t in e.terms if t.joint_by_joint),
+        e.with_terms(t for t in e.terms if not t.joint_by_joint),
+    )
+    return alone, (lambda q, v: others.net_force(q, v, [0] * e.model.nv)) if others.terms else None
 
 
 def minus(x: Scalars, y: Scalars) -> list[Scalar]:

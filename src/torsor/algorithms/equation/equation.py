@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -82,10 +82,9 @@ class EquationOfMotion:
         """The equation of the model with fewest inertial parameters."""
         return replace(self, model=with_fewest_parameters(self.model))
 
-    @cached_property
-    def is_joint_by_joint(self) -> bool:
-        """Whether no term couples joints: the derivative of the force of all terms is diagonal, and by v alone."""
-        return all(term.joint_by_joint for term in self.terms)
+    def with_terms(self, terms: Iterable[Term]) -> EquationOfMotion:
+        """The equation of the same bodies with other terms."""
+        return replace(self, model=self.model.with_same_mass_matrix(terms=tuple(terms)))
 
     @cached_property
     def _rubs(self) -> bool:
@@ -145,7 +144,7 @@ class EquationOfMotion:
     def _with_constraints(self, constraints: Sequence[Constraint], numbers: int) -> EquationOfMotion:
         new = iter(constraints)
         terms = tuple(next(new) if isinstance(term, Constraint) else term for term in self.terms)
-        return replace(self, model=self.model.with_same_mass_matrix(terms=terms), numbers=numbers)
+        return replace(self.with_terms(terms), numbers=numbers)
 
     # -- forces --------------------------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ class Samples:
             raise ArgumentError(f"robot {robot.name!r} has no moving joint, so there is no dynamics to verify")
         if samples < 1:
             raise ArgumentError(f"samples must be 1 or more, not {samples}")
+        robot = robot.without_terms(*(term.name for term in robot.description.terms if term.kind != "constraint"))
         self.rubbing = robot.without_loops() if robot.loops else robot
         own = [name for name in robot.terms if name not in robot.loops]
         self.robot = robot.without_terms(*own).with_forces(None) if own or robot.forces else robot

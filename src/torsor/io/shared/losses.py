@@ -194,6 +194,7 @@ FEATURES = (
     Feature(
         "rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}, True
     ),
+    Feature("terms", lambda d: [term.name for term in d.terms], dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
     Feature("terms", _other_terms, dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
     Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT), True),

@@ -136,7 +136,7 @@ def newton_euler_table(
 
 def _links(robot: Robot) -> list[str]:
     """A link of each body: the child link of its joint, or the body's first link with mass if that one is massless."""
-    model, description = robot.model, robot.description
+    model, description = robot.model, robot.description.complete
     moved = {FLOATING_BASE: description.root} | {j.name: j.child for j in description.joints}
     out = [""]
     for i, _ in model.outward():

@@ -18,10 +18,11 @@ from torsor.algorithms.kinematics import from_world, joints
 from torsor.look.scene.scene import Scene, Surface, placements
 from torsor.look.scene.skeleton import JOINT, SYMBOL, THICKNESS
 from torsor.look.scene.triangles import Color, along, bone, cylinder
+from torsor.model.terms.springs import motors_of
 from torsor.spatial import Transform
 
 if TYPE_CHECKING:
-    from torsor.mechanics.flexible import ElasticJoints, FlexibleRobot
+    from torsor.mechanics.flexible import FlexibleRobot
     from torsor.model.joints.deflection import Deflection
 
 Array = np.ndarray
@@ -117,25 +118,25 @@ def _matrix(X: Transform, shape: tuple[int, ...]) -> Array:
 # -- elastic joints ------------------------------------------------------------------------------------------
 
 
-def with_motors(scene: Scene, elastic: ElasticJoints) -> Scene:
+def with_motors(scene: Scene) -> Scene:
     """The scene with a disc and a pointer that turn with each motor, "joint/motor", and a pointer on the driven link."""
-    half, robot, parts = SYMBOL * scene.size, elastic.robot, []
-    for name in elastic.joints:
+    half, robot, parts = SYMBOL * scene.size, scene.robot, []
+    pairs = [(robot.model.joint_names[i], robot.model.joint_names[k]) for i, k in motors_of(robot.model)]
+    for name, motor in pairs:
         axis = np.array([float(x) for x in robot.model.joint[robot.model.joint_names.index(name)].axis])  # type: ignore[attr-defined]
         across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         hand = bone(np.zeros(3), 4 * half * across / np.linalg.norm(across), 0.25 * half)
         disc = along(cylinder(1.5 * half, 0.6 * half), axis)
-        parts += [Surface(f"{name}/motor", "skeleton", surface.with_color(MOTOR)) for surface in (disc, hand)]
+        parts += [Surface(motor, "skeleton", surface.with_color(MOTOR)) for surface in (disc, hand)]
         parts.append(Surface(robot.joint(name).child, "skeleton", hand.with_color(JOINT)))
-    links = (*scene.links, *(f"{name}/motor" for name in elastic.joints))
-    return replace(scene, parts=(*scene.parts, *parts), links=links)
+    return replace(scene, parts=(*scene.parts, *parts), links=(*scene.links, *(motor for _, motor in pairs)))
 
 
-def motor_poses(scene: Scene, elastic: ElasticJoints, q: Array, theta: Array) -> Array:
+def motor_poses(scene: Scene, q: Array) -> Array:
     """``(..., motors, 7)``: where each joint's child would be, went it with its motor."""
-    places = []
-    for k, joint in enumerate(map(elastic.robot.joint, elastic.joints)):
+    model, places = scene.robot.model, []
+    for i, k in motors_of(model):
         turned = np.array(q)
-        turned[..., joint.q_slice.start] = theta[..., k]
-        places.append(scene.poses(turned)[..., scene.links.index(joint.child), :])
+        turned[..., model.q_start[i]] = q[..., model.q_start[k]]
+        places.append(scene.poses(turned)[..., scene.links.index(scene.robot.joint(model.joint_names[i]).child), :])
     return np.stack(places, axis=-2)

@@ -1,24 +1,22 @@
 """Elastic joints, and flexible links (Euler–Bernoulli beams with assumed modes) (MR §8.9.5, F&O §2)."""
 
-from torsor.mechanics.flexible.elastic_joints import ElasticJoints, elastic_joints
+from torsor.algorithms.equation.motor_motion import MotorMotion
 from torsor.mechanics.flexible.energy import Energy
 from torsor.mechanics.flexible.flexible_robot import FlexibleRobot, Response
-from torsor.mechanics.flexible.joint_equations import MotorMotion
-from torsor.mechanics.flexible.springs import Spring, SpringLaw
 from torsor.model.beams.beam import Beam, beam, box, rod, tube
+from torsor.model.terms.springs import SeriesSpring, Spring, SpringLaw
 
 __all__ = [
     "Beam",
-    "MotorMotion",
-    "ElasticJoints",
     "Energy",
+    "MotorMotion",
     "FlexibleRobot",
     "SpringLaw",
     "Response",
+    "SeriesSpring",
     "Spring",
     "beam",
     "box",
-    "elastic_joints",
     "rod",
     "tube",
 ]

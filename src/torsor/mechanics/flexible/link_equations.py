@@ -5,15 +5,15 @@ Pure functions over any scalar.  M and h are those of the textbook's recursions 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from torsor import algorithms
 from torsor.algorithms import configuration
 from torsor.algorithms.configuration import configuration_rate
 from torsor.mechanics.flexible.assembly import FlexibleModel
-from torsor.mechanics.flexible.joint_equations import gravity_stiffness
-from torsor.scalar import Scalars
+from torsor.model.model import Model
+from torsor.scalar import Dual, Scalars, is_zero, rate
 from torsor.spatial import linear, symmetrize
 
 MASSLESS = "coordinate {!r} moves no mass, so no force gives it a finite acceleration; add inertia to the links it moves"
@@ -117,3 +117,17 @@ def _solve(flexible: FlexibleModel, M: list[list[Any]], b: Scalars) -> list[Any]
     factors = linear.factor([[M[i][j] for j in rows] for i in rows], [order[i] for i in rows], MASSLESS)
     x = dict(zip(rows, linear.solve(factors, [b[i] for i in rows]), strict=True))
     return [x[i] for i in range(model.nv)]
+
+
+def gravity_stiffness(model: Model, q: Scalars, along: Callable[[Scalars], Scalars]) -> list[list[Any]]:
+    """∂g/∂q (nv × nv), along each velocity: gravity stiffness, positive for a hanging pendulum, negative for an upright one.
+
+    ``along`` gives q̇ of a velocity.
+    """
+    if all(map(is_zero, model.gravity)):
+        return [[0] * model.nv for _ in range(model.nv)]
+    columns = []
+    for k in range(model.nv):
+        moving = [Dual(x, dx) for x, dx in zip(q, along([int(i == k) for i in range(model.nv)]), strict=True)]
+        columns.append([rate(x) for x in algorithms.gravity_force(model, moving)])
+    return [list(row) for row in zip(*columns, strict=True)]

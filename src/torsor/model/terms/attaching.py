@@ -9,6 +9,7 @@ from typing import Any
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.assembly import assemble
 from torsor.model.description import WORLD, Description
+from torsor.model.terms.joint_losses import JointFriction
 from torsor.model.terms.term import Term
 
 
@@ -37,13 +38,12 @@ def without_terms(d: Description, names: Iterable[str]) -> Description:
         if name not in known and name not in KINDS:
             raise UnknownName("term, or kind of terms,", name, known)
     gone = {term.name for term in have if term.name in asked or term.kind in asked}
-    rubbing = {term.joint for term in have if term.kind == "friction" and term.name in gone}
+    rubbing = {term.joint for term in have if isinstance(term, JointFriction) and term.name in gone}
     return replace(
         d,
         terms=tuple(term for term in d.terms if term.name not in gone),
         loops=tuple(loop for loop in d.loops if loop.name not in gone),
-        joints=tuple(replace(j, laws=()) if j.name in rubbing else j for j in d.joints),
-    )
+    ).with_joint_fields({name: {"laws": ()} for name in rubbing})
 
 
 #: kinds that a robot may be without although it has none
@@ -57,15 +57,17 @@ def rename_places(terms: Iterable[Term], new: Callable[[str], str]) -> tuple[Ter
 
 def without_lost_terms(d: Description) -> Description:
     """The robot without terms whose places it does not have (any longer), and a line in the report."""
-    if not d.terms:
+    if not d.terms and d.actuated is None:
         return d
     bare = assemble(replace(d, terms=()))
     known = {*bare.joint_names, *bare.frames, *(loop.name for loop in d.loops), WORLD}
-    lost = [t.name for t in d.terms if not {name for f in t.places for name in _names(getattr(t, f))} <= known]
-    if not lost:
-        return d
-    note = f"terms removed, as their joint or frame is gone: {', '.join(lost)}"
-    return d.with_note(note, terms=tuple(t for t in d.terms if t.name not in lost))
+    places = {t.name: {name for f in t.places for name in _names(getattr(t, f))} for t in d.terms}
+    known |= {name for t in d.terms if places[t.name] <= known for name in t.added}
+    lost = [t.name for t in d.terms if not places[t.name] <= known]
+    if lost:
+        note = f"terms removed, as their joint or frame is gone: {', '.join(lost)}"
+        d = d.with_note(note, terms=tuple(t for t in d.terms if t.name not in lost))
+    return d if d.actuated is None else replace(d, actuated=tuple(name for name in d.actuated if name in known))
 
 
 def _each(value: Any, new: Callable[[str], str]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force
@@ -73,6 +73,20 @@ class Term:
     def coordinates(self, description: Description) -> Description:
         """The description with the joints that the term adds."""
         return description
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The names of the joints that it adds."""
+        return ()
+
+    @property
+    def wound(self) -> tuple[str, ...]:
+        """The joints of which a whole turn is another configuration for this term."""
+        return ()
+
+    def with_joint_fields(self, changes: Mapping[str, Mapping[str, Any]]) -> Self:
+        """The term with other fields of the joints that it adds, by name."""
+        return self
 
     def states(self, model: Model) -> States:
         """The entries of x that are the term's."""

@@ -1,0 +1,19 @@
+"""Energies of a robot and its terms, and the power that terms turn into heat."""
+
+from __future__ import annotations
+
+from torsor.algorithms.energy import kinetic_energy, potential_energy
+from torsor.algorithms.equation.equation import EquationOfMotion
+from torsor.scalar import Scalar, Scalars
+
+
+def energies(e: EquationOfMotion, q: Scalars, v: Scalars, x: Scalars | None = None) -> list[Scalar]:
+    """½ vᵀM v, the potential energy of the tree, and the energy that each term stores [J]."""
+    at = e.at(q, v, x=x)
+    return [kinetic_energy(e.model, q, v), potential_energy(e.model, q), *(term.energy(at) for term in e.terms)]
+
+
+def dissipation(e: EquationOfMotion, q: Scalars, v: Scalars, x: Scalars | None = None) -> Scalar:
+    """The power that terms turn into heat [W]."""
+    at = e.at(q, v, x=x)
+    return sum((term.heat(at) for term in e.terms), start=0)
