@@ -202,12 +202,14 @@ def row_solutions(
     return at
 
 
-def saddle_by_calls(calls: Calls, solutions: Callable[[Scalars], Solution], more: Scalars = ()) -> Callable[..., Saddle]:
-    """The factors of M and the rows whose solutions are calls; ``more`` are the further inputs of the solutions."""
+def saddle_by_calls(
+    calls: Calls, solutions: Callable[[Scalars], Solution], more: Callable[[EquationOfMotion], Scalars] = lambda e: ()
+) -> Callable[..., Saddle]:
+    """The factors of M and the rows whose solutions are calls; ``more(e)`` are the further inputs of the solutions."""
 
     def saddle(e: EquationOfMotion, q: Scalars, rows: Sequence[int], route: str, t: Scalar | None) -> Saddle:
         def solve(f: Scalars, g: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-            found = calls(solutions, [*q, 0 if t is None else t, *f, *g, *more], len(f) + len(g))
+            found = calls(solutions, [*q, 0 if t is None else t, *f, *g, *more(e)], len(f) + len(g))
             return found[: len(f)], found[len(f) :]
 
         return constrained.factors(e, q, rows, route, t)._replace(solve=solve)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from torsor.errors import ArgumentError
-from torsor.scalar import Expr
+from torsor.scalar import Dual, Expr
 
 #: arguments of a controller with a fixed meaning; every other argument is a parameter
 STATE = ("q", "v", "t", "u", "memory")
@@ -159,9 +159,9 @@ class Controller:
 
     def _scalars(self, row: Any, word: str) -> list[Any]:
         for k, x in enumerate(row):
-            if not isinstance(x, (Expr, int, float, np.integer, np.floating)):
+            if not isinstance(x, (Expr, Dual, int, float, np.integer, np.floating)):
                 raise ArgumentError(f"controller {self.name} returns {type(x).__name__} as {word} {k}, not a scalar")
-            if x.__class__ is not Expr and not math.isfinite(x):
+            if x.__class__ not in (Expr, Dual) and not math.isfinite(x):
                 raise ArgumentError(f"controller {self.name} returns {x} as {word} {k}")
         return [x.item() if isinstance(x, np.number) else x for x in row]
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.settle import LIMITS
-from torsor.algorithms.steps import step_named
+from torsor.algorithms.equation.stiff import check_method
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import as_rows, batch_shape, check_finite
 from torsor.compile.scan import NotFinite
@@ -146,7 +146,7 @@ def rollout(
     if (law is not None and "t" in law.takes) or (held is not None and held.solver.clock):
         feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
     more = _initial_states(robot, x)
-    step_named(integrator)
+    check_method(integrator)
     fed = tuple((f.argument, f.stepped) for f in feeds)
     check_axes(expressed_in)
     size = m.shape[-1] + more.shape[-1]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors, rnea
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.stiff import IMPLICIT, armature_of, with_armature
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.kinematics import joints
 from torsor.algorithms.reactions import joint_forces_of_wrenches
@@ -19,8 +20,8 @@ from torsor.kernels.implicit import Solution
 from torsor.kernels.quantity import FEW
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
-from torsor.simulate.parameters import VariedConstant, vary_model
-from torsor.simulate.step_program import Plan, next_state, with_inputs, wrench_argument
+from torsor.simulate.parameters import vary_model
+from torsor.simulate.step_program import Plan, next_state, with_model, wrench_argument
 from torsor.spatial import Force
 
 #: inputs of a step by which no gradient is taken
@@ -75,51 +76,61 @@ def adjoint_step(e: EquationOfMotion, *values: Any, plan: Plan, by_articulated: 
     return ([*before, *sums], rows) if stepped else [*before, *sums]
 
 
-Varied = Sequence[tuple[VariedConstant, Argument]]
-
-
 def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Scalars) -> OnManifold:
     """The derivative of a rollout's step at its inputs x, end to end.
 
     Its accelerations solve M a + h − Jᵀf − τ = 0; under constraint rows each of its solutions solves M x − Aᵀλ = f, A x = g.
+    Constants of the model that are inputs of the step, or follow from them, are inputs of these too.
     """
-    model, known = e.model, {a.name: a for a, _ in plan.fed}
-    varied = [(key, known[key.label]) for key in plan.vary]
-    of_tree, route = _accelerations(model, plan, by_articulated, varied), "" if by_articulated else "factors"
+    model, known, implicit = e.model, {a.name: a for a, _ in plan.fed}, plan.integrator == IMPLICIT
+    constants = [known[key.label] for key in plan.vary]
+    constants += [Argument("armature", (len(armature_of(model)),))] if implicit else []
+    route, arguments = "" if by_articulated else "factors", plan.inputs(model)
 
-    def moving(values: Sequence[Scalars]) -> EquationOfMotion:
-        return with_inputs(plan, e, {key.label: value for key, value in _given(varied, values)})
+    def changed(values: Sequence[Scalars]) -> Model:
+        found = [(key, y if a.shape else y[0]) for key, a, y in zip(plan.vary, constants, values, strict=False)]
+        moving = vary_model(model, found)
+        return with_armature(moving, values[-1]) if implicit else moving
 
-    of_rows, arguments = row_solutions(e, route, [a for _, a in varied], moving), plan.inputs(model)
+    of_tree = _accelerations(model, plan, by_articulated, constants, changed)
+    of_rows = row_solutions(e, route, constants, lambda values: with_model(e, changed(values)))
 
     def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
         named: dict[str, Any] = {a.name: y if a.shape else y[0] for a, y in zip(arguments, values, strict=True)}
-        constants = flat([named[key.label] if a.shape else [named[key.label]] for key, a in varied])
+        varied = flat([named[key.label] if known[key.label].shape else [named[key.label]] for key in plan.vary])
 
-        def solve(_: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
+        def constants_of(moving: Model) -> list[Scalar]:
+            return [*varied, *(armature_of(moving) if implicit else [])]
+
+        def solve(moving: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
             own = {body: F for body, F in wrenches.items() if isinstance(F, Force)}  # those of terms
             if own:
                 pushed = joint_forces_of_wrenches(model, *joints(model, q), own)
                 tau = [y + z for y, z in zip(tau, pushed, strict=True)]
             given = flat([wrenches[frame] for frame in plan.frames])
-            return calls(of_tree, [*q, *v, *tau, *given, *constants], model.nv)
+            return calls(of_tree, [*q, *v, *tau, *given, *constants_of(moving)], model.nv)
 
-        saddle = saddle_by_calls(calls, of_rows, constants)
+        saddle = saddle_by_calls(calls, of_rows, lambda now: constants_of(now.model))
         return dict(zip(STEP, next_state(e, *named.values(), plan=plan, solve=solve, route=route, saddle=saddle), strict=False))
 
     p, calls = record_with_calls(function, arguments)
     return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))
 
 
-def _accelerations(model: Model, plan: Plan, by_articulated: bool, varied: Varied) -> Callable[[Scalars], Solution]:
-    """The derivative of a of M a + h − Jᵀf − τ = 0 by q, v, τ, wrenches and varied constants."""
+def _accelerations(
+    model: Model,
+    plan: Plan,
+    by_articulated: bool,
+    constants: Sequence[Argument],
+    changed: Callable[[Sequence[Scalars]], Model],
+) -> Callable[[Scalars], Solution]:
+    """The derivative of a of M a + h − Jᵀf − τ = 0 by q, v, τ, wrenches and constants."""
     state = [Argument("q", (model.nq,)), Argument("v", (model.nv,)), Argument("tau", (model.nv,))]
-    inputs = [*state, *(wrench_argument(frame) for frame in plan.frames), *(a for _, a in varied)]
+    inputs = [*state, *(wrench_argument(frame) for frame in plan.frames), *constants]
 
     def parts(rest: Sequence[Scalars]) -> tuple[Model, dict[str, Scalars]]:
-        """The model with its varied constants, and the wrenches."""
-        wrenches = dict(zip(plan.frames, rest, strict=False))
-        return vary_model(model, list(_given(varied, rest[len(plan.frames) :]))), wrenches
+        """The model with its constants, and the wrenches."""
+        return changed(rest[len(plan.frames) :]), dict(zip(plan.frames, rest, strict=False))
 
     def residual(q: Scalars, v: Scalars, tau: Scalars, *rest: Scalars) -> dict[str, Any]:
         *given, a = rest
@@ -136,8 +147,3 @@ def _accelerations(model: Model, plan: Plan, by_articulated: bool, varied: Varie
         return Solution(Linearization.of(R, [*y, *a]), solve, solve, a)
 
     return at
-
-
-def _given(varied: Varied, values: Sequence[Scalars]) -> Iterator[tuple[VariedConstant, Any]]:
-    """The varied constants with their values, each an array or a number."""
-    return ((key, x if a.shape else x[0]) for (key, a), x in zip(varied, values, strict=True))

@@ -10,8 +10,9 @@ import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.constrained import factors, system
-from torsor.algorithms.equation.dynamics import Forces, advance, forward_dynamics
+from torsor.algorithms.equation.dynamics import Forces, advance, forward_dynamics, minus
 from torsor.algorithms.equation.settle import ConstrainedField, settled_step
+from torsor.algorithms.equation.stiff import IMPLICIT, stiffened
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import State, take_step, time_after
 from torsor.compile import Argument, Program, Scan, interpret, record
@@ -187,21 +188,31 @@ def next_state(
         return commands(plan, model, q, v, memory[:own], *now)[0]
 
     def take(forces: Forces, start: Any) -> State:
+        now, integrator, pull = moving, plan.integrator, list[Any]([0] * model.nv)
+
+        def steep_force(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+            tau, x = forces(q, v, start)
+            return moving.applied(moving.at(q, v, start, x), tau).tau
+
+        if integrator == IMPLICIT:
+            stiff, pull = stiffened(moving.model, q, v, dt, steep_force)
+            now, integrator = with_model(moving, stiff), "semi_implicit"
+
         def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
             tau, x = forces(q, v, t)
-            return forward_dynamics(moving, q, v, tau, wrenches, plan.expressed_in, t, x, solve=solve)
+            return forward_dynamics(now, q, v, minus(tau, pull), wrenches, plan.expressed_in, t, x, solve=solve)
 
         def force(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
             tau, x = forces(q, v, t)
-            return system(moving, q, v, tau, wrenches, t, axes=plan.expressed_in, x=x)[1]
+            return system(now, q, v, minus(tau, pull), wrenches, t, axes=plan.expressed_in, x=x)[1]
 
-        if not moving.constraints:
-            return take_step(plan.integrator, Field(moving.model, acceleration), q, v, start, dt)
-        c = ConstrainedField(moving, force, lambda q, t: saddle(moving, q, moving.rows, route, t))
-        state = settled_step(plan.integrator, c, q, v, start, dt)
+        if not now.constraints:
+            return take_step(integrator, Field(now.model, acceleration), q, v, start, dt)
+        c = ConstrainedField(now, force, lambda q, t: saddle(now, q, now.rows, route, t))
+        state = settled_step(integrator, c, q, v, start, dt)
         if plan.limits:
             found = c.checks(q, v, start, state[0], time_after(start, dt))
-            checks.append(next_residual(moving, plan.limits, rest[bool(plan.memory)], found))
+            checks.append(next_residual(now, plan.limits, rest[bool(plan.memory)], found))
         return state
 
     q1, v1, *x = advance(moving, q, v, dt, command, take, begin, memory[own:])
@@ -213,9 +224,13 @@ def with_inputs(plan: Plan, e: EquationOfMotion, given: dict[str, Any]) -> Equat
     """The equation with the varied constants as inputs."""
     from torsor.simulate.parameters import vary_model
 
-    model = vary_model(e.model, [(key, given[key.label]) for key in plan.vary]) if plan.vary else e.model
+    return with_model(e, vary_model(e.model, [(key, given[key.label]) for key in plan.vary]) if plan.vary else e.model)
+
+
+def with_model(e: EquationOfMotion, model: Model) -> EquationOfMotion:
+    """The equation of another model, whose constants may be inputs: of fewest parameters already."""
     moving = replace(e, model=model)
-    vars(moving).update(lean=moving)  # it is the equation of fewest parameters already, and its constants are inputs
+    vars(moving).update(lean=moving)
     return moving
 
 
