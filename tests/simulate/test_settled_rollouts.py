@@ -90,9 +90,9 @@ def test_settled_rollout_sensors_read_the_acceleration_under_the_rows(bars, star
 
 def test_rollout_from_an_open_loop_names_the_row(bars, start):
     q, v = start
-    with pytest.raises(ClosureError, match=r"q0 violates constraint 'C: v.' by 0\..*robot\.assemble"):
+    with pytest.raises(ClosureError, match=r"initial q violates constraint 'C: v.' by 0\..*robot\.assemble"):
         bars.rollout(q + 0.1, v, dt=1e-3, steps=1)
-    with pytest.raises(ArgumentError, match=r"v0\[1\] violates constraint 'C: v.' .*project_velocity"):
+    with pytest.raises(ArgumentError, match=r"initial v of state \[1\] violates constraint 'C: v.' .*project_velocity"):
         bars.rollout(np.stack([q, q]), np.stack([v, v + 1]), dt=1e-3, steps=1)
 
 

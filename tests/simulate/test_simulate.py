@@ -252,7 +252,7 @@ def test_closure_error_is_smaller_with_baumgarte_and_rounding_with_projection():
     q = linkage.neutral()
     v = linkage.constrained().project_velocity(q, 3 * np.ones(3))
     drift, held, projected = (
-        np.abs(simulate(linkage, q, v, 3.0, dt=5e-3, stabilization=way).residual).max()
+        np.abs(simulate(linkage.with_constraints(stabilization=way), q, v, 3.0, dt=5e-3).residual).max()
         for way in (None, (50, 50), "projection")
     )
     assert projected < 1e-14 < held < drift / 2

@@ -38,7 +38,7 @@ def pendulum(n, time):
 def test_adaptive_integrators_pass_singular_positions_on_the_branch_of_arrival(n, integrator, way):
     """Three seconds of the N four-bar, flat three times: it stays a row of parallelograms and moves as the pendulum."""
     robot, q, v = squares(n)
-    run = robot.simulate(q, v, 3.0, integrator=integrator, stabilization=way)
+    run = robot.with_constraints(stabilization=way).simulate(q, v, 3.0, integrator=integrator)
     assert np.count_nonzero(np.diff(np.floor(run.q[:, 0] / np.pi - 0.5))) >= 3  # passages through level rods
     assert np.abs(run.q - run.q[:, :1] * np.resize([1.0, -1.0], robot.nv)).max() < 5e-6
     angle, speed = pendulum(n, 3.0)
@@ -82,7 +82,7 @@ FOLDING = {
 def test_folding_linkage_keeps_its_curved_branch(name, integrator, way):
     words, duration, end = FOLDING[name]
     robot, q, v = change_point(*words)
-    run = robot.simulate(q, v, duration, integrator=integrator, stabilization=way)
+    run = robot.with_constraints(stabilization=way).simulate(q, v, duration, integrator=integrator)
     np.testing.assert_allclose(run.q[-1], end, atol=2e-5)
     assert run.audit().worst < 1e-4
 
@@ -149,7 +149,7 @@ def test_unsolved_step_near_a_singular_position_recommends_no_adaptive_integrato
     """Without projection the loops drift, so the iteration of an implicit step cannot stay on them."""
     robot, q, v = squares(2)
     with pytest.raises(SimulationStopped, match="singular position") as caught:
-        robot.simulate(q, v, 1.0, integrator="midpoint", stabilization=None)
+        robot.with_constraints(stabilization=None).simulate(q, v, 1.0, integrator="midpoint")
     assert "adaptive" not in str(caught.value)
 
 

@@ -14,6 +14,7 @@ T = TypeVar("T", bound=Callable[..., Any])
 #: arguments of earlier versions → what to write now
 REPLACED = {
     "friction": "the friction laws of a robot always act; robot.without_terms('friction') leaves them out",
+    "stabilization": "robot.with_constraints(stabilization=...) says how a robot stays on its loops and constraints",
     "damping": "robot.with_damping(True) has the damping of its joints, in every method",
     "actuators": "robot.with_actuators({joint: [...]}) has them; controls are then commands",
     "actuator_memory": "the memory of actuators is in x= (robot.state_names), of simulate, rollout and gradient",

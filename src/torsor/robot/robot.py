@@ -146,7 +146,6 @@ class Robot(Computed, Exports):
         limits: Any = None,
         constraints: Sequence[Constraint] = (),
         active: Any = None,
-        stabilization: Any = "projection",
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
         progress: bool | None = None,
@@ -157,7 +156,7 @@ class Robot(Computed, Exports):
         return simulate(
             self, q, v, duration, control, x=x, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
             tolerance=tolerance, max_steps=max_steps, events=events, limits=limits,
-            constraints=constraints, active=active, stabilization=stabilization, record=record, sensors=sensors,
+            constraints=constraints, active=active, record=record, sensors=sensors,
             progress=progress)  # fmt: skip
 
     def rollout(

@@ -44,26 +44,25 @@ def violation(
     return None if doubt < limits[2] else f"the constraint rows are nearly dependent, {SINGULAR}"
 
 
-def check_start(
-    held: ConstrainedRobot, q: np.ndarray, v: np.ndarray, limits: Sequence[float], names: Sequence[str] = ("q0", "v0")
-) -> None:
+def check_start(held: ConstrainedRobot, q: np.ndarray, v: np.ndarray, limit: float = LIMITS["float64"][0]) -> None:
     """Refuse initial states that do not satisfy the constraints."""
-    time, (place, speed) = 0.0 if held.solver.clock else None, names
-    velocity = f"constrained().project_velocity({place}, {speed})"
-    for what, found, unit, error, remedy in (
-        (place, held.residual(q, time=time), "[m, rad]", ClosureError, f"assemble({place})"),
-        (speed, held.slip(q, v, time=time), "[m/s, rad/s]", ArgumentError, velocity),
+    time = 0.0 if held.solver.clock else None
+    for name, found, unit, error, remedy in (
+        ("q", held.residual(q, time=time), "[m, rad]", ClosureError, "assemble(q)"),
+        ("v", held.slip(q, v, time=time), "[m/s, rad/s]", ArgumentError, "constrained().project_velocity(q, v)"),
     ):
         size = np.abs(found)
-        if (size > limits[0]).any():
+        if size.max(initial=0.0) > limit:
             *at, row = map(int, np.unravel_index(np.argmax(size), size.shape))
-            which = f"{what}[{', '.join(map(str, at))}]" if at else what
-            raise error(f"{which} violates constraint {held.rows[row]!r} by {size.max():.3g} {unit}; use robot.{remedy}")
+            which = f"{name} of state {at}" if at else name
+            raise error(
+                f"the initial {which} violates constraint {held.rows[row]!r} by {size.max():.3g} {unit}; use robot.{remedy}"
+            )
 
 
 def refuse_step(held: ConstrainedRobot, given: Mapping[str, Any], bad: np.ndarray | None) -> None:
     """Raise the reason why a step does not keep the rows: the state before it violates them, or they are dependent there."""
-    check_start(held, np.asarray(given["q"], float), np.asarray(given["v"], float), LIMITS["float64"], ("q", "v"))
+    check_start(held, np.asarray(given["q"], float), np.asarray(given["v"], float))
     place = [] if bad is None else [int(k) for k in np.argwhere(bad)[0]]
     which = f"state {place} of the batch: " if place else ""
     raise SingularError(

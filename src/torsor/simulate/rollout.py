@@ -155,7 +155,7 @@ def rollout(
     limits: tuple[float, ...] = ()
     if held is not None:
         limits = LIMITS[kind.name]
-        check_start(held, q, v, limits)
+        check_start(held, q, v, limits[0])
         state.append(np.zeros(len(limits)))
     plan, check = _record_controller(robot, plan)
     checked = plan._replace(limits=limits)

@@ -67,7 +67,6 @@ def simulate(
     limits: Any = None,
     constraints: Sequence[Constraint] = (),
     active: Any = None,
-    stabilization: Any = "projection",
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
     progress: bool | None = None,
@@ -108,7 +107,7 @@ def simulate(
     robot, omitted = robot_in_steps(robot, float(dt)), list[str]()
     start = [np.array(y) for y in one_state(robot, q=q, v=v)]
     laws = wrench_laws(robot, wrenches, expressed_in)
-    system = _system(robot, tuple(laws), constraints, stabilization, active)
+    system = _system(robot, tuple(laws), constraints, active)
     steady = control_of(robot, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
     forces, steady, states = _forces(system, steady, dt, x, list(laws.values()))
@@ -191,7 +190,6 @@ def _system(
     robot: Robot,
     frames: tuple[str, ...],
     constraints: Sequence[Constraint],
-    stabilization: Any,
     active: Any = None,
 ) -> System:
     """The equations of motion that these arguments choose."""
@@ -203,9 +201,7 @@ def _system(
     if active is not None and not (robot.model.has_rows or constraints):
         raise ArgumentError("active= switches constraints, and this simulation has none; give constraints=[...]")
     if robot.model.has_rows or constraints:
-        if not (stabilization in ("projection", None) or np.shape(stabilization) == (2,)):
-            raise ArgumentError(f'stabilization is "projection", (decay, stiffness) or None, not {stabilization!r}')
-        return ClosedLinkage(robot, constraints, frames, stabilization, active)
+        return ClosedLinkage(robot, constraints, frames, active)
     return RigidTree(robot, frames)
 
 

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from torsor.algorithms import forward_dynamics, rnea
-from torsor.algorithms.equation import EquationOfMotion
-from torsor.algorithms.equation.constrained import factors
-from torsor.algorithms.equation.dynamics import minus
-from torsor.algorithms.equation.settle import ConstrainedField
+from torsor.algorithms import forward_dynamics
+from torsor.algorithms.equation import EquationOfMotion, constrained
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
-from torsor.simulate.step_program import Plan, next_state, recorded_forces, with_inputs
+from torsor.simulate.step_program import Plan, next_state, recorded_forces, with_model
 
 
 def sensor_values(
@@ -26,17 +23,15 @@ def sensor_values(
     """
     found: dict[tuple[str, ...], list[Any]] = {}
     given = plan.by_name(plan.split(fed)[1])
-    held = with_inputs(plan, e, given)
     if ("tau",) in asked:
         found["tau",] = recorded_forces(e, q, v, *fed, plan=plan)
 
     def quantities(moving: Model, q: Any, v: Any, tau: Any, wrenches: Any) -> list[Any]:
-        if not held.constraints:
+        if not e.constraints:
             a = forward_dynamics(moving, q, v, tau, wrenches)
         else:
-            f = minus(tau, rnea(moving, q, v, [0] * moving.nv, wrenches))
-            c = ConstrainedField(held, lambda *_: f, lambda q, t: factors(held, q, held.rows, "", t))
-            a = c.acceleration(q, v, given.get("t"))
+            tied = with_model(e, moving.with_same_mass_matrix(terms=e.constraints))
+            a, _ = constrained.forward_dynamics(tied, q, v, tau, wrenches, t=given.get("t"))
         for name, *words in (x for x in asked if x != ("tau",)):
             row = QUANTITIES[name]
             state = (q, v, a) if "a" in cast("tuple[str, ...]", row.inputs) else (q, v)

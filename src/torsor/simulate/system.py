@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
-from torsor.errors import ArgumentError, ClosureError
 from torsor.kernels import Kernels, Spec
 from torsor.mechanics.constraints.motion import Stabilization
 from torsor.simulate import complementarity, stiction
+from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.singular import NoSingularPositions, SingularPositions
 
@@ -27,8 +27,6 @@ Array: TypeAlias = np.ndarray
 #: a function of (t, q, v)
 Law = Callable[[float, Array, Array], Array]
 
-#: largest closure error [m, rad] and velocity residual [m/s, rad/s] of a start on the constraints
-OPEN = 1e-6
 #: the accuracy of ∂a/∂τ under constraints, relative to its largest entry: smaller mobilities of held joints are none
 DEPENDENT = 1e-9
 #: velocity of joints that constraints tie to others at rest, or slip of a constraint, that is rounding [rad/s, m/s]
@@ -195,10 +193,7 @@ class RigidTree(System):
 
 
 class ClosedLinkage(System):
-    """M a + h = τ + Aᵀλ, A a = −Ȧv + ...: loops and constraints (MR §8.7).
-
-    ``stabilization``: "projection" of each state, Baumgarte's (decay, stiffness), or None.
-    """
+    """M a + h = τ + Aᵀλ, A a = −Ȧv + ...: loops and constraints (MR §8.7)."""
 
     dependent, rounding = True, DEPENDENT
     advice = ", or integrator='rk4'; the linkage may be near a singular position, where its constraint rows lose rank"
@@ -208,15 +203,15 @@ class ClosedLinkage(System):
         robot: Robot,
         constraints: Sequence[Constraint],
         frames: tuple[str, ...],
-        stabilization: Any,
         active: Any = None,
     ):
         super().__init__(robot)
         self._all, self._active = self.smooth.constrained(*constraints), active  # one kernel of the dynamics for every pattern
         self.held = self._all if active is None else self._all.with_active(active)
         self.frames = frames
-        self._projects = stabilization == "projection"
-        self._gains = None if stabilization in ("projection", None) else Stabilization(*stabilization)
+        way = self.held.solver.equations.settling
+        self._projects = isinstance(way, str)
+        self._gains = Stabilization(*way) if isinstance(way, tuple) else None
         self._timed = self.held.solver.equations.depends_on_time
 
     @property
@@ -250,20 +245,8 @@ class ClosedLinkage(System):
 
     def start(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The initial state, projected onto the constraints; a state that is not near them is refused."""
-        held, time = self.held, self._time(0.0)
-        gap, slip = held.residual(q, time=time), held.slip(q, v, time=time)
-        if np.abs(gap).max(initial=0.0) > OPEN:
-            row = held.rows[int(np.argmax(np.abs(gap)))]
-            raise ClosureError(
-                f"the initial q violates constraint {row!r} by {np.abs(gap).max():.3g} [m, rad]; use robot.assemble(q)"
-            )
-        if np.abs(slip).max(initial=0.0) > OPEN:
-            row = held.rows[int(np.argmax(np.abs(slip)))]
-            raise ArgumentError(
-                f"the initial v violates constraint {row!r} by {np.abs(slip).max():.3g} [m/s, rad/s]; "
-                "use robot.constrained().project_velocity(q, v)"
-            )
-        return held.project(q, v, time=time)
+        check_start(self.held, q, v)
+        return self.held.project(q, v, time=self._time(0.0))
 
     def _time(self, t: float) -> float | None:
         return t if self._timed else None

@@ -1,4 +1,4 @@
-"""Joint forces that are steep in q or v, implicit in a step: friction of light links, springs, PD laws (linearly implicit Euler).
+"""Joint forces that are steep in q or v, linearly implicit in a step: friction of light links, springs, PD laws.
 
     (M + dt D + dt² K) (v⁺ − v) = dt (f − dt K v),    D = −∂f/∂v,  K = −∂f/∂q
 

@@ -65,6 +65,7 @@ class Settling(Term):
     method: str | tuple[float, float] | None = PROJECTION
     name: str = "stabilization"
     kind = "stabilization"
+    joint_by_joint = True
 
     def check(self, model: Model) -> None:
         gains = isinstance(self.method, tuple) and len(self.method) == 2 and all(0 <= x < inf for x in self.method)
