@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from torsor.robot.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_srdf, save_urdf, to_mr
     from torsor.robot.robot import Robot
     from torsor.simulate import studies as sweeps
+    from torsor.simulate.adaptive import Adaptive
     from torsor.simulate.studies.sweep import sweep
     from torsor.spatial import rigid
     from torsor.support import plotting
@@ -69,6 +70,7 @@ _HOMES = {
         "from_dh", "from_mr", "from_screws", "load", "save", "save_loops", "save_srdf", "save_urdf", "to_mr",
     ),
     "torsor.robot.robot": ("Robot",),
+    "torsor.simulate.adaptive": ("Adaptive",),
     "torsor.simulate.studies": ("sweep",),
     "torsor.symbolic.lagrange": ("lagrange",),
 }  # fmt: skip
@@ -105,6 +107,7 @@ _INSIDE = {
 }
 
 __all__ = [
+    "Adaptive",
     "ArgumentError",
     "Builder",
     "CacheWarning",

@@ -180,8 +180,7 @@ def base_motion(case: Case) -> None:
 def stop(case: Case) -> None:
     e = case.equation
     e.stops.append((e.tree.joint("swing").q_slice.start, e.row("swing"), STOP, 0.5))
-    case.simulate["limits"] = {"swing": 0.5}
-    case.cannot("stops are an argument of simulate", "rollout")
+    case.robot = case.robot.with_stops({"swing": 0.5})
 
 
 # -- actuation ---------------------------------------------------------------------------------------------------------

@@ -243,19 +243,15 @@ def test_mobility_of_active_constraints_is_that_of_them_alone(gait):
     assert bars.constrained().mobility(active=[False]).freedom == bars.nv
 
 
-def test_simulation_under_active_constraints_is_that_under_them_alone():
+def test_simulation_without_a_constraint_is_that_under_the_others_alone():
     robot = ts.robots.two_link()
     q = [-np.pi / 3, 2 * np.pi / 3]
     wall = C.point_on_plane("tip", normal=(1, 0, 0), through=tuple(robot.pose(q, "tip")[:3, 3]), name="wall")
     floor = C.point_on_plane("tip", normal=(0, 1, 0), through=tuple(robot.pose(q, "tip")[:3, 3]), name="floor")
-    both = robot.simulate(q, [0, 0], 0.05, constraints=[wall, floor], active={"floor": False})
-    alone = robot.simulate(q, [0, 0], 0.05, constraints=[wall])
-    assert_close(both.q[-1], alone.q[-1], 1e-10)
-    free = robot.simulate(q, [0, 0], 0.05, constraints=[wall, floor], active=[0, 0])
+    both = robot.with_constraints(wall, floor)
+    alone = robot.with_constraints(wall).simulate(q, [0, 0], 0.05)
+    assert_close(both.without_terms("floor").simulate(q, [0, 0], 0.05).q[-1], alone.q[-1], 1e-10)
+    free = both.without_terms("constraint").simulate(q, [0, 0], 0.05)
     assert_close(free.q[-1], robot.simulate(q, [0, 0], 0.05).q[-1], 1e-10)
-    with pytest.raises(ArgumentError, match="one phase after the other"):
-        robot.simulate(q, [0, 0], 0.05, constraints=[wall], active=lambda t: [t < 1])
-    with pytest.raises(ArgumentError, match="this simulation has none"):
-        robot.simulate(q, [0, 0], 0.05, active=[True])
-    with pytest.raises(UnknownName, match="ceiling"):
-        robot.simulate(q, [0, 0], 0.05, constraints=[wall], active={"ceiling": False})
+    with pytest.raises(ArgumentError, match=r"no argument 'active' any more: robot\.without_terms"):
+        both.simulate(q, [0, 0], 0.05, active={"floor": False})

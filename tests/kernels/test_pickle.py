@@ -76,7 +76,7 @@ OBJECTS = {
     "derivative under constraints": (lambda: plane().derivative("forward_dynamics", "tau"), lambda x: x(Q, Z, TAU)),
     "result with loops": (lambda: bars().simulate(closed(bars()), STILL, 0.01), lambda x: (*recorded(x), x.residual)),
     "result with constraints": (
-        lambda: arm().simulate([-1.0, 2.0], [0, 0], 0.01, constraints=[C.point_at("tip", (np.cos(1) * 2, 0, 0))]),
+        lambda: arm().with_constraints(C.point_at("tip", (np.cos(1) * 2, 0, 0))).simulate([-1.0, 2.0], [0, 0], 0.01),
         lambda x: (*recorded(x), x.audit().work),
     ),
     "result": (lambda: arm().simulate(Q, Z, 0.01), recorded),

@@ -62,7 +62,7 @@ def test_accelerometer_of_a_joint_on_its_stop_reads_gravity_alone():
     robot = ts.Builder("door").link("base").link("bob", mass=1.0, com=(0.5, 0, 0)).joint(
         "hinge", "revolute", "base", "bob", axis=(0, 1, 0), lower=-1.0, upper=0.5
     ).frame("handle", "bob", xyz=(0.8, 0, 0)).build()  # fmt: skip
-    result = robot.simulate([0.4], [0.0], 2.0, limits=0.0, dt=0.01, sensors={"imu": ts.Sensor("accelerometer", "handle")})
+    result = robot.with_stops(0.0).simulate([0.4], [0.0], 2.0, dt=0.01, sensors={"imu": ts.Sensor("accelerometer", "handle")})
     last = result.sensors["imu"][-1]
     assert result.v[-1] == 0
     R = robot.pose(result.q[-1], "bob")[:3, :3]

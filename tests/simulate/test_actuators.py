@@ -344,7 +344,7 @@ def test_simulate_equals_rollout(arm, integrator):
 def test_simulate_with_stops_and_adaptive_steps_converges_to_the_same_motion(arm):
     u, options = commands(20), {"dt": DT, "actuators": laws_of_all_joints(arm)}
     fine = simulate(arm, [0.1, 0.2], np.zeros(2), 20 * DT, u, integrator="dop853", **options)
-    stops = simulate(arm, [0.1, 0.2], np.zeros(2), 20 * DT, u, integrator="rk4", limits=0.5, **options)
+    stops = simulate(arm.with_stops(0.5), [0.1, 0.2], np.zeros(2), 20 * DT, u, integrator="rk4", **options)
     np.testing.assert_allclose(stops.q[-1], fine.q[-1], rtol=0, atol=1e-4)
 
 

@@ -62,9 +62,9 @@ CASES = {
         {"control": pull_back},
     ),
     "bristles": (ARM.with_friction({"joint1": LUGRE}), ([0.1, 0.1], [0, 0]), {"control": pull_back}),
-    "stops": (CART, ([2.2, 0.3], [1.0, 0.0]), {"control": drive_cart, "limits": 0.6}),
+    "stops": (CART.with_stops(0.6), ([2.2, 0.3], [1.0, 0.0]), {"control": drive_cart}),
     "springs": (ELASTIC, ELASTIC.state([0.1, 0.1])[:2], {"control": pull_back_by_motors}),
-    "moving constraint": (ARM, carried_start(), {"constraints": [CARRIED]}),
+    "moving constraint": (ARM.with_constraints(CARRIED), carried_start(), {}),
     "actuators": (
         ARM.with_actuators(dict.fromkeys(ARM.joints, SERVO)),
         ([0.1, 0.1], [0, 0]),

@@ -16,8 +16,8 @@ from torsor.simulate import SampledController
 
 RK4, LOOSE, TIGHT = (
     {"integrator": "rk4"},
-    {"integrator": "dop853", "tolerance": 1e-6},
-    {"integrator": "dop853", "tolerance": 1e-10},
+    {"integrator": ts.Adaptive("dop853", tolerance=1e-6)},
+    {"integrator": ts.Adaptive("dop853", tolerance=1e-10)},
 )
 METHODS = {"rk4 at 1 ms": RK4, "dop853 at 1e-6": LOOSE, "dop853 at 1e-10": TIGHT}
 #: ten times the rounding of the energies [J], relative to the largest of them and to the number of steps that are summed

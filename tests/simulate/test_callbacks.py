@@ -37,11 +37,16 @@ def motion(run):
     return np.hstack([run.t[:, None], run.q, run.v, run.tau])
 
 
+def run_of(arm, law, q=(0, 0), duration=0.1, stops=None, **words):
+    """The motion under a law; ``stops`` is the restitution at the limits, None for no stops."""
+    return (arm if stops is None else arm.with_stops(stops)).simulate(list(q), [0, 0], duration, law, **words)
+
+
 WAYS = {
     "rk4": {},
     "midpoint": {"integrator": "midpoint"},
     "dop853": {"integrator": "dop853"},
-    "stops": {"limits": 0.5},
+    "stops": {"stops": 0.5},
     "wrench": {"wrenches": {"tip": [0, 0, 0, 1.0, 0, 0]}},
 }
 
@@ -51,7 +56,7 @@ WAYS = {
 def test_controller_that_writes_into_its_arguments_does_not_move_the_robot(arm, way, rate):
     """The motion equals that of a controller that does not write, bit for bit."""
     laws = [f if rate is None else SampledController(f, rate) for f in (law_without_writing, law_that_writes)]
-    runs = [arm.simulate([0, 0], [0, 0], 0.05, law, **WAYS[way]) for law in laws]
+    runs = [run_of(arm, law, duration=0.05, **WAYS[way]) for law in laws]
     np.testing.assert_array_equal(*map(motion, runs))
 
 
@@ -69,7 +74,7 @@ def test_event_and_wrench_functions_that_write_do_not_move_the_robot(arm):
     np.testing.assert_array_equal(motion(written), motion(clean))
 
 
-@pytest.mark.parametrize("words", [{}, {"integrator": "dop853"}, {"limits": 0.0}])
+@pytest.mark.parametrize("words", [{}, {"integrator": "dop853"}, {"stops": 0.0}])
 def test_arrays_that_a_controller_keeps_stay_as_they_were(arm, words):
     kept, seen = [], []
 
@@ -78,7 +83,7 @@ def test_arrays_that_a_controller_keeps_stay_as_they_were(arm, words):
         seen.append(q.tolist())
         return -q
 
-    arm.simulate([0.3, 0.2], [0, 0], 0.02, law, **words)
+    run_of(arm, law, [0.3, 0.2], 0.02, **words)
     assert [q.tolist() for q in kept] == seen
     assert len(set(map(tuple, seen))) > 10
 
@@ -178,7 +183,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("what", NONSENSE)
-@pytest.mark.parametrize("words", [{}, {"integrator": "rk45"}, {"limits": 0.0}])
+@pytest.mark.parametrize("words", [{}, {"integrator": "rk45"}, {"stops": 0.0}])
 def test_controller_with_result_of_the_wrong_kind_is_named(arm, what, words):
     value, shown = NONSENSE[what]
 
@@ -187,7 +192,7 @@ def test_controller_with_result_of_the_wrong_kind_is_named(arm, what, words):
 
     for law in (lazy, SampledController(lazy, 100), SampledController(lambda t, q, v, s: (value, s), 100, 0)):
         with pytest.raises(ArgumentError, match=rf"the controller.* returned .*{shown}.*; it must return joint forces.*\(2,\)"):
-            arm.simulate([0, 0], [0, 0], 0.1, law, **words)
+            run_of(arm, law, **words)
 
 
 def test_invalid_callback_result_keeps_the_partial_result(arm):

@@ -23,7 +23,9 @@ def lifted(*held, gravity=(0, 0, -G), integrator="rk4", **options):
     robot = body().with_gravity(gravity)
     up = {"foot": lambda t, q, v: np.array([0, 0, 0, 0, 0, LIFT * t])}
     v = np.zeros(robot.nv)
-    return robot.simulate(robot.neutral(), v, 0.4, wrenches=up, constraints=held, dt=1e-2, integrator=integrator, **options)
+    return robot.with_constraints(*held).simulate(
+        robot.neutral(), v, 0.4, wrenches=up, dt=1e-2, integrator=integrator, **options
+    )
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "midpoint", "dop853"])
@@ -77,7 +79,9 @@ def test_multipliers_include_losses_wrenches_and_stops():
     build.joint("x", "prismatic", "ground", "a", axis=(1, 0, 0), lower=-5.0, upper=5.0, damping=3.0)
     build.joint("z", "prismatic", "a", "b", axis=(0, 0, 1), lower=-1.0, upper=1.0)
     slope = constraints.point_on_plane("b", (1, 0, 1), name="slope")
-    run = build.build().with_damping(True).simulate([0.0, 0.0], [0.0, 0.0], 1.5, constraints=[slope], limits=0.0, dt=5e-3)
+    run = (
+        build.build().with_damping(True).with_stops(0.0).with_constraints(slope).simulate([0.0, 0.0], [0.0, 0.0], 1.5, dt=5e-3)
+    )
     sliding, resting = run.t < 0.6, run.t > 1.0
     a = 2 * G / 5 * np.exp(-0.6 * run.t)
     np.testing.assert_allclose(run.multipliers[sliding, 0], (2 * np.sqrt(2) * (G - a))[sliding], rtol=1e-9)

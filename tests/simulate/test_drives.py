@@ -104,7 +104,7 @@ def test_current_limit_holds_under_sampled_voltages():
 
 
 def test_motor_without_inductance_works_with_adaptive_integrators():
-    run = volts(Motor(**MOTOR), [12.0], 3.0, integrator="dop853", tolerance=1e-10)
+    run = volts(Motor(**MOTOR), [12.0], 3.0, integrator=ts.Adaptive("dop853", tolerance=1e-10))
     np.testing.assert_allclose(run.v[:, 0], 240 * (1 - np.exp(-run.t / 2)), atol=1e-6)
     np.testing.assert_allclose(run.states["current"][:, 0], 24 * np.exp(-run.t / 2), atol=1e-6)
 

@@ -23,7 +23,7 @@ def rails(delay=0.0):
 @pytest.mark.parametrize("restitution", [1.0, 0.5])
 def test_simultaneous_impacts_at_two_stops_are_both_listed_and_both_bounce(integrator, delay, restitution):
     """At 1 m/s from the middle: impacts at 1 s and 1 s + delay, then −e m/s."""
-    run = rails(delay).simulate([0, 0], [1.0, 1.0], 1.5, limits=restitution, integrator=integrator, dt=7e-3)
+    run = rails(delay).with_stops(restitution).simulate([0, 0], [1.0, 1.0], 1.5, integrator=integrator, dt=7e-3)
     assert [e.name for e in run.events] == ["x: upper stop", "y: upper stop"]
     np.testing.assert_allclose([e.t for e in run.events], [1.0, 1.0 + delay], atol=3e-10)
     np.testing.assert_allclose(run.v[-1], [-restitution] * 2, rtol=1e-9)

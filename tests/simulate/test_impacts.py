@@ -83,7 +83,7 @@ def test_simultaneous_impacts_of_two_carts_have_both_impulses(integrator):
     build = ts.Builder("carts").link("ground").link("a", mass=1.0).link("b", mass=2.0)
     build.joint("x", "prismatic", "ground", "a", axis=(1, 0, 0), lower=-1.0, upper=1.0)
     build.joint("y", "prismatic", "a", "b", axis=(1, 0, 0), lower=-1.0, upper=2.0)
-    run = build.build().simulate([0, 0], [1.0, 2.0], 1.5, limits=1.0, integrator=integrator, dt=7e-3)
+    run = build.build().with_stops(1.0).simulate([0, 0], [1.0, 2.0], 1.5, integrator=integrator, dt=7e-3)
     assert [e.name for e in run.events[:2]] == ["x: upper stop", "y: upper stop"]
     np.testing.assert_allclose([e.t for e in run.events[:2]], 1.0, atol=3e-10)
     np.testing.assert_allclose(run.v[-1], [-1.0, -2.0], rtol=1e-9)
@@ -98,7 +98,7 @@ def test_joint_driven_by_a_moving_constraint_strikes_its_stop():
     plane = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=tuple(arm.pose(q, "tip")[:3, 3]), name="drive")
     moving = ts.constraints.prescribed(plane, lambda t: [-0.6 * t])
     v = arm.constrained(moving).project_velocity(q, [0.0, 0.0], time=0.0)
-    run = arm.simulate(q, v, 0.2, constraints=[moving], limits=0.5, dt=5e-3)
+    run = arm.with_stops(0.5).with_constraints(moving).simulate(q, v, 0.2, dt=5e-3)
     assert run.events[0].name == "joint2: upper stop"
     assert np.abs(run.residual).max() < 1e-9
     assert np.abs(arm.constrained(moving).slip(run.q, run.v, time=run.t)).max() < 1e-9
@@ -113,7 +113,7 @@ def test_coordinates_of_a_joint_with_several_have_their_own_stops(kind):
     b = ts.Builder("drop").link("post").link("body", mass=2.0, com=(0, 0, 0), inertia=(1, 1, 1))
     axis = {"axis": (0, 0, 1)} if kind == "cylindrical" else {}
     robot = b.joint("slide", kind, "post", "body", **axis, lower=(-1, -0.5), upper=(1, 0.5)).build()
-    run = robot.simulate([0.9, 0.0], [0.0, 0.0], 2.0, limits=0.5)
+    run = robot.with_stops(0.5).simulate([0.9, 0.0], [0.0, 0.0], 2.0)
     first = np.sqrt(2 * 0.5 / 9.81)
     assert [e.name for e in run.events[:2]] == ["slide[1]: lower stop"] * 2
     np.testing.assert_allclose([e.t for e in run.events[:3]], [first, 2 * first, 2.5 * first], rtol=1e-9)
@@ -123,7 +123,7 @@ def test_coordinates_of_a_joint_with_several_have_their_own_stops(kind):
 def test_joints_without_stops_and_wrong_restitutions_are_refused():
     ball = ts.Builder("ball").link("a").link("b", mass=1.0, inertia=(1, 1, 1)).joint("j", "spherical", "a", "b").build()
     with pytest.raises(UnknownName, match="joint with stops"):
-        ball.simulate([0, 0, 0, 1], [0, 0, 0], 0.1, limits={"j": 0.5})
+        ball.with_stops({"j": 0.5}).simulate([0, 0, 0, 1], [0, 0, 0], 0.1)
     for wrong in ("all", 1.5, np.nan):  # also where no joint has limits
         with pytest.raises(ArgumentError, match="the restitution must be a number between 0 and 1"):
-            ball.simulate([0, 0, 0, 1], [0, 0, 0], 0.1, limits=wrong)
+            ball.with_stops(wrong).simulate([0, 0, 0, 1], [0, 0, 0], 0.1)

@@ -32,7 +32,7 @@ def test_note_names_joint_excess_and_first_time():
 def test_motion_at_its_limits_has_no_note():
     robot = slider(lower=-0.25, upper=0.25, velocity_limit=1.0, effort_limit=0.0)
     for e in (0.0, 0.5, 1.0):
-        assert robot.simulate([0.0], [1.0], 1.0, limits=e).notes == ()  # the stops hold it inside
+        assert robot.with_stops(e).simulate([0.0], [1.0], 1.0).notes == ()  # the stops hold it inside
 
 
 def test_notes_are_saved_with_the_result(tmp_path):

@@ -98,7 +98,7 @@ def test_joint_leaves_its_stop_when_the_stop_force_becomes_zero():
     exact = 2 * G * (sin(start) - sin(end) + (end - start) * cos(start)) - G * (end - start) ** 2 / 2
     body, errors = slider(mass=2.0, axis=(0, 0, 1), lower=0.0, upper=10.0), []
     for dt in (0.1, 0.05):
-        run = body.simulate([0.0], [0.0], end, lambda t, q, v: [4 * G * sin(t)], limits=0.0, dt=dt)
+        run = body.with_stops(0.0).simulate([0.0], [0.0], end, lambda t, q, v: [4 * G * sin(t)], dt=dt)
         assert (run.q[run.t < start] == 0).all()
         errors.append(abs(run.q[-1, 0] - exact))
     assert log2(errors[0] / errors[1]) > 3.7
@@ -112,8 +112,10 @@ def test_impact_at_the_apex_within_one_step_is_found(integrator, dt, over):
     """Thrown up at 1 m/s, apex 1/2g: a stop slightly below the apex has an impact, one slightly above has none."""
     apex, e = 0.5 / G, 0.5
     fast = sqrt(2 * G * over)
-    run = slider(axis=(0, 0, 1), lower=-10.0, upper=apex - over).simulate(
-        [0.0], [1.0], 0.25, limits=e, integrator=integrator, dt=dt
+    run = (
+        slider(axis=(0, 0, 1), lower=-10.0, upper=apex - over)
+        .with_stops(e)
+        .simulate([0.0], [1.0], 0.25, integrator=integrator, dt=dt)
     )
     assert [x.name for x in run.events][:1] == ["rail: upper stop"]
     assert run.events[0].t == pytest.approx((1 - fast) / G, abs=1e-9)
@@ -121,14 +123,14 @@ def test_impact_at_the_apex_within_one_step_is_found(integrator, dt, over):
     left = 0.25 - run.events[0].t
     assert run.q[-1, 0] == pytest.approx(apex - over - e * fast * left - G * left**2 / 2, abs=1e-8)
     above = slider(axis=(0, 0, 1), lower=-10.0, upper=apex + over)
-    assert above.simulate([0.0], [1.0], 0.25, limits=e, integrator=integrator, dt=dt).events == []
+    assert above.with_stops(e).simulate([0.0], [1.0], 0.25, integrator=integrator, dt=dt).events == []
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "dop853"])
 def test_impact_lasting_a_hundredth_of_a_step_is_found(integrator):
     """2 µm before its stop, at 0.074 m/s and pulled back by 440 m/s²: beyond the stop at 34–303 µs of a step of 15 ms."""
     body = slider(lower=-1.0, upper=2e-6)
-    run = body.simulate([0.0], [0.074], 0.015, [-440.0], limits=0.5, integrator=integrator, dt=0.015)
+    run = body.with_stops(0.5).simulate([0.0], [0.074], 0.015, [-440.0], integrator=integrator, dt=0.015)
     times = np.roots([-220.0, 0.074, -2e-6])
     assert run.events[0].t == pytest.approx(times.min(), abs=1e-9)
     assert run.q.max() <= 2e-6
@@ -137,7 +139,7 @@ def test_impact_lasting_a_hundredth_of_a_step_is_found(integrator):
 def test_joint_with_friction_on_its_stop_leaves_when_the_force_exceeds_friction():
     """On a lower stop without contact force and with friction F, the joint leaves when the upward force exceeds F."""
     body = slider(StaticKinetic(2.0, 1.0), lower=0.0, upper=10.0)
-    run = body.simulate([0.0], [0.0], 2.0, lambda t, q, v: [2 * t - 1], limits=0.0, dt=0.01)
+    run = body.with_stops(0.0).simulate([0.0], [0.0], 2.0, lambda t, q, v: [2 * t - 1], dt=0.01)
     breaks = 1.5
     assert (run.q[run.t < breaks] == 0).all()
     assert run.v[-1, 0] == pytest.approx(2.0**2 - breaks**2 - 2 * (2.0 - breaks), abs=1e-8)
@@ -179,7 +181,7 @@ def test_linkage_rests_on_redundant_stops():
     ]
     stopped = ts.Robot(replace(linkage.description, joints=tuple(joints)))
     for integrator in ("rk4", "dop853"):
-        run = stopped.simulate(linkage.neutral(), np.zeros(3), 1.0, limits=0.0, dt=2e-3, integrator=integrator)
+        run = stopped.with_stops(0.0).simulate(linkage.neutral(), np.zeros(3), 1.0, dt=2e-3, integrator=integrator)
         np.testing.assert_allclose(run.q[-1], free.q[-1], atol=1e-8)
         np.testing.assert_allclose(run.v[-1], 0, atol=1e-8)
         assert {e.name for e in run.events} <= {"crank: lower stop", "rocker: upper stop"}

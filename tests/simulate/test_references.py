@@ -43,7 +43,7 @@ def ur5_falling():
 @pytest.mark.parametrize(
     ("words", "tolerance"),
     [  # the motion is chaotic: an error of 1e-12 grows by a factor of several thousand in 3 s
-        ({"integrator": "dop853", "tolerance": 1e-12}, 1e-7),
+        ({"integrator": ts.Adaptive("dop853", tolerance=1e-12)}, 1e-7),
         ({"integrator": "rk4", "dt": 2.5e-4}, 1e-5),
     ],
 )
@@ -55,7 +55,7 @@ def test_ur5_falling_for_3_s_agrees_with_pinocchio_and_scipy(ur5_falling, words,
 
 
 @pytest.mark.parametrize("amplitude", [0.1, 1.5, 3.0])
-@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+@pytest.mark.parametrize("integrator", ["rk4", ts.Adaptive("dop853", tolerance=1e-12)], ids=["rk4", "dop853"])
 def test_pendulum_period_equals_the_elliptic_integral(amplitude, integrator):
     """T = 4 √(l/g) K(sin² θ₀/2), from release to the next maximum."""
     pendulum = (
@@ -63,14 +63,14 @@ def test_pendulum_period_equals_the_elliptic_integral(amplitude, integrator):
         .joint("hinge", "continuous", "g", "bob", axis=(0, 1, 0)).build()
     )  # fmt: skip
     back = Event(lambda t, q, v: v[0] if t > 1e-3 else -1.0, direction=-1, terminal=True, name="back")
-    run = simulate(pendulum, [amplitude], [0.0], 20.0, events=back, integrator=integrator, tolerance=1e-12)
+    run = simulate(pendulum, [amplitude], [0.0], 20.0, events=back, integrator=integrator)
     period = 4 / np.sqrt(G) * ellipk(np.sin(amplitude / 2) ** 2)
     assert run.t[-1] == pytest.approx(period, rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("integrator", "words", "tolerance"),
-    [("rk4", {"dt": 1e-3}, 1e-9), ("dop853", {"tolerance": 1e-12}, 1e-9), ("variational", {"dt": 1e-3}, 1e-4)],
+    [("rk4", {"dt": 1e-3}, 1e-9), (ts.Adaptive("dop853", tolerance=1e-12), {}, 1e-9), ("variational", {"dt": 1e-3}, 1e-4)],
 )
 @pytest.mark.parametrize("joint", ["spherical", "floating"])
 def test_torque_free_body_follows_jacobi_elliptic_functions(joint, integrator, words, tolerance):
@@ -100,7 +100,7 @@ def test_torque_free_body_follows_jacobi_elliptic_functions(joint, integrator, w
 def test_double_pendulum_conserves_energy():
     run = simulate(ts.robots.two_link(), [0.3, 0.5], [0.0, 0.0], 10.0)
     assert np.ptp(run.energy) < 1e-6 * np.ptp(run.energies["potential"])
-    sharp = simulate(ts.robots.two_link(), [0.3, 0.5], [0.0, 0.0], 10.0, integrator="dop853", tolerance=1e-13)
+    sharp = simulate(ts.robots.two_link(), [0.3, 0.5], [0.0, 0.0], 10.0, integrator=ts.Adaptive("dop853", tolerance=1e-13))
     assert np.ptp(sharp.energy) < 1e-10 * np.ptp(sharp.energies["potential"])
 
 
@@ -149,6 +149,6 @@ def test_four_bar_conserves_energy_over_full_turns():
     linkage = ts.mechanisms.four_bar()
     q = linkage.neutral()
     v = linkage.constrained().project_velocity(q, 4 * np.ones(3))
-    run = simulate(linkage, q, v, 1.0, integrator="dop853", tolerance=1e-11)
+    run = simulate(linkage, q, v, 1.0, integrator=ts.Adaptive("dop853", tolerance=1e-11))
     assert np.abs(run.residual).max() < 1e-13
     assert np.ptp(run.energy) < 1e-8 * np.ptp(run.energies["potential"])

@@ -37,7 +37,7 @@ def test_record_option_selects_rows(arm):
 
 
 def test_record_option_of_an_adaptive_run_gives_regular_times(arm):
-    run = simulate(arm, [0.1, 0.2], [0, 0], 0.1, integrator="dop853", record=25, tolerance=1e-11)
+    run = simulate(arm, [0.1, 0.2], [0, 0], 0.1, integrator=ts.Adaptive("dop853", tolerance=1e-11), record=25)
     np.testing.assert_allclose(run.t, [0, 0.025, 0.05, 0.075, 0.1], atol=1e-15)
     fine = simulate(arm, [0.1, 0.2], [0, 0], 0.1)
     np.testing.assert_allclose(run.q, fine.q[::25], atol=1e-9)

@@ -31,7 +31,7 @@ def start(bars):
 @pytest.fixture(scope="module")
 def end(bars, start):
     """The state after 0.2 s, by an integrator of order eight on the closed linkage."""
-    run = bars.simulate(*start, 0.2, lambda t, q, v: TAU, integrator="dop853", tolerance=1e-12, dt=0.2)
+    run = bars.simulate(*start, 0.2, lambda t, q, v: TAU, integrator=ts.Adaptive("dop853", tolerance=1e-12), dt=0.2)
     return run.q[-1], run.v[-1]
 
 
@@ -195,7 +195,7 @@ def test_rollout_with_a_driven_row_follows_it_at_the_end_of_each_step():
     held = arm.constrained()
     q = held.assemble([0.5, 1.0], time=0.0)
     v = held.project_velocity(q, [0.3, 0.2], time=0.0)
-    end = arm.simulate(q, v, 0.1, integrator="dop853", tolerance=1e-12, dt=0.1)
+    end = arm.simulate(q, v, 0.1, integrator=ts.Adaptive("dop853", tolerance=1e-12), dt=0.1)
     errors = []
     for steps in (20, 40):
         run = arm.rollout(q, v, dt=0.1 / steps, steps=steps, integrator="rk4")

@@ -31,7 +31,7 @@ def assert_follows(run, expected, atol=1e-9):
 def sliders(masses, stops, v, duration, restitution=1.0, **options):
     """A run of sliders in series from q = 0 without gravity, and the reference."""
     n = len(masses)
-    run = series(masses, [FAR] * n, stops).simulate([0.0] * n, v, duration, limits=restitution, **options)
+    run = series(masses, [FAR] * n, stops).with_stops(restitution).simulate([0.0] * n, v, duration, **options)
     return run, reference(masses, [FAR] * n, stops, [0] * n, v, duration, restitution)
 
 
@@ -49,7 +49,7 @@ def test_sliders_of_round_numbers_keep_energy_wherever_strikes_fall_in_a_step():
         robot = series(masses, (FAR, FAR), stops)
         for rate, dt in product((1, 2), (1e-2, 2e-2, 1 / 64, 0.03)):
             v = [rate * x for x in stops]
-            run = robot.simulate([0, 0], v, 1.3 / rate, limits=1.0, dt=dt)
+            run = robot.with_stops(1.0).simulate([0, 0], v, 1.3 / rate, dt=dt)
             np.testing.assert_allclose(run.v[-1], [-x for x in v], rtol=1e-12, err_msg=f"{masses} {stops} {rate} {dt}")
             assert kinetic_energy(masses, run.v[-1]) == pytest.approx(kinetic_energy(masses, v), rel=1e-13)
 
@@ -88,7 +88,7 @@ def test_strikes_under_gravity_and_constant_forces_keep_energy(integrator, gap, 
     q += np.sign(v) * (0, gap)
     lower, upper = np.where(v > 0, -20, q), np.where(v > 0, q, 20)
     robot = series(masses, lower, upper, gravity=(0, 0, -9.81), axis=(0, 0, 1))
-    run = robot.simulate([0, 0], [1.0, 0.7], 0.9, tau, limits=1.0, integrator=integrator, dt=1e-2)
+    run = robot.with_stops(1.0).simulate([0, 0], [1.0, 0.7], 0.9, tau, integrator=integrator, dt=1e-2)
     expected = reference(masses, lower, upper, (0, 0), (1.0, 0.7), 0.9, 1, tuple(f))
     assert_follows(run, expected, atol=1e-6)  # rounding of 1e-16 m, relative to the gap
     energy = run.energy - run.q @ tau
@@ -98,7 +98,7 @@ def test_strikes_under_gravity_and_constant_forces_keep_energy(integrator, gap, 
 def test_strikes_at_the_initial_time_are_one_problem():
     """Both joints start at their stops, one of them by rounding only: 0.1 + 0.2 is more than 0.3."""
     robot = series((1, 2), (FAR, FAR), (0.1 + 0.2, 0.6))
-    run = robot.simulate([0.3, 0.6], [1.0, 0.6], 0.1, limits=1.0)
+    run = robot.with_stops(1.0).simulate([0.3, 0.6], [1.0, 0.6], 0.1)
     np.testing.assert_allclose(run.v[-1], [-1.0, -0.6], rtol=1e-12)
     assert [(e.name, e.t) for e in run.events] == [("x0: upper stop", 0.0), ("x1: upper stop", 0.0)]
 
@@ -109,7 +109,7 @@ def test_event_at_the_time_of_strikes_is_listed_once_with_them(integrator, termi
     """Functions that reach zero where joints turn back; the state of the events is that after the impact."""
     events = [Event(lambda t, q, v: q[0] - 1, name="position", terminal=terminal), Event(lambda t, q, v: 1 - t, name="time")]
     robot = series((1, 2), (FAR, FAR), (1.0, 0.6))
-    run = robot.simulate([0, 0], [1, 0.6], 1.5, limits=1.0, events=events, dt=1e-2, integrator=integrator)
+    run = robot.with_stops(1.0).simulate([0, 0], [1, 0.6], 1.5, events=events, dt=1e-2, integrator=integrator)
     assert [e.name for e in run.events] == ["x0: upper stop", "x1: upper stop", "position", "time"]
     for e in run.events:
         np.testing.assert_allclose(e.v, [-1.0, -0.6], rtol=1e-12)
@@ -123,7 +123,7 @@ def test_terminal_event_at_the_time_of_strikes_ends_after_the_impact(integrator)
     for dt, stops in product((1e-2, 2e-2, 5e-3, 0.1), [(1.0, 0.6), (0.7, 0.3), (0.9, 0.1)]):
         end = Event(lambda t, q, v: t - 1, terminal=True, name="end")
         robot = series((1, 2), (FAR, FAR), stops)
-        run = robot.simulate([0, 0], stops, 1.5, limits=1.0, events=end, dt=dt, integrator=integrator)
+        run = robot.with_stops(1.0).simulate([0, 0], stops, 1.5, events=end, dt=dt, integrator=integrator)
         assert [e.name for e in run.events] == ["x0: upper stop", "x1: upper stop", "end"]
         np.testing.assert_allclose(run.v[-1], [-x for x in stops], rtol=1e-12)
 
@@ -135,7 +135,7 @@ def test_strikes_beside_a_joint_held_by_friction_keep_their_restitution():
     build.joint("y", "prismatic", "a", "b", axis=(1, 0, 0), lower=-10.0, upper=0.6)
     build.joint("z", "prismatic", "ground", "c", axis=(1, 0, 0), lower=-1.0, upper=1.0)
     robot = build.build().with_friction({"z": Coulomb(2.0)})
-    run = robot.simulate([0, 0, 0], [1, 0.6, 0], 1.5, [0, 0, 1.5], limits=1.0, dt=1e-2)
+    run = robot.with_stops(1.0).simulate([0, 0, 0], [1, 0.6, 0], 1.5, [0, 0, 1.5], dt=1e-2)
     np.testing.assert_allclose(run.v[-1], [-1.0, -0.6, 0.0], rtol=1e-12)
     assert (run.q[:, 2] == 0).all()
 
@@ -145,7 +145,7 @@ def test_strikes_beside_a_joint_held_by_friction_keep_their_restitution():
 def test_series_of_strikes_without_end_brings_both_joints_to_rest(integrator, restitution):
     """A heavy second body drives the first onto its stop again and again, ever faster: at rest, exactly."""
     robot = series((1, 50), (FAR, FAR), (1.0, 0.6))
-    run = robot.simulate([0, 0], [1, 0.60001], 1.2, limits=restitution, dt=1e-2, integrator=integrator)
+    run = robot.with_stops(restitution).simulate([0, 0], [1, 0.60001], 1.2, dt=1e-2, integrator=integrator)
     assert (run.v[-1] == 0).all()
     np.testing.assert_array_equal(run.q[-1], [1.0, 0.6])
 
@@ -163,6 +163,6 @@ def test_body_with_friction_and_an_elastic_stop_comes_to_rest(tau):
     build = ts.Builder("rail").link("ground").link("a", mass=1.0)
     robot = build.joint("x", "prismatic", "ground", "a", axis=(1, 0, 0), lower=0.0, upper=5.0).build()
     robot = robot.with_friction({"x": Coulomb(1.0)})
-    run = robot.simulate([0.5], [0.0 if tau[0] else -1.5], 20.0, tau, limits=1.0, dt=1e-2)
+    run = robot.with_stops(1.0).simulate([0.5], [0.0 if tau[0] else -1.5], 20.0, tau, dt=1e-2)
     assert run.v[-1, 0] == 0
     assert abs(run.audit().impacts) < 1e-14

@@ -73,11 +73,12 @@ def simulate(
     check_file_kind("--replay", replay, PAGES)
     if damping:
         robot, made_by = robot.with_damping(True), f"{made_by}.with_damping(True)"
+    if stops and not robot.loops:
+        robot, made_by = robot.with_stops(), f"{made_by}.with_stops()"
     start = start_of(robot, q, v, seed, control)
     law = control_of(robot, control, target)
-    limits = 0.0 if stops and not robot.loops else None
     loads = option_values.wrenches(robot, wrench)
-    options: dict[str, Any] = {"integrator": integrator, "dt": dt, "limits": limits}
+    options: dict[str, Any] = {"integrator": integrator, "dt": dt}
     options |= {"wrenches": loads} if loads else {}
     try:
         result = robot.simulate(start.q, start.v, seconds, law.law, **options)

@@ -22,6 +22,11 @@ REPLACED = {
     "command": "robot.with_drives({joint: Drive}, command='torque' or 'voltage') says it",
     "springs": "robot.with_springs({joint: SeriesSpring(...)}) is a robot with its motors as joints",
     "motors": "q and v have the motors behind springs; robot.state(q, v) completes those of the joints alone",
+    "limits": "robot.with_stops(restitution), or with_stops({joint: restitution}), has hard stops at the limits of its joints",
+    "constraints": "robot.with_constraints(*constraints) has them, in every method",
+    "active": "robot.without_terms(name) leaves a constraint out",
+    "tolerance": "integrator=ts.Adaptive('dop853', tolerance=1e-8) has it",
+    "max_steps": "integrator=ts.Adaptive('dop853', max_steps=10_000) has it",
 }
 
 

@@ -22,6 +22,7 @@ from torsor.model.terms.joint_drive import joint_drives
 from torsor.model.terms.joint_losses import Damping
 from torsor.model.terms.signal_path import signal_paths
 from torsor.model.terms.springs import SeriesSpring, Spring, SpringLaw, motors_of, with_springs
+from torsor.model.terms.stops import Stops
 from torsor.scalar import Scalar, Scalars
 
 if TYPE_CHECKING:
@@ -112,6 +113,19 @@ class Editing(Mechanism):
             f"the rotor inertia of the drive of {', '.join(left_out)} is left out: the robot has an armature or a rotor there"
         )
         return self._with_description(made._description.with_note(note)) if left_out else made
+
+    def with_stops(self, restitution: float | Mapping[str, float] = 0.0) -> Self:
+        """The robot with hard stops at the limits of its joints, of all, or of some: ``{joint: restitution}``, 0 to 1.
+
+        ``robot.simulate`` has them; other methods have no impacts, and no forces of stops.
+
+        >>> import torsor as ts
+        >>> ts.robots.rp_arm().with_stops({"joint2": 0.5}).terms
+        {'joint2 stop': 'restitution 0.5 at the limits of joint2'}
+        """
+        if isinstance(restitution, Mapping):
+            return self.with_terms(*(Stops(e, (name,), f"{name} stop") for name, e in restitution.items()))
+        return self.with_terms(Stops(restitution))
 
     def with_actuated(self, joints: Iterable[str] | None) -> Self:
         """The robot with drives at these joints alone; None for drives at all joints.

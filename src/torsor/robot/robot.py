@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from torsor.mechanics.operators import Innovations, Operators
     from torsor.mechanics.task import Task
     from torsor.model.sensor import Sensor
-    from torsor.simulate import Result, Rollout
+    from torsor.simulate import Adaptive, Result, Rollout
     from torsor.simulate.axes import Spread
     from torsor.symbolic.closed_form import ClosedForm
 
@@ -138,14 +138,9 @@ class Robot(Computed, Exports):
         x: ArrayLike | None = None,
         wrenches: Mapping[str, Any] | None = None,
         expressed_in: str = "body",
-        integrator: str = "rk4",
+        integrator: str | Adaptive = "rk4",
         dt: float = 1e-3,
-        tolerance: float = 1e-8,
-        max_steps: int | None = None,
         events: Any = None,
-        limits: Any = None,
-        constraints: Sequence[Constraint] = (),
-        active: Any = None,
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
         progress: bool | None = None,
@@ -155,9 +150,7 @@ class Robot(Computed, Exports):
 
         return simulate(
             self, q, v, duration, control, x=x, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
-            tolerance=tolerance, max_steps=max_steps, events=events, limits=limits,
-            constraints=constraints, active=active, record=record, sensors=sensors,
-            progress=progress)  # fmt: skip
+            events=events, record=record, sensors=sensors, progress=progress)  # fmt: skip
 
     def rollout(
         self,

@@ -12,7 +12,7 @@ from torsor.simulate.rollout import Rollout, rollout
 from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from torsor.simulate.adaptive import TooManySteps
+    from torsor.simulate.adaptive import Adaptive, TooManySteps
     from torsor.simulate.audit import Audit
     from torsor.simulate.axes import per_robot, per_robot_and_step, per_step
     from torsor.simulate.control import computed_torque, gravity_compensation, pd, pd_with_gravity, pd_with_mass_matrix
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: a module of this package → its public names; a rollout needs none of these modules
 _HOMES = {
-    "adaptive": ("TooManySteps",),
+    "adaptive": ("Adaptive", "TooManySteps"),
     "audit": ("Audit",),
     "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity", "pd_with_mass_matrix"),
     "events": ("Event", "Occurrence"),
@@ -48,6 +48,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Adaptive",
     "Audit",
     "Event",
     "Failure",

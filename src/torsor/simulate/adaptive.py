@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from torsor.errors import ClosureError, MissingExtra, SingularError, TorsorError
+from torsor.errors import ArgumentError, ClosureError, MissingExtra, SingularError, TorsorError, UnknownName
 from torsor.simulate.events import StepInterval
 from torsor.simulate.passage import PLACE, step_through
 from torsor.simulate.stages import Acceleration
@@ -40,8 +41,37 @@ _PASSED_SINGULARITY = (
 _ADVICE = (
     "forces that jump with the state (sign, if, a switch) make adaptive steps ever shorter: give the controller a rate, "
     "ts.simulate.SampledController(function, rate), smooth the jump, or take fixed steps, integrator='rk4'; otherwise a larger "
-    "tolerance needs fewer steps, and max_steps= allows more"
+    "tolerance needs fewer steps, and integrator=ts.Adaptive(..., max_steps=) allows more"
 )
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """An adaptive ``integrator=``: a method of SciPy, its relative and absolute tolerance, and the most steps it may take.
+
+    ``max_steps=None`` allows 10 000, or ten per dt or sample if that is more.
+
+    >>> Adaptive("rk45", tolerance=1e-6)
+    Adaptive(method='rk45', tolerance=1e-06, max_steps=None)
+    """
+
+    method: str = "dop853"
+    tolerance: float = 1e-8
+    max_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise UnknownName("adaptive integrator", self.method, METHODS)
+        check_positive("tolerance", self.tolerance)
+        most = self.max_steps
+        if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1):
+            raise ArgumentError(f"max_steps must be a whole number from 1, not {most!r}")
+
+
+def check_positive(name: str, x: Any) -> None:
+    """Raise ArgumentError unless x is a positive, finite number."""
+    if not (isinstance(x, (int, float, np.floating, np.integer)) and np.isfinite(x) and x > 0):
+        raise ArgumentError(f"{name} must be a positive number, not {x!r}")
 
 
 class TooManySteps(TorsorError, ArithmeticError):
@@ -73,17 +103,17 @@ class Budget:
             self.began = t
 
 
-class Adaptive:
+class AdaptiveSteps:
     """One accepted step after another; ``tolerance`` is both the relative and the absolute one of SciPy's error control."""
 
-    def __init__(self, system: System, name: str, acceleration: Acceleration, tolerance: float, longest: float, budget: Budget):
+    def __init__(self, system: System, how: Adaptive, acceleration: Acceleration, longest: float, budget: Budget):
         try:
             import scipy.integrate as methods
         except ImportError:
-            raise MissingExtra("scipy", "sparse", f"integrator={name!r}") from None
+            raise MissingExtra("scipy", "sparse", f"integrator={how.method!r}") from None
         self.system, self.acceleration = system, acceleration
-        self.make: Any = getattr(methods, METHODS[name])
-        self.options, self.budget = {"rtol": tolerance, "atol": tolerance, "max_step": longest}, budget
+        self.make: Any = getattr(methods, METHODS[how.method])
+        self.options, self.budget = {"rtol": how.tolerance, "atol": how.tolerance, "max_step": longest}, budget
         self.chart, self.moved = (system.kernels(name, ()) for name in ("chart", "point"))
         self.nv = system.model.nv
         self.curved = any(j.nq != j.nv for j in system.model.joint)

@@ -51,7 +51,7 @@ def _chunk(
     first, n = run.steps, len(tau)
     forces = tau[first : first + steps]
     try:
-        moved = rollout(run.system.robot, run.q, run.v, forces, dt=width, steps=steps, **options)
+        moved = rollout(run.system.smooth, run.q, run.v, forces, dt=width, steps=steps, **options)
     except NotFinite as error:
         if error.step:
             _chunk(run, tau, width, error.step, every, dt, end, **options)

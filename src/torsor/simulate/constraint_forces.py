@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from torsor.simulate import complementarity
-from torsor.simulate.limits import Stop, force_bounds, joints_at_stops
+from torsor.algorithms.equation import EquationOfMotion
+from torsor.simulate.limits import joints_at_stops, stops_of
+from torsor.simulate.modes import decide
+from torsor.simulate.system import ClosedLinkage
 
 if TYPE_CHECKING:
     from torsor.simulate.result import Result
@@ -19,24 +21,32 @@ ROUNDING = 1e-9
 
 
 def multipliers(result: Result) -> Array:
-    """λ (T, k) [N, N·m] of M a + h = τ + Aᵀλ at the recorded states, under the wrenches, losses and stops of the run."""
-    held, robot = result.held, result.require_robot()
+    """λ (T, k) [N, N·m] of M a + h = τ + Aᵀλ at the recorded states, under the wrenches, friction and stops of the run."""
+    held = result.held
     if held is None:
         return np.zeros((len(result.t), 0))
-    timed = held.solver.equations.depends_on_time
-    stops = [Stop(*s) for s in result.info.get("stops", ())]
-    tau = result.tau.copy()
-    options: Any = {"time": result.t if timed else None}
-    free = held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, **options)
-    resting = [(k, at) for k in range(len(tau)) if stops and (at := joints_at_stops(stops, result.q[k], result.v[k]))]
-    for k, at in resting:  # the stops' forces act as well: w = a_r + W_rr x, as in the modes of the run
-        rows, time = sorted({row for row, _ in at}), result.t[k] if timed else None
-        W = held.acceleration_projector(result.q[k], time=time) @ held.tree.mass_matrix_inverse(result.q[k])
-        lower, upper = force_bounds(at, robot.nv)
-        tau[k, rows] += complementarity.solve(W[np.ix_(rows, rows)], free.a[k, rows], lower[rows], upper[rows]).x
-    if not resting:
-        return free.multipliers
-    return held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, **options).multipliers
+    time = result.t if held.solver.equations.depends_on_time else None
+    tau = result.tau + _forces_of_modes(result)
+    return held.forward_dynamics(result.q, result.v, tau, result.wrenches or None, time=time).multipliers
+
+
+def _forces_of_modes(result: Result) -> Array:
+    """The forces of stops, dry friction and bristles on the joints (T, nv), from the mode that each state decides."""
+    robot, total = result.require_robot(), np.zeros_like(result.tau)
+    system, stops = ClosedLinkage(robot, tuple(result.wrenches)), stops_of(robot)
+    bristles = EquationOfMotion(robot.model.with_same_mass_matrix(terms=tuple(
+        term for term in robot.model.terms if term.kind == "friction" and term.states(robot.model).size
+    )))  # fmt: skip
+    for k, (t, q, v, tau) in enumerate(zip(result.t.tolist(), result.q, result.v, result.tau, strict=True)):
+        if not (system.sticks or joints_at_stops(stops, q, v)):
+            continue
+        if bristles.terms:
+            there = bristles.at(q.tolist(), v.tolist(), t, result.states["z"][k].tolist())
+            tau = np.array(bristles.load(there, tau.tolist()))
+        F = [x[k] for x in result.wrenches.values()]
+        mode = decide(system, stops, t, q, v, tau, F)
+        total[k] = tau - result.tau[k] + system.motion(mode, t, q, v, tau, *F)[1] - system.friction(t, q, v, tau, mode.side)
+    return total
 
 
 def notes_on_pulling(result: Result) -> list[str]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from torsor.errors import ArgumentError, UnknownName
-from torsor.model.joints import JointType
-from torsor.model.joints.composite import JointSequence
-from torsor.model.reversal import ReversedJoint
+from torsor.errors import ArgumentError
+from torsor.model.terms.stops import Stops
 from torsor.simulate import complementarity
 from torsor.simulate.system import System
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
 
 Array: TypeAlias = np.ndarray
 
@@ -58,24 +59,11 @@ class Stop(NamedTuple):
         return f"{self.joint}: {'lower' if self.side > 0 else 'upper'} stop"
 
 
-def stops_of(system: System, limits: Any) -> list[Stop]:
-    """``limits`` as users give them: restitution of all joints that have limits, or {joint: restitution}.
-
-    Each coordinate of a joint has its stops; joints with a quaternion and mimic joints have none.
-    """
-    if limits is None or limits is False:
-        return []
-    robot = system.robot
-    model = robot.model
-    plain = [model.joint_names[i] for i in model.own_joints if has_rates(model.joint[i])]
-    if not isinstance(limits, Mapping):
-        _check_restitution("limits", limits)
-        limits = dict.fromkeys(plain, 0.0 if limits is True else limits)
+def stops_of(robot: Robot) -> list[Stop]:
+    """The stops of a robot's joints, each coordinate's, where they have limits."""
     stops = []
-    for name, e in limits.items():
-        if name not in plain:
-            raise UnknownName("joint with stops (without a quaternion, not a mimic joint)", name, plain)
-        _check_restitution(f"limits: joint {name!r}", e)
+    named = [(name, term) for term in robot.model.terms if isinstance(term, Stops) for name in term.stopped(robot.model)]
+    for name, term in named:
         joint = robot.joint(name)
         several = joint.q_slice.stop - joint.q_slice.start > 1
         for k, bounds in enumerate(zip(joint.lower, joint.upper, strict=True)):
@@ -83,22 +71,8 @@ def stops_of(system: System, limits: Any) -> list[Stop]:
             for side, bound in zip((1, -1), bounds, strict=True):
                 if np.isfinite(bound):
                     at = joint.q_slice.start + k, joint.v_slice.start + k
-                    stops.append(Stop(called, *at, side, float(bound), float(e)))
+                    stops.append(Stop(called, *at, side, float(bound), float(term.restitution)))
     return stops
-
-
-def _check_restitution(what: str, e: Any) -> None:
-    if not (isinstance(e, (int, float)) and 0 <= e <= 1):
-        raise ArgumentError(f"{what}: the restitution must be a number between 0 and 1, not {e!r}")
-
-
-def has_rates(kind: JointType) -> bool:
-    """Whether the rates of a joint's coordinates are its velocities, q̇ = v, so that each coordinate can have a stop."""
-    if isinstance(kind, JointSequence):
-        return all(map(has_rates, kind.sequence()))
-    if isinstance(kind, ReversedJoint):
-        return has_rates(kind.kind)
-    return kind.nq == 1 or type(kind).integrate is JointType.integrate
 
 
 def snap_to_stops(stops: list[Stop], q: Array) -> Array:

@@ -20,7 +20,7 @@ from torsor.model.terms.joint_drive import JointDrive
 from torsor.model.terms.joint_losses import notes_on_omitted_losses
 from torsor.simulate import adaptive, time_loop
 from torsor.simulate import limits as hard_stops
-from torsor.simulate.adaptive import METHODS
+from torsor.simulate.adaptive import METHODS, Adaptive, check_positive
 from torsor.simulate.compiled_run import constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
@@ -36,7 +36,6 @@ from torsor.simulate.term_states import TermStates, sampled_commands
 from torsor.support.progress import Progress
 
 if TYPE_CHECKING:
-    from torsor.mechanics.constraints import Constraint
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
 
@@ -59,14 +58,9 @@ def simulate(
     x: ArrayLike | None = None,
     wrenches: Mapping[str, Any] | None = None,
     expressed_in: str = "body",
-    integrator: str = "rk4",
+    integrator: str | Adaptive = "rk4",
     dt: float = 1e-3,
-    tolerance: float = 1e-8,
-    max_steps: int | None = None,
     events: Any = None,
-    limits: Any = None,
-    constraints: Sequence[Constraint] = (),
-    active: Any = None,
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
     progress: bool | None = None,
@@ -78,19 +72,17 @@ def simulate(
     (t, q, v), in the frame's axes or, with ``expressed_in="world"``, in world axes; the result has them in the frame's axes.
     Functions get copies of q and v.
     ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
-    "lsoda", "radau" to a ``tolerance``, relative and absolute, in at most ``max_steps`` (10 000, or ten per dt or
-    sample if that is more).  ``events``: functions of (t, q, v), or :class:`Event`.
-    ``limits``: the restitution, 0 to 1, at the joints' limits, or {joint: restitution}; None for no stops.
-    The terms of the robot act, dry friction with stiction: the instants at which joints come to rest, break away or leave
-    their stops are located, so that integrators keep their order.  ``result.notes`` lists damping of the robot's file that
-    was left out.
+    "lsoda", "radau" to a relative and absolute tolerance of 1e-8, or as :class:`Adaptive` says.
+    ``events``: functions of (t, q, v), or :class:`Event`.
+    The terms of the robot act, dry friction with stiction: the instants at which joints come to rest, break away, strike or
+    leave their stops (:meth:`Robot.with_stops`) are located, so that integrators keep their order.  Loops and constraints are
+    satisfied as :meth:`Robot.with_constraints` says, by projection unless it says otherwise; singular positions of a linkage
+    are passed on the branch of arrival.  A gait is one run per phase, with ``robot.constrained(...).impact(q, v, active=...)``
+    where feet touch down.  ``result.notes`` lists damping of the robot's file that was left out.
     The control are commands of actuators and drives, where the robot has some (:meth:`Robot.with_actuators`,
     :meth:`Robot.with_drives`), as in :func:`rollout`: their memory advances in steps of dt.  ``x`` are the first-order states
     at the start (``robot.state_names``: bristles, currents, memories), by default zero, temperatures ambient; ``result.states``
     has them.
-    Loops and ``constraints`` are satisfied by "projection", to rounding, by Baumgarte's (decay, stiffness), or drift (None);
-    singular positions of a linkage are passed on the branch of arrival.  ``active={name: flag}`` leaves some of them out for
-    the whole run; a gait is one run per phase, with ``robot.constrained(...).impact(q, v, active=...)`` where feet touch down.
     ``record``: "all", "last" (and the start), or the number of steps of ``dt`` between records.
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``result.sensors["imu"]``, (T, 3), after a complete run.
     ``progress``: a bar; None (default): on terminals only.
@@ -103,42 +95,44 @@ def simulate(
     >>> bool(abs(fall.energy - fall.energy[0]).max() < 1e-8)
     True
     """
-    every = _check_arguments(duration, dt, tolerance, integrator, record, max_steps)
+    how = Adaptive(integrator) if integrator in METHODS else integrator
+    every = _check_arguments(duration, dt, how, record)
     robot, omitted = robot_in_steps(robot, float(dt)), list[str]()
     start = [np.array(y) for y in one_state(robot, q=q, v=v)]
     laws = wrench_laws(robot, wrenches, expressed_in)
-    system = _system(robot, tuple(laws), constraints, active)
+    system = _system(robot, tuple(laws), dt, how)
     steady = control_of(robot, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
     forces, steady, states = _forces(system, steady, dt, x, list(laws.values()))
-    stops = hard_stops.stops_of(system, limits)
+    stops = hard_stops.stops_of(robot)
     at, speed = system.start(start[0], start[1])
     run = time_loop.Run(
         system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
         hard_stops.snap_to_stops(stops, at), speed, states=states,
     )  # fmt: skip
-    how = {"integrator": integrator, "duration": duration, "dt": dt, "tolerance": tolerance}
-    info = {**names_of(robot), **how, "held": isinstance(steady, HeldForces) and not (steady.law or system.transmits)}
-    if integrator == "rk4" and any(isinstance(t, JointDrive) and t.is_second_order for t in robot.model.terms):
+    name, tolerance = (how.method, how.tolerance) if isinstance(how, Adaptive) else (how, None)
+    settings = {"integrator": name, "duration": duration, "dt": dt, "tolerance": tolerance}
+    info = {**names_of(robot), **settings, "held": isinstance(steady, HeldForces) and not (steady.law or system.transmits)}
+    if how == "rk4" and any(isinstance(t, JointDrive) and t.is_second_order for t in robot.model.terms):
         omitted.append(SECOND_ORDER)
     if notes := omitted + notes_on_omitted_losses(robot.description):
         info["notes"] = notes
     if held := system.result_fields().get("held"):
-        info |= {"rows": list(held.rows), "stops": stops}
+        info["rows"] = list(held.rows)
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
     if states and (columns := states.columns()):
         info["states"] = columns
     part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info, tuple(laws))  # noqa: E731
-    if integrator in METHODS:
-        working = control is not None or laws or constraints or robot.forces
+    if isinstance(how, Adaptive):
+        working = control is not None or laws or robot.forces
         run.record = GaussRecord(GaussSum(ADAPTIVE, run.rows_at, part), idle=not (working or robot.model.terms))
     elif info["period"] is not None and not info["held"]:  # forces that jump at ticks and vary between them
         run.record = GaussRecord(GaussSum(FIXED, run.rows_at, part))
     elif run.modes or every > 1:  # not all rows that are summed are recorded
         run.record = SummingRecord(part)
     try:
-        if integrator in METHODS:
-            _adaptive(run, info, steady, every, record == "all", max_steps)
+        if isinstance(how, Adaptive):
+            _adaptive(run, info, steady, every, record == "all", how)
         else:
             _run_fixed_steps(
                 run, info, steady, every, control if _forces_are_known(steady, dt) and not system.transmits else _UNKNOWN
@@ -165,20 +159,15 @@ def _forces_are_known(steady: Control, dt: float) -> bool:
     return steady.period is None or (steady.table and abs(steady.period - dt) < 1e-9 * dt)
 
 
-def _check_arguments(duration: Any, dt: Any, tolerance: Any, integrator: str, record: Any, max_steps: Any) -> int:
+def _check_arguments(duration: Any, dt: Any, how: str | Adaptive, record: Any) -> int:
     """The number of steps between recorded states."""
-    for name, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
-        if not (isinstance(value, (int, float, np.floating, np.integer)) and np.isfinite(value) and value > 0):
-            raise ArgumentError(f"{name} must be a positive number, not {value!r}")
-    if integrator not in STEPS and integrator not in METHODS:
-        raise UnknownName("integrator", integrator, [*STEPS, *METHODS])
-    if integrator in STEPS and duration / dt > STEPS_AT_MOST:
-        raise ArgumentError(f"{duration:g} s in steps of {dt:g} s are {duration / dt:.0e} steps; at most {STEPS_AT_MOST:.0e}")
-    if max_steps is not None:
-        if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
-            raise ArgumentError(f"max_steps must be a whole number from 1, not {max_steps!r}")
-        if integrator in STEPS and duration / dt > max_steps * (1 + 1e-9):
-            raise ArgumentError(f"{duration:g} s in steps of dt = {dt:g} s are more than max_steps = {max_steps}")
+    check_positive("duration", duration)
+    check_positive("dt", dt)
+    if not isinstance(how, Adaptive):
+        if how not in STEPS:
+            raise UnknownName("integrator", how, [*STEPS, *METHODS])
+        if duration / dt > STEPS_AT_MOST:
+            raise ArgumentError(f"{duration:g} s in steps of {dt:g} s are {duration / dt:.0e} steps; at most {STEPS_AT_MOST:g}")
     if record in ("all", "last"):
         return 1 if record == "all" else 1 << 62
     if isinstance(record, bool) or not isinstance(record, (int, np.integer)) or record < 1:
@@ -186,23 +175,9 @@ def _check_arguments(duration: Any, dt: Any, tolerance: Any, integrator: str, re
     return int(record)
 
 
-def _system(
-    robot: Robot,
-    frames: tuple[str, ...],
-    constraints: Sequence[Constraint],
-    active: Any = None,
-) -> System:
-    """The equations of motion that these arguments choose."""
-    if callable(active):
-        raise ArgumentError(
-            "active must be flags for the whole run, not a function: switching a constraint on is an impact; simulate "
-            "one phase after the other, with robot.constrained(...).impact(q, v, active=...) between them"
-        )
-    if active is not None and not (robot.model.has_rows or constraints):
-        raise ArgumentError("active= switches constraints, and this simulation has none; give constraints=[...]")
-    if robot.model.has_rows or constraints:
-        return ClosedLinkage(robot, constraints, frames, active)
-    return RigidTree(robot, frames)
+def _system(robot: Robot, frames: tuple[str, ...], dt: float, how: str | Adaptive) -> System:
+    """The equations of motion of a robot."""
+    return ClosedLinkage(robot, frames, dt, how) if robot.model.has_rows else RigidTree(robot, frames)
 
 
 def _forces(
@@ -233,7 +208,7 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
         return
     grid = time_loop.grid(duration, dt, steady.period if isinstance(steady, HeldForces) else None, every)
     if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):
-        time_loop.run_without_events(run, grid, constant_force_step(system.robot, integrator), by_force=True)
+        time_loop.run_without_events(run, grid, constant_force_step(system.smooth, integrator), by_force=True)
         return
     step = advance(stages(system.kernels, (), integrator), integrator, run.acceleration, system.projection)
     if watch:
@@ -242,23 +217,23 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
         time_loop.run_without_events(run, grid, step)
 
 
-def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, most: int | None) -> None:
+def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, how: Adaptive) -> None:
     """Adaptive steps of SciPy's methods, from tick to tick."""
     if run.states and any(not isinstance(t, JointDrive) or t.is_second_order for t in run.states.followed):
         raise ArgumentError(
             "LuGre friction, and motors with inductance or temperature under voltage, have internal states that need "
             f"fixed steps: integrator={', '.join(map(repr, STEPS))}, not {info['integrator']!r}"
         )
-    duration, dt, tolerance = info["duration"], info["dt"], info["tolerance"]
+    duration, dt = info["duration"], info["dt"]
     period = steady.period if isinstance(steady, HeldForces) else None
     longest = period or np.inf
     if run.events or run.stops or run.system.dry_rows:
         longest = min(longest, 50 * dt)  # two zero crossings within a step are not detected
     if run.states:
         longest = min(longest, 10 * dt)  # temperatures assume currents that are linear in a step
-    most = most or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
+    most = how.max_steps or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
     budget = adaptive.Budget(most, duration)
-    method = adaptive.Adaptive(run.system, info["integrator"], run.acceleration, tolerance, longest, budget)
+    method = adaptive.AdaptiveSteps(run.system, how, run.acceleration, longest, budget)
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
     grid = time_loop.Grid(times, [], set(range(len(times))), None)

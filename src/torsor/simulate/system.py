@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.errors import ArgumentError
 from torsor.kernels import Kernels, Spec
 from torsor.mechanics.constraints.motion import Stabilization
+from torsor.model.terms.constraint import PROJECTION, VELOCITY
+from torsor.model.terms.stops import Stops
 from torsor.simulate import complementarity, stiction
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.singular import NoSingularPositions, SingularPositions
 
 if TYPE_CHECKING:
-    from torsor.mechanics.constraints import Constraint
     from torsor.robot import Robot
     from torsor.simulate.modes import Mode
     from torsor.simulate.term_states import TermStates
@@ -37,9 +39,9 @@ class System:
     """M(q) a + h(q, v) + φ = τ + Jᵀf + ...: a robot's equations of motion on its manifold; this base class has no constraints.
 
     φ is the friction of joints that can stick: dry friction holds joints at rest and has one direction in each mode (MR
-    §8.9.4), LuGre friction has internal states.  All other terms are in the kernels of ``smooth``, the robot without these.
-    A subclass implements ``acceleration`` and ``inverse_mass``.  The rest is for systems whose coordinates are not independent
-    (``start``, ``project``, ``closure_error``).
+    §8.9.4), LuGre friction has internal states.  All other terms are in the kernels of ``smooth``, the robot without these and
+    without stops.  A subclass implements ``acceleration`` and ``inverse_mass``.  The rest is for systems whose coordinates are
+    not independent (``start``, ``project``, ``closure_error``).
     """
 
     one_kernel = False  #: whether a = f(q, v, τ) is a kernel of the robot, so that whole steps can be compiled
@@ -51,7 +53,8 @@ class System:
         self.robot, self.model = robot, robot.model
         rubbing = [term for term in robot.model.terms if term.kind == "friction"]
         sticks = [t.name for t in rubbing if "step" in t.cannot(robot.model) or t.states(robot.model).size]
-        self.smooth = robot.without_terms(*sticks) if sticks else robot
+        stops = [term.name for term in robot.model.terms if isinstance(term, Stops)]
+        self.smooth = robot.without_terms(*sticks, *stops) if sticks or stops else robot
         rest = zip(robot.model.friction, self.smooth.model.friction, strict=True)
         self.rubbing = replace(robot.model, friction=tuple(() if b else a for a, b in rest))
         self.sticks = bool(sticks)
@@ -101,7 +104,7 @@ class System:
         """The levels of dry friction at a velocity, under joint forces τ."""
         return stiction.dry_friction(self.rubbing, v, tau=tau)
 
-    def _friction(self, t: float, q: Array, v: Array, tau: Array, side: Array) -> Array:
+    def friction(self, t: float, q: Array, v: Array, tau: Array, side: Array) -> Array:
         """φ = φ_kinetic + drag + bristles (nv,), of joints that slide in the direction ``side``, ±1 where friction is dry."""
         dry = self.dry_friction(v, tau)
         phi = dry.drag + np.where(side > 0, dry.slide[1], np.where(side < 0, dry.slide[0], 0.0))
@@ -110,7 +113,7 @@ class System:
     def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
         """(a, λ), (nv,) each, in a mode: λ are the forces that hold joints at rest."""
         if self.sticks:
-            tau = tau - self._friction(t, q, v, tau, mode.side)
+            tau = tau - self.friction(t, q, v, tau, mode.side)
         if mode.held:
             return self.held_acceleration(list(mode.held), t, q, v, tau, *F)
         return self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
@@ -122,7 +125,7 @@ class System:
 
         def accelerate(t: float, q: Array, v: Array, tau: Array) -> Array:
             if self.sticks:
-                tau = tau - self._friction(t, q, v, tau, none)
+                tau = tau - self.friction(t, q, v, tau, none)
             return self.acceleration(t, q, v, tau, *(w(t, q, v) for w in wrenches))
 
         return accelerate
@@ -193,25 +196,25 @@ class RigidTree(System):
 
 
 class ClosedLinkage(System):
-    """M a + h = τ + Aᵀλ, A a = −Ȧv + ...: loops and constraints (MR §8.7)."""
+    """M a + h = τ + Aᵀλ, A a = −Ȧv + ...: loops and constraints (MR §8.7).
+
+    They are satisfied as the robot's constraints say: by projection of each state, at the velocities of steps of dt, by
+    Baumgarte's (decay, stiffness), or not at all.
+    """
 
     dependent, rounding = True, DEPENDENT
     advice = ", or integrator='rk4'; the linkage may be near a singular position, where its constraint rows lose rank"
 
-    def __init__(
-        self,
-        robot: Robot,
-        constraints: Sequence[Constraint],
-        frames: tuple[str, ...],
-        active: Any = None,
-    ):
+    def __init__(self, robot: Robot, frames: tuple[str, ...], dt: float = 0.0, integrator: Any = "rk4"):
         super().__init__(robot)
-        self._all, self._active = self.smooth.constrained(*constraints), active  # one kernel of the dynamics for every pattern
-        self.held = self._all if active is None else self._all.with_active(active)
-        self.frames = frames
+        self.held, self.frames = self.smooth.constrained(), frames
         way = self.held.solver.equations.settling
-        self._projects = isinstance(way, str)
-        self._gains = Stabilization(*way) if isinstance(way, tuple) else None
+        if way == VELOCITY:  # A v⁺ = b − φ/dt
+            if integrator not in ("euler", "semi_implicit"):
+                raise ArgumentError(f"stabilization={way!r} is for euler and semi_implicit; {integrator!r} needs 'projection'")
+            way = (0.5 / dt, 1 / dt)
+        self._projects = way == PROJECTION
+        self._gains = None if way in (PROJECTION, None) else Stabilization(*way)
         self._timed = self.held.solver.equations.depends_on_time
 
     @property
@@ -223,8 +226,7 @@ class ClosedLinkage(System):
 
     def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         wrenches = dict(zip(self.frames, F, strict=True)) or None
-        options: Any = {"stabilization": self._gains, "active": self._active}
-        return self._all.forward_dynamics(q, v, tau, wrenches, time=t if self._all.solver.clock else None, **options).a
+        return self.held.forward_dynamics(q, v, tau, wrenches, time=self._time(t), stabilization=self._gains).a
 
     def inverse_mass(self, q: Array, t: float = 0.0) -> Array:
         return self.held.acceleration_projector(q, time=self._time(t)) @ self.held.tree.mass_matrix_inverse(q)

@@ -74,10 +74,6 @@ class JointConstraint(BetweenFrames):
         gap = Motion(turn, X.E @ (X.r - J.r))
         return [gap.dot(F) for F in self.joint_type.complement(qJ)]
 
-    def coordinates(self, at: At) -> list[Any]:
-        """q_J, the joint's configuration."""
-        return self.joint_type.coordinates(relative_motion(at, *self.frames(at.model)).X)
-
     def velocity(self, at: At) -> list[Any]:
         """v_J with S v_J = V, the joint's own velocity: (SᵀS)⁻¹ SᵀV."""
         seen = relative_motion(at, *self.frames(at.model))

@@ -1,0 +1,67 @@
+"""Hard stops at the limits of joints: impacts with a coefficient of restitution, and forces that only push."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torsor.errors import ArgumentError, UnknownName
+from torsor.model.joints import JointType
+from torsor.model.joints.composite import JointSequence
+from torsor.model.reversal import ReversedJoint
+from torsor.model.terms.term import Term
+
+if TYPE_CHECKING:
+    from torsor.model.model import Model
+
+
+@dataclass(frozen=True)
+class Stops(Term):
+    """λ ≥ 0 where a joint, of all or of those named, is at a limit: v⁺ = −e v⁻ at an impact, 0 ≤ e ≤ 1.
+
+    Each coordinate of a joint has its stops; joints with a quaternion and mimic joints have none.
+    """
+
+    restitution: float = 0.0
+    joints: tuple[str, ...] | None = None
+    name: str = "stops"
+    kind = "stop"
+    places = ("joints",)
+    joint_by_joint = True
+
+    def check(self, model: Model) -> None:
+        if not (isinstance(self.restitution, (int, float)) and 0 <= self.restitution <= 1):
+            raise ArgumentError(f"{self.name}: the restitution must be a number between 0 and 1, not {self.restitution!r}")
+        for name in self.joints or ():
+            if name not in (able := joints_with_stops(model)):
+                raise UnknownName("joint with stops (without a quaternion, not a mimic joint)", name, able)
+        for other in (term for term in model.terms if isinstance(term, Stops) and term.name != self.name):
+            if twice := {*self.stopped(model)} & {*other.stopped(model)}:
+                raise ArgumentError(f"{self.name} and {other.name} are both stops of joint {min(twice)!r}; give one of them")
+
+    def describe(self, model: Model) -> str:
+        where = "all limits" if self.joints is None else f"the limits of {', '.join(self.joints)}"
+        return f"restitution {self.restitution:g} at {where}"
+
+    def cannot(self, model: Model) -> Mapping[str, str]:
+        return {"step": f"impacts need robot.simulate; robot.without_terms({self.kind!r}) leaves them out"}
+
+    def stopped(self, model: Model) -> tuple[str, ...]:
+        """The joints that have these stops where they have limits."""
+        return joints_with_stops(model) if self.joints is None else self.joints
+
+
+def joints_with_stops(model: Model) -> tuple[str, ...]:
+    """The joints that can have stops."""
+    rows = (i for i, _ in model.outward() if model.coupling[i] is None and _has_rates(model.joint[i]))
+    return tuple(model.joint_names[i] for i in rows)
+
+
+def _has_rates(joint: JointType) -> bool:
+    """Whether the rates of a joint's coordinates are its velocities, q̇ = v, so that each coordinate can have a stop."""
+    if isinstance(joint, JointSequence):
+        return all(map(_has_rates, joint.sequence()))
+    if isinstance(joint, ReversedJoint):
+        return _has_rates(joint.kind)
+    return joint.nq == 1 or type(joint).integrate is JointType.integrate
