@@ -280,7 +280,7 @@ def test_custom_spring_law_works_and_names_missing_functions():
     with pytest.raises(ArgumentError, match="inverse"):
         bare.motor_motion(q, v, a, j, s)
     with pytest.raises(ArgumentError, match="stored"):
-        bare.model.terms[0].energy(At(bare.model, [0.1, 0.2], [0.0, 0.0]))
+        bare.energies([0.1, 0.2], [0.0, 0.0])
     with pytest.raises(ArgumentError, match="inverse"):
         SpringLaw(torque, inverse=lambda t: t / k)
     cubic = SpringLaw(lambda d, rate: k * d + rate * rate * rate, inverse=lambda t: t / k)

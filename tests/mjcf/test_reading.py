@@ -221,13 +221,16 @@ def test_gravity_is_read_and_is_zero_if_disabled():
 
 
 def test_unsupported_forces_warn_or_are_refused_if_strict():
-    with pytest.warns(ModelWarning, match="has forces that torsor does not support: joint springs") as heard:
+    with (
+        pytest.warns(ModelWarning, match="has springs that are left off: sprung spring, cord"),
+        pytest.warns(ModelWarning, match="has forces that torsor does not support: damping") as heard,
+    ):
         d = read_mjcf(HERE / LOUD)
     assert heard[0].filename == __file__
     told = [line for line in d.report if line.startswith("NOT in the dynamics")]
     assert [line.split(": ")[1] for line in told] == [
-        "joint springs (stiffness)", "damping beyond b v",
-        "tendon springs, dampers or armature", "forces of a fluid (density, viscosity)"]  # fmt: skip
+        "damping beyond b v", "tendon springs, dampers or armature", "forces of a fluid (density, viscosity)",
+        "springs"]  # fmt: skip
     with pytest.raises(FileError, match=r"passive.xml: robot 'passive' has forces that torsor does not support.*strict=False"):
         read_mjcf(HERE / LOUD, strict=True)
 

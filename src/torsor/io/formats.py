@@ -30,6 +30,7 @@ class Options:
     roots: tuple[str | os.PathLike[str], ...] = ()
     xacro_args: Mapping[str, Any] | None = None
     packages: Mapping[str, str] = field(default_factory=dict)
+    terms: tuple[str, ...] = ()
 
 
 class Format(NamedTuple):
@@ -63,7 +64,7 @@ def _read_xacro(source: Any, o: Options) -> Description:
 def _read_mjcf(source: Source, o: Options) -> Description:
     from torsor.io.mjcf import read_mjcf
 
-    return _adjust(read_mjcf(source, strict=o.strict, mimic=o.mimic, roots=o.roots), o)
+    return _adjust(read_mjcf(source, strict=o.strict, mimic=o.mimic, roots=o.roots, terms=o.terms), o)
 
 
 def _read_sdf(source: Source, o: Options) -> Description:
@@ -88,7 +89,7 @@ def _read_by_name(source: Any, o: Options) -> Description:
         raise ArgumentError(f"a robot of robot_descriptions is given by its name, not by {type(source).__name__}")
     found = find_description(source.removeprefix(PREFIX))
     given = {**found.arguments, **(o.xacro_args or {})}
-    options = Options(o.base, o.mimic, o.strict, o.roots, given, {**found.packages, **o.packages})
+    options = Options(o.base, o.mimic, o.strict, o.roots, given, {**found.packages, **o.packages}, o.terms)
     d = format_by_name(found.format).read(found.path, options)
     return d.with_note(found.note) if found.note else d
 

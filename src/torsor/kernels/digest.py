@@ -113,7 +113,8 @@ def _collect_object(x: Any, words: list[str]) -> None:
             _collect(item, words)
     elif is_dataclass(x):
         for field in fields(x):
-            _collect(getattr(x, field.name), words)
+            if field.compare:  # the name of a user's function, which equal ones need not share
+                _collect(getattr(x, field.name), words)
     else:
         slots = (name for c in type(x).__mro__ for name in getattr(c, "__slots__", ()))
         for name in sorted({*getattr(x, "__dict__", ()), *slots}):

@@ -170,7 +170,7 @@ QUANTITIES = Table(
         "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy, joint_space=True),
         "potential_energy": Quantity(("q",), alg.potential_energy),
         "term_energies": Quantity(("q", "v"), energies.energies, follows_terms=True),
-        "dissipation": Quantity(("q", "v"), energies.dissipation, follows_terms=True),
+        "flows": Quantity(("q", "v"), energies.flows, follows_terms=True),
         "motion_with_motors": Quantity(
             ("q", "v", "a", "jerk", "snap"),
             motor_motion,

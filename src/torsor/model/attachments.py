@@ -14,6 +14,9 @@ from torsor.model.named_configurations import make_configuration
 from torsor.model.numbers_surgery import moving_joint
 from torsor.model.rotor import make_rotor
 from torsor.model.surgery import link_and_pose
+from torsor.model.terms.attaching import with_terms
+from torsor.model.terms.fields import ForceField
+from torsor.support.text import unused_name
 
 
 def without_lost_sensors(d: Description) -> Description:
@@ -112,14 +115,21 @@ def with_forces(d: Description, forces: Mapping[str, Any] | None) -> Description
     >>> with_forces(robots.description("two_link"), {"link2": GravityCompensation(0.5)}).forces
     (('link2', GravityCompensation(share=0.5)),)
     """
+    fields = [term for term in d.terms if isinstance(term, ForceField)]
+    others = tuple(term for term in d.terms if term not in fields)
     if forces is None:
-        return d.with_note("no force elements", forces=()) if d.forces else d
+        return d.with_note("no force elements", forces=(), terms=others) if d.forces or fields else d
     if not isinstance(forces, Mapping):
         raise ModelError(f"forces must be a dict from links to force elements, not {type(forces).__name__}")
     rows: list[tuple[str, Any]] = []
+    kept_fields, fields = [term for term in fields if term.frame not in forces], []
     for at, given in forces.items():
         link, _ = link_and_pose(d, at)
         for element in given if isinstance(given, (list, tuple)) else () if given is None else (given,):
+            if isinstance(element, ForceField):
+                name = element.name or unused_name(f"{at} field", {term.name for term in fields})
+                fields.append(replace(element, frame=at, name=name))
+                continue
             if not isinstance(element, (GravityCompensation, Buoyancy, Drag)):
                 raise ModelError(f"{at!r}: {element!r} is not a force element; see torsor.forces")
             if isinstance(element, GravityCompensation) and at != link:
@@ -127,4 +137,5 @@ def with_forces(d: Description, forces: Mapping[str, Any] | None) -> Description
             rows.append((at, element))
     kept = [(at, element) for at, element in d.forces if at not in forces]
     note = "forces: " + (", ".join(f"{at} {type(element).__name__}" for at, element in rows) or "none")
-    return d.with_note(note, forces=(*kept, *rows))
+    d = d.with_note(note, forces=(*kept, *rows)) if rows or not fields else replace(d, forces=tuple(kept))
+    return with_terms(replace(d, terms=(*others, *kept_fields)), fields)

@@ -23,6 +23,7 @@ from torsor.model.terms.joint_losses import Damping
 from torsor.model.terms.signal_path import signal_paths
 from torsor.model.terms.springs import SeriesSpring, Spring, SpringLaw, motors_of, with_springs
 from torsor.model.terms.stops import Stops
+from torsor.model.terms.tendons import between_frames
 from torsor.scalar import Scalar, Scalars
 
 if TYPE_CHECKING:
@@ -387,8 +388,9 @@ class Editing(Mechanism):
             laws = of_joints(laws, self._description.joints)
         return self._with_description(attachments.with_friction(self._description, laws))
 
-    def with_springs(self, springs: Mapping[str, Any] | Spring | SeriesSpring | SpringLaw) -> Self:
-        """The same robot with springs at joints: ``{"elbow": Spring(k, d)}`` parallel to it, ``SeriesSpring`` to its motor.
+    def with_springs(self, springs: Mapping[Any, Any] | Spring | SeriesSpring | SpringLaw) -> Self:
+        """The same robot with springs at joints, ``{"elbow": Spring(k, d)}`` parallel to it, ``SeriesSpring`` to its motor, or
+        between frames, ``{("tip", "world"): Spring(k, d, rest=0.3)}`` (:class:`torsor.terms.SpringBetween`).
 
         An elastic joint ``elbow`` has a motor, the joint ``elbow/motor``, whose coordinate is after those of the tree in q, v:
         M q̈ + h = τ_e, B θ̈ + τ_e = τ (MR §8.9.5).  One spring in place of the dict is for every joint with one coordinate.
@@ -398,7 +400,7 @@ class Editing(Mechanism):
         >>> ts.robots.two_link().with_springs({"joint2": ts.flexible.SeriesSpring(900.0, rotor_inertia=0.2)}).joints
         ('joint1', 'joint2', 'joint2/motor')
         """
-        return self._with_description(with_springs(self._description, springs))
+        return self._with_description(with_springs(between_frames(self._description, springs), springs))
 
     def with_configuration(self, name: str, q: ArrayLike | Mapping[str, ArrayLike] | None) -> Self:
         """The same robot with a named configuration [rad, m]: q ``(nq,)``, or joints by name, with the others neutral.

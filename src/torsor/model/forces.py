@@ -18,15 +18,22 @@ from torsor.scalar.ops import absolute
 from torsor.spatial import Force, Inertia, Motion, Transform, Vec
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import ZERO
+from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
-__all__ = ["Buoyancy", "Drag", "GravityCompensation", "thrust"]
+    from torsor.model.terms.fields import field
+
+__all__ = ["Buoyancy", "Drag", "GravityCompensation", "field", "thrust"]
 
 #: fresh water [kg/m³]
 WATER = 1000.0
+
+
+if not TYPE_CHECKING:  # a field is a term, which needs models
+    __getattr__ = lazy(__name__, {"field": "torsor.model.terms.fields"})
 
 
 def __dir__() -> list[str]:

@@ -31,11 +31,11 @@ def of_robot(robot: Mechanism) -> Markup:
     ]  # fmt: skip
     lines = [element("p", element("b", robot.name), f": {about}, {d.base} base")]
     lines.append(collapsible(count(len(joints), "joint"), table(head, rows), open_=len(joints) <= FEW))
-    if d.loops:
-        closing = [[x.name, x.kind.name, f"{x.parent} ⇄ {x.child}"] for x in d.loops]
-        lines.append(
-            collapsible(count(len(d.loops), "loop"), table(["loop", "type", "closes"], closing), open_=len(d.loops) <= FEW)
-        )
+    loops = [[x.name, x.kind.name, f"{x.parent} ⇄ {x.child}"] for x in d.loops]
+    terms = [[t.name, t.kind, t.describe(robot.model)] for t in robot.model.terms if t.name not in {x.name for x in d.loops}]
+    for word, heads, found in (("loop", ["type", "closes"], loops), ("term", ["kind", "adds"], terms)):
+        if found:
+            lines.append(collapsible(count(len(found), word), table([word, *heads], found), open_=len(found) <= FEW))
     if robot.report:
         lines.append(
             collapsible(

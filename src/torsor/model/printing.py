@@ -35,12 +35,14 @@ def tree(d: Description, model: Model) -> str:
         todo.extend(reversed(entries))
     rest = [f"rotor: {x.name} on {x.link}  ({x.joint} × {short(x.ratio)})  {short(x.inertia.m)} kg" for x in d.rotors]
     rest += [f"loop: {x.parent} ⇄ {x.child}  ({x.name}: {x.kind.name})" for x in d.loops]
+    loops = {x.name for x in d.loops}
+    rest += [f"{t.kind}: {t.name}  ({t.describe(model)})" for t in model.terms if t.name not in loops]
     return "\n".join([*lines, *map(printable, rest)])
 
 
 def loop_count(d: Description) -> str:
-    """The number of loops, if there are any."""
-    return f", {count(len(d.loops), 'loop')}" if d.loops else ""
+    """The number of loops, and of terms that were attached, if there are any."""
+    return "".join(f", {count(len(parts), word)}" for word, parts in (("loop", d.loops), ("term", d.terms)) if parts)
 
 
 def _motion(joint: Joint, model: Model, number: dict[str, int]) -> str:

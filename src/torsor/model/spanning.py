@@ -114,10 +114,13 @@ def _graph(d: Description) -> tuple[list[Edge], tuple[Loop, ...]]:
 
 def ground_loops(d: Description) -> tuple[Loop, ...]:
     """The loops with the root in place of the world, where the base is fixed and the two are one."""
-    if d.base != "fixed" or any(link.name == WORLD for link in d.links):
-        return d.loops
-    at = {WORLD: d.root}
+    at = ground(d)
     return tuple(replace(x, parent=at.get(x.parent, x.parent), child=at.get(x.child, x.child)) for x in d.loops)
+
+
+def ground(d: Description) -> dict[str, str]:
+    """{world: root} where the base is fixed and the two are one, else empty."""
+    return {} if d.base != "fixed" or any(link.name == WORLD for link in d.links) else {WORLD: d.root}
 
 
 # -- which edges to cut --------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError, UnknownName
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Mimic
@@ -16,11 +16,16 @@ from torsor.model.named_configurations import keep_joints, merge, note_of_losses
 from torsor.model.renaming import names_of, rename
 from torsor.model.reversal import reverse
 from torsor.model.seat import move_axis_to_frame, snap_rounding
-from torsor.model.spanning import crossed_sensors, ground_loops, joint_fields
+from torsor.model.spanning import crossed_sensors, ground, ground_loops, joint_fields
+from torsor.model.terms.attaching import rename_places, with_prefix
+from torsor.model.terms.joint_losses import Damping
 from torsor.scalar import Scalar
 from torsor.spatial import Transform
 from torsor.spatial import arguments as read
 from torsor.support.text import unused_name
+
+if TYPE_CHECKING:
+    from torsor.model.terms.term import Term
 
 
 def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
@@ -175,10 +180,12 @@ def attach(
     """
     link, X = link_and_pose(d, at)
     theirs = rename(other, {name: prefix + name for name in names_of(other)}) if prefix else other
+    mine, added = own_terms(d), with_prefix(ground_terms(replace(theirs, terms=own_terms(theirs))), prefix)
     for kind, old, new in (
         ("link or frame", _places(d), _places(theirs)),
         ("joint", [j.name for j in d.edges], [j.name for j in theirs.edges]),
         ("rotor", [r.name for r in d.rotors], [r.name for r in theirs.rotors]),
+        ("term", [t.name for t in mine], [t.name for t in added]),
         ("sensor", [name for name, _ in d.sensors], [prefix + name for name, _ in theirs.sensors]),
     ):
         clash = [name for name in new if name in set(old)]
@@ -201,7 +208,7 @@ def attach(
         configurations=merge(d.configurations, [replace(c, name=prefix + c.name) for c in named]),
         forces=(*d.forces, *theirs.forces),
         sensors=(*d.sensors, *((prefix + name, sensor) for name, sensor in theirs.sensors)),
-        terms=(*d.terms, *theirs.terms),
+        terms=(*mine, *added),
         actuated=None if d.actuated is theirs.actuated is None else (*_drives(d), *_drives(theirs)),
     )
 
@@ -281,6 +288,7 @@ def rebase(d: Description, link: str) -> Description:
         links=tuple(links),
         joints=tuple(joints),
         loops=ground_loops(d),
+        terms=ground_terms(d),
         configurations=named,
         sensors=tuple((name, s) for name, s in d.sensors if name not in crossed),
     )
@@ -316,6 +324,17 @@ def without_couplings(d: Description) -> Description:
         joints=tuple(replace(j, mimic=None) for j in d.joints),
         configurations=with_freed_joints(d, freed),
     )
+
+
+def own_terms(d: Description) -> tuple[Term, ...]:
+    """The terms of a robot that becomes a part of another: damping of all joints is that of its own."""
+    moving = tuple(j.name for j in d.complete.joints if j.kind.nv)
+    return tuple(replace(t, joints=moving) if isinstance(t, Damping) and t.joints is None else t for t in d.terms)
+
+
+def ground_terms(d: Description) -> tuple[Term, ...]:
+    """The terms with the root in place of the world, where the base is fixed and the two are one."""
+    return rename_places(d.terms, lambda name: ground(d).get(name, name))
 
 
 def require_link(d: Description, name: str) -> Link:

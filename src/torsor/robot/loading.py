@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fsdecode
 from typing import TYPE_CHECKING, Any
 
-from torsor.errors import ArgumentError, FileError
-from torsor.model.description import BASES, EARTH, one_of
+from torsor.errors import ArgumentError, FileError, UnknownName
+from torsor.model.attachments import with_friction
+from torsor.model.description import BASES, EARTH, Description, one_of
+from torsor.model.friction.laws import of_numbers
+from torsor.model.terms.joint_losses import Damping, notes_on_omitted_losses
 from torsor.robot import Robot
 from torsor.scalar import Scalars
 
@@ -27,6 +31,7 @@ def load(
     srdf: str | PathLike[str] | bytes | bool | None = None,
     roots: Sequence[str | PathLike[str]] = (),
     xacro_args: Mapping[str, Any] | None = None,
+    terms: str | Sequence[str] = (),
 ) -> Robot:
     """The robot of a file, or of its text: URDF, MJCF, xacro, a DH table, or a name of ``robot_descriptions``.
 
@@ -38,8 +43,9 @@ def load(
     by default no loops file is read.  ``srdf`` is an SRDF, whose group states become ``robot.configurations``
     (:mod:`torsor.io.srdf`); ``srdf=True`` is the file ``robot.srdf`` beside ``robot.urdf``.  ``xacro_args`` (a dict, may be
     empty) runs a xacro file, which is a program: use only files you trust; ``roots`` are folders in which it finds its
-    packages, and MJCF and SDF the files they include.  ``gravity`` is in world axes [m/s²].  ``robot.report`` lists changed
-    and ignored data.
+    packages, and MJCF and SDF the files they include.  ``gravity`` is in world axes [m/s²].  ``terms`` are the
+    forces of the file that act, ``"all"`` or some of ``["damping", "friction", "spring"]``.  ``robot.report`` lists changed and
+    ignored data, and the forces that do not act.
 
     >>> import torsor as ts
     >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv
@@ -49,7 +55,8 @@ def load(
 
     if base is not None and base not in BASES:
         raise ArgumentError(f"base must be {one_of(BASES)}, not {base!r}")
-    options = Options(base, mimic, strict, tuple(roots), xacro_args)
+    acting = _kinds(terms)
+    options = Options(base, mimic, strict, tuple(roots), xacro_args, terms=acting)
     try:
         chosen = recognise_format(source, options) if format is None else format_by_name(format)
     except FileError as error:
@@ -67,8 +74,33 @@ def load(
         from torsor.io import srdf as named
 
         d = named.with_srdf(d, named.srdf_path(source) if srdf is True else srdf)
-    robot = Robot(d)
+    for kind in acting:
+        d = FILE_TERMS[kind](d)
+    robot = Robot(replace(d, report=(*notes_on_omitted_losses(d), *d.report)))
     return robot if gravity is None else robot.with_gravity(gravity)
+
+
+def _with_damping(d: Description) -> Description:
+    return replace(d, terms=(*d.terms, Damping())) if any(any(j.damping) for j in d.joints) else d
+
+
+def _with_dry_friction(d: Description) -> Description:
+    return with_friction(d, {j.name: [of_numbers(c, 0) for c in j.friction] for j in d.joints if any(j.friction)})
+
+
+#: forces that a file may have, and how they become terms; springs are terms as they are read
+FILE_TERMS: dict[str, Callable[[Description], Description]] = {
+    "damping": _with_damping, "friction": _with_dry_friction, "spring": lambda d: d
+}  # fmt: skip
+
+
+def _kinds(terms: str | Sequence[str]) -> tuple[str, ...]:
+    """The kinds of terms that are asked for."""
+    kinds = tuple(FILE_TERMS) if terms == "all" else (terms,) if isinstance(terms, str) else tuple(terms)
+    for kind in kinds:
+        if kind not in FILE_TERMS:
+            raise UnknownName("terms=", kind, ("all", *FILE_TERMS))
+    return kinds
 
 
 def _hint(source: str | PathLike[str] | bytes) -> str | None:

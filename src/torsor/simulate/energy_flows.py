@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from torsor.model.terms.term import Term
 from torsor.simulate import bristles
 from torsor.simulate.quantities import QUANTITIES
 
@@ -178,8 +177,9 @@ def powers(result: Result) -> tuple[Array, Array]:
     work, lost = _dot(result.tau, v), np.zeros(len(v))
     if result.wrenches or _constraints_depend_on_time(result):
         work = work + _dot(_external(result), v)
-    if any(type(term).heat is not Term.heat for term in robot.model.terms):
-        lost = lost + robot.kernel("dissipation")(result.q, v)
+    if robot.model.terms:
+        power, heat = np.moveaxis(robot.kernel("flows")(result.q, v), -1, 0)
+        work, lost = work + power, lost + heat
     if robot.model.joints_with_friction:
         load = robot.kernels.of(QUANTITIES)("load")(result.q, v, result.tau)
         lost = lost + _dot(result.tau - load - bristles.steady_friction(robot.model, v, load), v)  # no bristles

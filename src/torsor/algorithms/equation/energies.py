@@ -1,4 +1,4 @@
-"""Energies of a robot and its terms, and the power that terms turn into heat."""
+"""Energies of a robot and its terms, the power of terms, and the part of it that they turn into heat."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def energies(e: EquationOfMotion, q: Scalars, v: Scalars, x: Scalars | None = No
     return [kinetic_energy(e.model, q, v), potential_energy(e.model, q), *(term.energy(at) for term in e.terms)]
 
 
-def dissipation(e: EquationOfMotion, q: Scalars, v: Scalars, x: Scalars | None = None) -> Scalar:
-    """The power that terms turn into heat [W]."""
-    at = e.at(q, v, x=x)
-    return sum((term.heat(at) for term in e.terms), start=0)
+def flows(e: EquationOfMotion, q: Scalars, v: Scalars, t: Scalar | None = None, x: Scalars | None = None) -> list[Scalar]:
+    """The power of terms on the robot that is not stored in them, and the power that they turn into heat [W]."""
+    at = e.at(q, v, t, x)
+    return [sum(term.power(at) for term in e.terms), sum(term.heat(at) for term in e.terms)]

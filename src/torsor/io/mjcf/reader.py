@@ -10,7 +10,9 @@ q, v and the joint order are MuJoCo's own, except quaternions (x, y, z, w) and t
   has only one body welded to its origin; other free bodies are attached to ``world`` by Floating joints.
 * <connect> and <weld> are loops, an <equality joint> a mimic, also by a polynomial.  MuJoCo's are springs, torsor's are exact.
 * ``gravcomp`` is a force element, :class:`torsor.model.forces.GravityCompensation`.
-* Springs, polynomial damping, tendons, fluids and flexes push on the joints, other equalities hold them,
+* Springs of hinges and sliders (``stiffness``, ``springref``) and of tendons (fixed ones, and those along sites) are terms of
+  the robot with ``terms=["spring"]``; otherwise they are left off, with a ModelWarning.
+* Polynomial springs and damping, other tendons, fluids and flexes push on the joints, other equalities hold them,
   and are **not** read: one ModelWarning names them,
   ``strict=True`` refuses them.  Mass matrix and bias force are those of
   the bodies alone.
@@ -40,7 +42,8 @@ from torsor.io.mjcf.keyframes import read_keyframes
 from torsor.io.mjcf.poses import inertia, vector
 from torsor.io.mjcf.selection import Selection, select
 from torsor.io.mjcf.sensors import read_sensors
-from torsor.io.mjcf.unused import NO_DAMPERS, NO_GRAVITY, constraints_left_out, count_unused, forces_left_out
+from torsor.io.mjcf.springs import NO_DAMPERS, read_springs
+from torsor.io.mjcf.unused import NO_GRAVITY, constraints_left_out, count_unused, forces_left_out
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Link
 from torsor.model.forces import GravityCompensation
@@ -61,12 +64,14 @@ def read_mjcf(
     mimic: bool = True,
     body: str | None = None,
     roots: Sequence[str | os.PathLike[str]] = (),
+    terms: Sequence[str] = (),
 ) -> Description:
     """The robot of an MJCF file: a path, text that starts with ``<``, or bytes.
 
     ``body`` reads that body with its descendants and ancestors.  ``mimic=False`` gives joints tied to another by a
     joint equality coordinates of their own, as they have in MuJoCo; ``strict=True`` refuses a file with forces that are not
-    read, and with empty colours.  Includes and meshes are opened in the file's own package and in ``roots``, nowhere else.
+    read, and with empty colours.  With "spring" in ``terms`` springs act.  Includes and meshes are opened in the file's own
+    package and in ``roots``, nowhere else.
     Needs the extra ``mujoco``.  Raises :class:`FileError` with file, line, element and MuJoCo's message.
 
     >>> d = read_mjcf('<mujoco><worldbody><body name="ball"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>')
@@ -79,7 +84,7 @@ def read_mjcf(
     name = Path(found.file).stem if found.file else ""
     try:
         d = translate(found.model, body=body, mimic=mimic, strict=strict, name=name, mesh_frames=found.mesh_frames,
-                       heard=found.warnings, source=found.file)  # fmt: skip
+                       heard=found.warnings, source=found.file, terms=terms)  # fmt: skip
     except FileError:
         raise
     except ModelError as error:
@@ -102,6 +107,7 @@ def translate(
     mesh_frames: MeshFrames | None = None,
     heard: tuple[str, ...] = (),
     source: str = "",
+    terms: Sequence[str] = (),
 ) -> Description:
     """The description of a compiled MjModel; arguments as for :func:`read_mjcf`."""
     notes = Notes()
@@ -122,9 +128,11 @@ def translate(
     forces = tuple((chosen.links[i], GravityCompensation(float(m.body_gravcomp[i]))) for i in lifted)
     _note_joint_differences(chosen, mimic)
     count_left_out(chosen)
-    count_unused(chosen)
+    springs = read_springs(chosen, mimics)
+    count_unused(chosen, springs)
     d = Description(
         _name(m, name), tuple(links), tuple(joints), frames, loops=loops, configurations=named, sensors=sensors, forces=forces,
+        terms=springs.terms if "spring" in terms else (),
         base="fixed" if chosen.floating is None else "floating",
         gravity=ZERO if m.opt.disableflags & NO_GRAVITY else vector(m.opt.gravity),
         report=(*(f"MuJoCo: {line}" for line in heard), *notes.lines()), source=source,
@@ -132,8 +140,10 @@ def translate(
     odd = warn_or_refuse(d, strict=strict)
     if odd:
         d = d.with_note(f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}")
-    d = _warn_or_refuse(d, "forces", forces_left_out(chosen), strict)
-    return _warn_or_refuse(d, "constraints", constraints_left_out(chosen), strict)
+    d = _warn_or_refuse(d, "forces", forces_left_out(chosen, springs), strict)
+    d = _warn_or_refuse(d, "constraints", constraints_left_out(chosen), strict)
+    off = [] if d.terms or not springs.terms else [f"springs: {short_list([term.name for term in springs.terms])}"]
+    return _warn_or_refuse(d, "springs", off, strict)
 
 
 def _inertia(m: Any, i: int) -> Inertia:
@@ -163,6 +173,7 @@ def _note_joint_differences(chosen: Selection, mimic: bool) -> None:
 
 #: what the dynamics are without forces or constraints that are not read, and what to do
 _WITHOUT = {
+    "springs": 'load with terms=["spring"], or terms="all", and they act',
     "forces": "mass matrix and bias force are those of the bodies alone; add other forces to tau",
     "constraints": "the joints move as if these were not there; add them with robot.constrained(...)",
 }
@@ -172,9 +183,11 @@ def _warn_or_refuse(d: Description, kind: str, left_out: list[str], strict: bool
     """Forces and constraints that are not read, as a warning and in the report, or refused."""
     if not left_out:
         return d
-    what = f"robot {d.name!r} has {kind} that torsor does not support: {'; '.join(left_out)}"
+    why = "are left off" if kind == "springs" else "torsor does not support"
+    what = f"robot {d.name!r} has {kind} that {why}: {'; '.join(left_out).removeprefix('springs: ')}"
     if strict:
-        raise ModelError(f"{what}; remove them from the file, or load with strict=False")
+        remedy = _WITHOUT[kind] if kind == "springs" else "remove them from the file, or load with strict=False"
+        raise ModelError(f"{what}; {remedy}")
     warnings.warn(f"{what}; {_WITHOUT[kind]}", ModelWarning, stacklevel=callers_level())
     for line in left_out:
         d = d.with_note(f"NOT in the dynamics: {line}")

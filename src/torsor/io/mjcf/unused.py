@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from torsor.io.mjcf.control_laws import ON_JOINT
 from torsor.io.mjcf.selection import HINGE, SLIDE, Selection
+from torsor.io.mjcf.springs import NO_DAMPERS, Springs
 from torsor.io.shared.notes import short_list
+from torsor.model.terms.tendons import FixedTendon, SpringBetween
 
 #: MuJoCo's mjtDisableBit
-NO_SPRINGS, NO_DAMPERS, NO_GRAVITY = 32, 64, 128
+NO_GRAVITY = 128
 
 
-def forces_left_out(chosen: Selection) -> list[str]:
+def forces_left_out(chosen: Selection, springs: Springs) -> list[str]:
     """The forces MuJoCo would add to M q̈ + h = τ that torsor does not, in words."""
     m = chosen.m
     joints = chosen.joints
-    sprung = not m.opt.disableflags & NO_SPRINGS
     damped = not m.opt.disableflags & NO_DAMPERS
-    springs = (k for k in joints if sprung and (m.jnt_stiffness[k] or any(m.jnt_stiffnesspoly[k])))
     dampers = (k for k in joints if damped and any(m.dof_dampingpoly[m.jnt_dofadr[k]]))
     found = [
-        _count_and_names("joint springs (stiffness)", (joints[k] for k in springs)),
+        _count_and_names("joint springs (stiffness)", springs.joints),
         _count_and_names("damping beyond b v", (joints[k] for k in dampers)),
         _count_and_names("rotor armature of actuators", _geared_actuators(chosen)),
-        _count_and_names("tendon springs, dampers or armature", _tendons(m)),
+        _count_and_names("tendon springs, dampers or armature", springs.tendons),
         "forces of a fluid (density, viscosity)" if m.opt.density or m.opt.viscosity else "",
         "elastic bodies (flex)" if m.nflex else "",
     ]
@@ -52,17 +51,11 @@ def _geared_actuators(chosen: Selection) -> Iterable[str]:
             yield f"actuator {a}"
 
 
-def _tendons(m: Any) -> Iterable[str]:
-    for t in range(m.ntendon):
-        if m.tendon_stiffness[t] or m.tendon_damping[t] or m.tendon_armature[t] or any(m.tendon_stiffnesspoly[t]):
-            yield f"tendon {t}"
-
-
-def count_unused(chosen: Selection) -> None:
+def count_unused(chosen: Selection, springs: Springs) -> None:
     """Count the elements that do not act as forces, with the reason."""
     m, notes = chosen.m, chosen.notes
     for count, what, why in (
-        (m.ntendon, "tendon", "coupling of joints by tendons is not read"),
+        (m.ntendon - sum(isinstance(t, (FixedTendon, SpringBetween)) for t in springs.terms), "tendon", "not a spring"),
         (m.nplugin, "plugin", "plugins are specific to MuJoCo"),
         (m.npair, "contact pair", "contact is not part of a rigid-body description"),
         (m.nexclude, "contact exclusion", "contact is not part of a rigid-body description"),

@@ -13,6 +13,7 @@ configurations keyframes, sensors those of MuJoCo.  Features without an equivale
   MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_elements`).
 * Impossible inertias are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.inertia_exchange`), and
   refused elsewhere.
+* Linear springs are joint springs and tendons; other terms are left out.
 * Rotors become armatures, without gyroscopic coupling; friction laws, buoyancy, drag and velocity limits are left out.
 * Sensors are at sites, new ones where they are at a link or joint; their delay, noise and resolution are left out.
 * Meshes MuJoCo cannot open (COLLADA, those not found) are left out.
@@ -39,13 +40,15 @@ from torsor.io.mjcf.joint_elements import attributes
 from torsor.io.mjcf.keyframes import keyframes
 from torsor.io.mjcf.sensors import sensor_elements, with_sensor_sites
 from torsor.io.mjcf.shape_elements import Assets, geom
-from torsor.io.shared.losses import losses
+from torsor.io.mjcf.springs import joint_attributes, tendons
+from torsor.io.shared.losses import is_spring_of_mujoco, losses
 from torsor.io.shared.notes import as_comment, short_list
 from torsor.io.shared.xml_text import write_xml
 from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import FLOATING_BASE, WORLD, Description
 from torsor.model.forces import GravityCompensation
 from torsor.model.splitting import split_composites
+from torsor.model.terms.tendons import SpringBetween
 from torsor.spatial import Transform
 from torsor.support.text import unused_name
 
@@ -93,8 +96,10 @@ class _DocumentWriter:
         d = self.tree.d
         world = etree.Element("worldbody")
         self._links(world)
-        for frame in d.frames:
-            self._site(frame.link, frame.name, frame.origin)
+        sites = {frame.name: self._site(frame.link, frame.name, frame.origin) for frame in d.frames}
+        for name in (name for t in d.terms if isinstance(t, SpringBetween) and is_spring_of_mujoco(t) for name in t.path):
+            if name not in sites:
+                sites[name] = self._site(name, f"{name}_origin", Transform.identity())
         ends = {}
         for loop in d.loops:
             for word, name, origin, child_origin in loop_elements(loop):
@@ -106,7 +111,8 @@ class _DocumentWriter:
         etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
         driven = self.bodies if self.motors else []
         ties, keys = equalities(d, ends), keyframes(d, self.bodies)
-        parts = (_defaults(self.has_geoms), self.assets.element, world, ties, motors(driven), sensor_elements(d), keys)
+        springs = tendons(d, sites)
+        parts = (_defaults(self.has_geoms), self.assets.element, world, springs, ties, motors(driven), sensor_elements(d), keys)
         out.extend(part for part in parts if len(part) or part is world)
         return out
 
@@ -142,7 +148,9 @@ class _DocumentWriter:
                     raise ModelError(
                         f"joint {step.joint.name!r} needs the name {name!r} in MJCF, which another joint has; rename it"
                     )
-                etree.SubElement(element, "joint", attributes(step.joint, step.piece, name, step.to_body))
+                words = attributes(step.joint, step.piece, name, step.to_body)
+                words |= {} if step.piece.suffix else joint_attributes(d, step.joint.name)
+                etree.SubElement(element, "joint", words)
             self._fill(element, body.link)
             todo += [(body.link, below) for below in reversed(list(self.tree.children(body.link)))]
 

@@ -28,6 +28,8 @@ from torsor.model.joints import (
     Translation,
     Universal,
 )  # fmt: skip
+from torsor.model.terms.springs import Spring, SpringTerm
+from torsor.model.terms.term import Term
 
 LEFT_OUT = "left out"
 #: loops that MuJoCo has constraints for
@@ -163,9 +165,16 @@ def _floating_inside_tree(d: Description) -> list[str]:
     return [j.name for j in d.joints if isinstance(j.kind, Floating) and not (free and j.parent == WORLD)]
 
 
-def _other_terms(d: Description) -> list[str]:
-    """Terms that no format has; damping is in the joints."""
-    return [term.name for term in d.terms if term.kind != "damping"]
+def is_spring_of_mujoco(term: Term) -> bool:
+    """Whether MuJoCo has this spring: linear, and not between a motor and its link."""
+    if not isinstance(term, SpringTerm) or not isinstance(law := term.law, Spring):
+        return False
+    return not getattr(term, "motor", None) and not (law.preload and (not law.stiffness or isinstance(law.rest, tuple)))
+
+
+def _terms(chosen: Callable[[Term], bool]) -> Callable[[Description], list[str]]:
+    """Terms that were attached, except damping, which is that of the joints."""
+    return lambda d: [t.name for t in d.terms if t.kind != "damping" and chosen(t)]
 
 
 _ANGLES = (Translation, EulerAngles, FloatingRPY)
@@ -194,9 +203,10 @@ FEATURES = (
     Feature(
         "rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}, True
     ),
-    Feature("terms", lambda d: [term.name for term in d.terms], dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
+    Feature("terms", _terms(lambda t: True), {"urdf": LEFT_OUT, "mr": LEFT_OUT}, True),
+    Feature("terms", _terms(lambda t: not is_spring_of_mujoco(t)), {"mjcf": LEFT_OUT}, True),
+    Feature("springs", _terms(is_spring_of_mujoco), {"mjcf": 'read with terms=["spring"]'}),
     Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
-    Feature("terms", _other_terms, dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
     Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT), True),
     Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}, True),
     Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),

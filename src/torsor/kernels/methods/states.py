@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.equation.motor_motion import MotorMotion
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.model.terms.capabilities import refuse
 from torsor.model.terms.springs import JointSpring, Spring
 from torsor.support.user_arrays import as_array
 
@@ -83,6 +84,7 @@ class WholeStates(CompiledMechanism):
         >>> float(robot.energies([0.0, 0.2], [0.0, 0.0])["joint2 spring"].round(9))
         2.0
         """
+        refuse(self._model, "energies")
         found = self._run("term_energies", (q, v))
         names = ("kinetic", "potential", *(term.name for term in self._model.terms))
         return {name: found[..., k] for k, name in enumerate(names)}

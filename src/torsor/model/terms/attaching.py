@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from torsor.errors import ArgumentError, UnknownName
@@ -51,8 +51,24 @@ KINDS = ("friction", "damping", "constraint", "spring", "stop", "actuator", "dri
 
 
 def rename_places(terms: Iterable[Term], new: Callable[[str], str]) -> tuple[Term, ...]:
-    """The terms with other names of joints, links and frames in the fields that name them."""
-    return tuple(replace(t, **{f: _each(getattr(t, f), new) for f in t.places}) if t.places else t for t in terms)  # type: ignore[type-var]
+    """The terms with other names of joints, links and frames in the fields that name them, and in names made of these."""
+
+    def renamed(t: Term) -> Term:
+        made = {field: _each(getattr(t, field), new) for field in t.places}
+        if t.name == t.default_name:
+            made["name"] = ""
+        return replace(t, **made)  # type: ignore[type-var]
+
+    return tuple(renamed(t) if t.places else t for t in terms)
+
+
+def with_prefix(terms: Iterable[Term], prefix: str) -> tuple[Term, ...]:
+    """The terms with a prefix before the names that are not made from their places."""
+
+    def own(t: Term) -> bool:
+        return t.name != t.default_name and any(field.name == "name" for field in fields(t))  # type: ignore[arg-type]
+
+    return tuple(replace(t, name=prefix + t.name) if own(t) else t for t in terms)  # type: ignore[type-var]
 
 
 def without_lost_terms(d: Description) -> Description:

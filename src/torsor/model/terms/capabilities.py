@@ -10,6 +10,8 @@ CAPABILITIES = {
     "derivatives": "a derivative",
     "step": "a step of fixed length in a kernel",
     "symbols": "symbolic equations",
+    "statics": "an equilibrium and modes",
+    "energies": "an energy",
 }
 
 

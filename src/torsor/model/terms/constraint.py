@@ -39,6 +39,9 @@ class Constraint(Term, ABC):
     def rows(self, at: At) -> ConstraintRows:
         """The rows at a state, over any scalar."""
 
+    def cannot(self, model: Model) -> Mapping[str, str]:
+        return {"statics": "the configurations that it allows are curved; use robot.simulate with damping until it rests"}
+
     @property
     def holonomic(self) -> tuple[bool, ...]:
         """Which rows are the rate of a function of q and t."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, InitVar, dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from torsor.compile.recorded_function import RecordedFunction
 from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.model.description import Description, Joint, Link
 from torsor.model.joints import Prismatic, Revolute
 from torsor.model.names import displacement_units
 from torsor.model.terms.term import Effort, Term
-from torsor.scalar import Scalar
+from torsor.scalar import Scalar, maximum, minimum
 from torsor.spatial import Vec
 from torsor.spatial import arguments as read
 
@@ -28,10 +30,11 @@ OF_MOTOR = ("armature", "effort_limit", "actuator")
 
 @dataclass(frozen=True)
 class Spring:
-    """τ = K (rest − q) − D q̇ + preload on a joint: a linear spring and damper parallel to it.
+    """τ = K (rest − q) − D q̇ + preload on a joint, a length or a tendon: a linear spring and damper parallel to it.
 
-    ``stiffness`` K [N·m/rad, N/m], ``damping`` D [N·m·s/rad, N·s/m], ``rest`` [rad, m], ``preload`` [N·m, N].  Between a motor
-    and its link, θ and q, it is the law of a :class:`SeriesSpring`: K (θ − q) + D (θ̇ − q̇).
+    ``stiffness`` K [N·m/rad, N/m], ``damping`` D [N·m·s/rad, N·s/m], ``rest`` [rad, m], ``preload`` [N·m, N].  With
+    ``rest=(lower, upper)`` the spring is slack in between.  Between a motor and its link, θ and q, it is the law of a
+    :class:`SeriesSpring`: K (θ − q) + D (θ̇ − q̇).
 
     >>> Spring(1000.0, 2.0).torque(0.01, 0.5)
     11.0
@@ -40,7 +43,7 @@ class Spring:
     stiffness: float
     damping: float = 0
     _: KW_ONLY
-    rest: float = 0
+    rest: float | tuple[float, float] = 0
     preload: float = 0
     rotor_inertia: InitVar[Any] = None
 
@@ -51,33 +54,49 @@ class Spring:
                 f"SeriesSpring({self.stiffness!r}, {self.damping!r}, rotor_inertia={rotor_inertia!r})"
             )
         for word, rule, holds in (
-            ("stiffness", "positive and finite", lambda x: 0 < x < math.inf),
+            ("stiffness", "finite and not negative", lambda x: 0 <= x < math.inf),
             ("damping", "finite and not negative", lambda x: 0 <= x < math.inf),
             ("rest", "finite", math.isfinite),
             ("preload", "finite", math.isfinite),
         ):
             x = getattr(self, word)
-            if not (read.is_number(x) and holds(x)):
-                raise ArgumentError(f"a spring's {word} must be a number, {rule}, not {x!r}")
+            for y in x if word == "rest" and isinstance(x, tuple) else (x,):
+                if not (read.is_number(y) and holds(y)):
+                    raise ArgumentError(f"a spring's {word} must be a number, {rule}, not {y!r}")
+        if isinstance(self.rest, tuple) and not (len(self.rest) == 2 and self.rest[0] <= self.rest[1]):
+            raise ArgumentError(f"a spring's rest must be a number or (lower, upper), not {self.rest!r}")
+        if not (self.stiffness or self.damping or self.preload):
+            raise ArgumentError("a spring needs a stiffness, a damping or a preload that is not 0")
 
     @property
     def has_damping(self) -> bool:
         """Whether the force depends on the rate."""
         return self.damping > 0
 
+    stores = True
+
     def torque(self, d: Any, rate: Any) -> Any:
         """K (δ + rest) + D δ̇ + preload, with the deflection δ = −q, or θ − q in series."""
-        d = d + self.rest if self.rest else d
-        tau = d * self.stiffness + (rate * self.damping if self.damping else 0)
+        tau = self._stretch(d) * self.stiffness + (rate * self.damping if self.damping else 0)
         return tau + self.preload if self.preload else tau
+
+    def _stretch(self, d: Any) -> Any:
+        """δ + rest; 0 where the spring is slack."""
+        if isinstance(self.rest, tuple):
+            return maximum(d + self.rest[0], 0) + minimum(d + self.rest[1], 0)
+        return d + self.rest if self.rest else d
 
     def deflection(self, tau: Any) -> Any:
         """δ of a force at rest: (τ − preload) / K − rest."""
+        if isinstance(self.rest, tuple) or not self.stiffness:
+            raise ArgumentError(
+                f"the deflection of {self} does not follow from its force: give a stiffness and one rest length"
+            )
         return (tau - self.preload) / self.stiffness - self.rest
 
     def energy(self, d: Any) -> Any:
         """½ K (δ + rest)² + preload δ."""
-        return (d + self.rest) * (d + self.rest) * self.stiffness / 2 + d * self.preload
+        return self._stretch(d) * self._stretch(d) * self.stiffness / 2 + d * self.preload
 
 
 @dataclass(frozen=True)
@@ -98,33 +117,41 @@ class SpringLaw:
     stored: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
+        for word, inputs in (("law", 2), ("inverse", 1), ("stored", 1)):
+            if (given := getattr(self, word)) is not None and not isinstance(given, RecordedFunction):
+                object.__setattr__(self, word, RecordedFunction.of(f"the {word} of a SpringLaw", given, inputs, outputs=1))
         if self.inverse is None:
             return
         for d in PROBES:
-            back = self.inverse(self.law(d, 0.0))
+            back = self.deflection(self.torque(d, 0.0))
             if not math.isclose(back, d, rel_tol=1e-6, abs_tol=1e-9):
                 raise ArgumentError(f"inverse(torque(δ, 0)) must be δ; at δ = {d} it is {back}")
 
     @property
     def has_damping(self) -> bool:
-        """Whether the force depends on the rate, tested at a few deflections."""
-        return any(self.law(d, rate) != self.law(d, 0.0) for d in PROBES for rate in (-1.0, 1.0))
+        """Whether the force depends on the rate."""
+        return ("input", (1,)) in self.law.code  # type: ignore[attr-defined]
+
+    @property
+    def stores(self) -> bool:
+        """Whether the energy of a deflection is known."""
+        return self.stored is not None
 
     def torque(self, d: Any, rate: Any) -> Any:
         """The user's law."""
-        return self.law(d, rate)
+        return self.law(d, rate)[0]
 
     def deflection(self, tau: Any) -> Any:
         """δ of a force at rest, by ``inverse``."""
         if self.inverse is None:
             raise ArgumentError("the deflection of a force is needed: give the inverse, SpringLaw(torque, inverse=...)")
-        return self.inverse(tau)
+        return self.inverse(tau)[0]
 
     def energy(self, d: Any) -> Any:
         """Energy of a deflection, by ``stored``."""
         if self.stored is None:
             raise ArgumentError("the energy of a deflection is needed: give the integral, SpringLaw(torque, stored=...)")
-        return self.stored(d)
+        return self.stored(d)[0]
 
 
 @dataclass(frozen=True)
@@ -153,7 +180,8 @@ class SeriesSpring:
             )
         if self.damping and isinstance(self.stiffness, (Spring, SpringLaw)):
             raise ArgumentError("give the damping in the spring's own law, or a stiffness and a damping")
-        _ = self.law
+        if isinstance(self.law, Spring) and not self.law.stiffness:
+            raise ArgumentError(f"the stiffness between a motor and its link must be positive, not {self.law.stiffness!r}")
 
     @property
     def law(self) -> Spring | SpringLaw:
@@ -161,8 +189,56 @@ class SeriesSpring:
         return self.stiffness if isinstance(self.stiffness, (Spring, SpringLaw)) else Spring(self.stiffness, self.damping)
 
 
+def curve(force: Callable[[Any, Any], Any], energy: Callable[[Any], Any] | None = None) -> SpringLaw:
+    """A law f = force(L, L̇) of a joint's q, a length or a tendon L, in the direction in which L grows; with its energy(L) [J].
+
+    >>> from torsor.scalar import maximum
+    >>> cable = curve(lambda length, rate: -500.0 * maximum(length - 1.0, 0.0))
+    """
+    stored = None if energy is None else lambda d: energy(-d)
+    return SpringLaw(lambda d, rate: force(-d, -rate), stored=stored)
+
+
+def as_law(what: str, law: Any, allowed: str = "a Spring, a SpringLaw or a function force(length, rate)") -> Spring | SpringLaw:
+    """A spring's law; a function of L and L̇ is one too."""
+    if not isinstance(law, (Spring, SpringLaw)) and not (callable(law) and not isinstance(law, type)):
+        raise ArgumentError(f"{what} needs {allowed}, not {law!r}")
+    return law if isinstance(law, (Spring, SpringLaw)) else curve(law)
+
+
+class SpringTerm(Term):
+    """A law at a place: a deflection δ with its rate, and the force that the law makes of them."""
+
+    law: Spring | SpringLaw
+    kind = "spring"
+
+    def cannot(self, model: Model) -> Mapping[str, str]:
+        """The energy of a law that does not give it."""
+        return {} if self.law.stores else {"energies": "its law does not give the energy; use SpringLaw(torque, stored=...)"}
+
+    @abstractmethod
+    def deflection(self, at: At) -> tuple[Scalar, Scalar]:
+        """δ and δ̇."""
+
+    def energy(self, at: At) -> Scalar:
+        """The energy of the deflection [J]; 0 of a law that does not give it, whose force does work instead."""
+        energy: Scalar = self.law.energy(self.deflection(at)[0]) if self.law.stores else 0
+        return energy
+
+    def heat(self, at: At) -> Scalar:
+        """(τ(δ, δ̇) − τ(δ, 0)) δ̇ [W], which is D δ̇² of a linear damper."""
+        d, rate = self.deflection(at)
+        heat: Scalar = (self.law.torque(d, rate) - self.law.torque(d, 0)) * rate
+        return heat
+
+    def power(self, at: At) -> Scalar:
+        """−τ(δ, 0) δ̇ [W] of a law that does not give its energy."""
+        d, rate = self.deflection(at)
+        return 0 if self.law.stores else -self.law.torque(d, 0) * rate
+
+
 @dataclass(frozen=True)
-class JointSpring(Term):
+class JointSpring(SpringTerm):
     """τ = law(δ, δ̇) on a joint, δ = −q; with a ``motor``, δ = θ − q and −τ on the motor, a joint of its own.
 
     The motor is a body on the root link without mass, whose joint ``elbow/motor`` has the rotor's inertia B as its armature.
@@ -174,7 +250,6 @@ class JointSpring(Term):
     law: Spring | SpringLaw
     motor: Joint | None = None
 
-    kind = "spring"
     places = ("joint",)
 
     @property
@@ -247,17 +322,6 @@ class JointSpring(Term):
         k = at.body_of(self.motor_name)
         return at.qs[k][0] - at.qs[i][0], at.vs[k][0] - at.vs[i][0]
 
-    def energy(self, at: At) -> Scalar:
-        """The energy of the deflection [J]."""
-        energy: Scalar = self.law.energy(self.deflection(at)[0])
-        return energy
-
-    def heat(self, at: At) -> Scalar:
-        """(τ(δ, δ̇) − τ(δ, 0)) δ̇ [W], which is D δ̇² of a linear damper."""
-        d, rate = self.deflection(at)
-        heat: Scalar = (self.law.torque(d, rate) - self.law.torque(d, 0)) * rate
-        return heat
-
 
 def motors_of(model: Model) -> list[tuple[int, int]]:
     """The elastic joints and their motors, as numbers of bodies."""
@@ -266,7 +330,7 @@ def motors_of(model: Model) -> list[tuple[int, int]]:
 
 
 def with_springs(d: Description, springs: Any) -> Description:
-    """The robot with springs at the named joints in place of those there; None removes them.
+    """The robot with springs at the named joints in place of those there; None removes them.  Pairs of frames are not read.
 
     >>> from torsor import robots
     >>> elastic = {"joint2": SeriesSpring(900.0, rotor_inertia=0.2)}
@@ -274,21 +338,20 @@ def with_springs(d: Description, springs: Any) -> Description:
     'joint2/motor'
     """
     single = {j.name: j for j in d.joints if j.kind.nq == j.kind.nv == 1 and j.mimic is None}
-    given = springs if isinstance(springs, Mapping) else dict.fromkeys(single, springs)
+    named = springs if isinstance(springs, Mapping) else dict.fromkeys(single, springs)
+    given = {name: spring for name, spring in named.items() if not isinstance(name, tuple)}
     for name in given:
         if name not in single:
             refuse_joint(d, name)
     made = [joint_spring(name, given[name]) for name in single if given.get(name) is not None]
     terms = [term for term in d.terms if not (isinstance(term, JointSpring) and term.joint in given)]
-    return d.with_note(f"springs at {', '.join(given) or 'no joint'}", terms=(*terms, *made))
+    return d.with_note(f"springs at {', '.join(given)}", terms=(*terms, *made)) if given else d
 
 
 def joint_spring(joint: str, spring: Any) -> JointSpring:
     """The term of a spring at a joint: a :class:`Spring` or :class:`SpringLaw` parallel to it, or a :class:`SeriesSpring`."""
-    if isinstance(spring, (Spring, SpringLaw)):
-        return JointSpring(joint, spring)
     if not isinstance(spring, SeriesSpring):
-        raise ArgumentError(f"joint {joint!r} needs a Spring, a SpringLaw or a SeriesSpring, not {spring!r}")
+        return JointSpring(joint, as_law(f"joint {joint!r}", spring, "a Spring, a SpringLaw or a SeriesSpring"))
     B = spring.rotor_inertia
     return JointSpring(joint, spring.law, Joint("", Revolute(Vec(0, 0, 1)), "", "", armature=() if B is None else (B,)))
 

@@ -57,6 +57,11 @@ class Term:
     #: whether the force on a joint depends on this joint's velocity and load alone
     joint_by_joint: ClassVar[bool] = False
 
+    @property
+    def default_name(self) -> str | None:
+        """The name that is made from its places where none is given: it changes with them."""
+        return None
+
     def check(self, model: Model) -> None:
         """Raise an error if the term cannot act on the model."""
 
@@ -169,3 +174,11 @@ class Term:
     def heat(self, at: At) -> Scalar:
         """The dissipated power [W]."""
         return 0
+
+    def power(self, at: At) -> Scalar:
+        """The power of its force on the robot that neither its energy nor its heat counts [W]: all of it without these."""
+        if type(self).energy is not Term.energy or type(self).heat is not Term.heat:
+            return 0
+        joints, wrenches = self.force(at)
+        pushed = [f * v for body, force in joints.items() for f, v in zip(force, at.vs[body], strict=True)]
+        return sum((*pushed, *(F.dot(at.twists[body]) for body, F in wrenches.items())))
