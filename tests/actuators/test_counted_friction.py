@@ -237,7 +237,6 @@ def four_bar():
     "call",
     [
         lambda arm: arm.rollout(Q, V, dt=1e-3, steps=2),
-        lambda arm: slider(fr.LuGre(fr.Coulomb(1.0), 1e3)).rollout([0.0], [1.0], dt=1e-3, steps=2),
         lambda arm: arm.linearize(Q, V, A),
     ],
 )  # fmt: skip

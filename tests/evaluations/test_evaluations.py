@@ -13,6 +13,7 @@ import sympy
 
 from tests.tolerance import assert_close
 from tests.trees import random_tree
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.compile import interpret
 from torsor.compile.program import flatten
 from torsor.kernels import Quantity, quantities
@@ -65,11 +66,16 @@ def inputs(robot: Robot, spec: str, n: int, seed: int = 5) -> list[np.ndarray]:
     return made
 
 
+def subject_of(row, robot: Robot):
+    """The first argument of a row's function."""
+    return EquationOfMotion(robot.model) if row.follows_terms else robot.model
+
+
 def source(robot: Robot, spec: str, values: list, number=float) -> np.ndarray:
     """The algorithm itself, over scalars of the given kind."""
     row, words = row_and_words(spec)
     args = [[number(x) for x in v] if np.ndim(v) else number(v) for v in values]
-    flat, shape = flatten(row.function(robot.model, *args, **words))
+    flat, shape = flatten(row.function(subject_of(row, robot), *args, **words))
     return np.array(flat, dtype=object).reshape(shape)
 
 
@@ -146,7 +152,7 @@ def test_sympy_evaluation_agrees_with_floats(spec):
     robot = Robot(random_tree(7, bodies=2, base="fixed", couplings=False, kinds=kinds))
     row, words = row_and_words(spec)
     symbols = [sympy.symbols(f"{x}0:2", real=True) for x in row.inputs]
-    flat, shape = flatten(row.function(robot.model, *map(list, symbols), **words))
+    flat, shape = flatten(row.function(subject_of(row, robot), *map(list, symbols), **words))
     state = [v[0] for v in inputs(robot, spec, 1)]
     values = dict(zip((s for group in symbols for s in group), np.concatenate(state).tolist(), strict=True))
     value = np.array([float(sympy.sympify(x).subs(values)) for x in flat]).reshape(shape)
@@ -157,7 +163,7 @@ def test_source_over_numpy_arrays_agrees_with_the_kernel():
     """The source over arrays as scalars evaluates a whole batch without recording."""
     robot = ROBOTS["fixed tree"]
     q, v, a = inputs(robot, "inverse_dynamics", BATCH)
-    tau = quantities.QUANTITIES["inverse_dynamics"].function(robot.model, list(q.T), list(v.T), list(a.T))
+    tau = quantities.QUANTITIES["inverse_dynamics"].function(EquationOfMotion(robot.model), list(q.T), list(v.T), list(a.T))
     assert_close(np.array([np.broadcast_to(t, BATCH) for t in tau]).T, robot.inverse_dynamics(q, v, a), floor=1)
 
 

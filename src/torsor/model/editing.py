@@ -10,140 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, UnknownName
-from torsor.model import Description, attachments, numbers_surgery, surgery
+from torsor.model import attachments, numbers_surgery, surgery
+from torsor.model.composing import Composing
 from torsor.model.joint_surgery import with_joint_type, with_mimic
 from torsor.model.joints import JointType
 from torsor.model.mechanism import Mechanism
 from torsor.model.renaming import rename
 from torsor.model.spanning import spanning_tree
-from torsor.model.terms import attaching
-from torsor.model.terms.constraint import Settling
-from torsor.model.terms.joint_drive import joint_drives
 from torsor.model.terms.joint_losses import Damping
-from torsor.model.terms.signal_path import signal_paths
 from torsor.model.terms.springs import SeriesSpring, Spring, SpringLaw, motors_of, with_springs
-from torsor.model.terms.stops import Stops
 from torsor.model.terms.tendons import between_frames
 from torsor.scalar import Scalar, Scalars
 
 if TYPE_CHECKING:
-    from torsor.model.actuators import ActuatorLaw, Drive
-    from torsor.model.terms.constraint import Constraint
-    from torsor.model.terms.term import Term
+    pass
 
 
-class Editing(Mechanism):
+class Editing(Composing):
     """A mechanism that returns modified copies: other names, another structure, other numbers."""
-
-    def _with_description(self, description: Description) -> Self:
-        """The robot of another description, without the sensors and terms that have lost their place."""
-        return type(self)(attachments.without_lost_sensors(attaching.without_lost_terms(description)))
-
-    # -- terms -----------------------------------------------------------------------------------------------
-
-    def with_terms(self, *terms: Term) -> Self:
-        """The robot with more terms of its equation of motion; other methods ``with_...`` are short forms of it.
-
-        A term of one's own is a frozen dataclass derived from :class:`torsor.terms.Term`.  Names are unique; the order changes
-        nothing but rounding.
-        """
-        return self._with_description(attaching.with_terms(self._description, terms))
-
-    def without_terms(self, *names: str) -> Self:
-        """The robot without some of its terms, given by name or kind: ``robot.without_terms("friction", "damping")``.
-
-        >>> import torsor as ts
-        >>> robot = ts.robots.two_link().with_friction({"joint2": ts.actuators.friction.Coulomb(0.5)})
-        >>> list(robot.terms), list(robot.without_terms("friction").terms)
-        (['joint2 friction'], [])
-        """
-        return self._with_description(attaching.without_terms(self._description, names))
-
-    def with_constraints(self, *constraints: Constraint, stabilization: Any = ...) -> Self:
-        """The robot with constraints A(q) v = b(t), which all its dynamics obey (MR §8.7; :mod:`torsor.constraints`).
-
-        ``stabilization``: how steps of fixed length stay on all rows, those of loops too.  "projection", the default, settles
-        q and v at the end of each step.  "velocity" of first-order methods subtracts φ/dt from b: half the cost, with a
-        closure error of O(dt²).  (decay, stiffness) [1/s] is Baumgarte's way, None leaves the error to grow.
-
-        >>> import torsor as ts
-        >>> plane = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0))
-        >>> held = ts.robots.two_link().with_constraints(plane)
-        >>> held.forward_dynamics([-1.0472, 2.0944], [0.0, 0.0], [0.0, 0.0]).shape
-        (2,)
-        """
-        if stabilization is ...:
-            return self.with_terms(*constraints)
-        present = [term.name for term in self._model.terms if isinstance(term, Settling)]
-        return (self.without_terms(*present) if present else self).with_terms(*constraints, Settling(stabilization))
-
-    def with_actuators(self, actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]]) -> Self:
-        """The robot with laws between the commands and the forces of joints, in the order of the signal.
-
-        ``{joint: [Latency(0.002), PositionServo(100, 5), Limit(-50, 50)]}`` (:mod:`torsor.actuators`); ``robot.actuators`` are
-        those of the robot's file.  :meth:`step`, rollouts and simulations then take commands at these joints, and the memory of
-        the laws is in x, sampled once a step; ``tau`` of forward and inverse dynamics is the joint force after them, which is
-        ``robot.joint_forces(u, q, v)``.
-
-        >>> import torsor as ts
-        >>> servo = ts.robots.two_link().with_actuators({"joint1": ts.actuators.PositionServo(100.0, 5.0)})
-        >>> servo.joint_forces([0.1, 2.0], [0.0, 0.0], [0.0, 0.0]).tolist()
-        [10.0, 2.0]
-        """
-        return self.with_terms(*signal_paths(actuators))
-
-    def with_drives(self, drives: Mapping[str, Drive], command: str = "torque") -> Self:
-        """The robot with motors and gears at joints, ``{joint: Drive}`` (MR §8.9.1).
-
-        Commands at these joints are joint forces, clipped to what the motor's current and voltage allow at its speed, or with
-        ``command="voltage"`` the volts at the motor; then the current with L dI/dt is an entry of x.  So is the temperature of
-        a winding with ``thermal``.  G² I_rotor counts as the joint's armature, unless the robot has an armature or a rotor
-        there.
-
-        >>> import torsor as ts
-        >>> motor = ts.actuators.Motor(torque_constant=0.05, resistance=0.5, max_current=20.0)
-        >>> robot = ts.robots.two_link().with_drives({"joint2": ts.actuators.Drive(motor, ts.actuators.Gearbox(10))})
-        >>> robot.joint_forces([5.0, 50.0], [0.0, 0.0], [0.0, 0.0]).tolist()
-        [5.0, 10.0]
-        """
-        terms, counted = joint_drives(drives, command), {rotor.joint for rotor in self._description.rotors}
-        held = [j.name for j in self._description.joints if any(j.armature) or j.name in counted]
-        made = self.with_terms(*terms)
-        left_out = [t.joint for t in terms if t.joint in held and t.drive.apparent_inertia]
-        note = (
-            f"the rotor inertia of the drive of {', '.join(left_out)} is left out: the robot has an armature or a rotor there"
-        )
-        return self._with_description(made._description.with_note(note)) if left_out else made
-
-    def with_stops(self, restitution: float | Mapping[str, float] = 0.0) -> Self:
-        """The robot with hard stops at the limits of its joints, of all, or of some: ``{joint: restitution}``, 0 to 1.
-
-        ``robot.simulate`` has them; other methods have no impacts, and no forces of stops.
-
-        >>> import torsor as ts
-        >>> ts.robots.rp_arm().with_stops({"joint2": 0.5}).terms
-        {'joint2 stop': 'restitution 0.5 at the limits of joint2'}
-        """
-        if isinstance(restitution, Mapping):
-            return self.with_terms(*(Stops(e, (name,), f"{name} stop") for name, e in restitution.items()))
-        return self.with_terms(Stops(restitution))
-
-    def with_actuated(self, joints: Iterable[str] | None) -> Self:
-        """The robot with drives at these joints alone; None for drives at all joints.
-
-        Inverse dynamics of a robot with loops or constraints is the force at the drives, of least norm where there is a choice.
-
-        >>> import torsor as ts
-        >>> ts.mechanisms.four_bar().with_actuated(["crank"]).actuated
-        ('crank',)
-        """
-        if isinstance(joints, str):
-            raise ArgumentError(f"give actuated joints as a list, [{joints!r}], not as a string")
-        names = None if joints is None else tuple(joints)
-        for name in names or ():
-            if self.joint(name).mimic is not None:
-                raise ArgumentError(f"joint {name!r} follows another joint and cannot have a drive of its own")
-        return self._with_description(replace(self._description, actuated=names))
 
     # -- the tree --------------------------------------------------------------------------------------------
 
