@@ -7,13 +7,13 @@ from torsor.kernels.methods.derivatives import (
     ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
 )
-from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorques
+from torsor.kernels.methods.dynamics import Dynamics, HybridDynamics, MotorTorques, State
 from torsor.kernels.methods.kinematics import Kinematics
 from torsor.kernels.methods.products import Products
 from torsor.kernels.methods.quality import Quality
 from torsor.kernels.methods.regressors import Regressors
 from torsor.kernels.methods.sensors import Sensors
-from torsor.kernels.methods.states import State, WholeStates
+from torsor.kernels.methods.states import WholeStates
 
 __all__ = [
     "Computed",

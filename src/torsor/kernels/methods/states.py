@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,30 +10,18 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.equation.motor_motion import MotorMotion
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.kernels.methods.dynamics import StateWithX
 from torsor.model.terms.capabilities import refuse
 from torsor.model.terms.springs import JointSpring, Spring
 from torsor.support.user_arrays import as_array
 
 
-class State(NamedTuple):
-    """The whole state: configuration q ``(..., nq)``, velocity v ``(..., nv)``, first-order states x ``(..., nx)``."""
-
-    q: Array
-    v: Array
-    x: Array
-
-
 class WholeStates(CompiledMechanism):
     """States with motors behind springs and first-order states."""
 
-    @property
-    def state_names(self) -> tuple[str, ...]:
-        """A name for each entry of x, the first-order states: the joint of a bristle, the drive of a current."""
-        return tuple(name for term in self._model.terms for name in term.states(self._model).names)
-
     def state(
         self, q: ArrayLike | None = None, v: ArrayLike | None = None, x: ArrayLike | None = None, *, motors: str = "joints"
-    ) -> State:
+    ) -> StateWithX:
         """(q, v, x), the whole state [rad, m; rad/s, m/s]: by default neutral, at rest, and x at its start.
 
         A q or v of the robot's joints alone is completed.  Modes of beams are 0.  Motors behind springs are with their joints,
@@ -51,7 +39,7 @@ class WholeStates(CompiledMechanism):
         at, speed = self._complete("q", q, self.neutral()), self._complete("v", v, np.zeros(self.nv))
         if motors == "equilibrium":
             at = self._motors_in_equilibrium(at)
-        return State(at, speed, self._start_of_x(x))
+        return StateWithX(at, speed, self._start_of_x(x))
 
     def _motors_in_equilibrium(self, q: Array) -> Array:
         """q with the motors where their springs carry the forces that hold the joints at rest."""
