@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.actuators import Drive, Gearbox, Motor
 from torsor.algorithms import kinetic_energy, potential_energy
 from torsor.algorithms.equation import At
 from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.flexible import SeriesSpring, Spring, SpringLaw
 from torsor.mechanics.flexible.frequencies import frequencies
-from torsor.model.friction import Viscous
+from torsor.model.friction import Coulomb, LuGre, Viscous
 from torsor.scalar import Dual, exp, log, sqrt
 
 RNG = np.random.default_rng(5)
@@ -431,3 +432,44 @@ def test_springs_reject_invalid_arguments(arm):
         one.with_actuated(["knee"])
     with pytest.raises(ArgumentError, match=r"with_springs"):
         one.simulate([0.0, 0.0], [0.0, 0.0], 0.1, springs=Spring(K))
+
+
+def test_harmonic_drive_arm_has_springs_friction_and_drives_in_one_robot():
+    """Springs, friction of joints, bristles and windings of motors: rollout = simulation, gradient = differences."""
+    arm = ts.robots.two_link()
+    winding = Motor(torque_constant=0.1, resistance=0.5, inductance=1e-3, max_voltage=48.0)
+    bristles = {f"{name}/motor": LuGre(Coulomb(3.0), stiffness=2e3, damping=10.0) for name in arm.joints}
+    robot = (
+        arm.with_springs(SeriesSpring(4e3, 5.0, rotor_inertia=0.1))
+        .with_friction({name: Coulomb(2.0).smooth(0.1) for name in arm.joints} | bristles)
+        .with_drives(dict.fromkeys(arm.joints, Drive(winding, Gearbox(100))), "voltage")
+    )
+    q, v, x = robot.state([0.3, 0.2])
+    volts = np.tile([0.0, 0.0, 5.0, 2.0], (50, 1))
+    options = {"dt": 1e-3, "x": x, "integrator": "rk4"}
+    run = robot.rollout(q, v, volts, differentiable=True, **options)
+    end = robot.simulate(q, v, 0.05, volts[0], dt=1e-3, x=x)
+    np.testing.assert_allclose(run.q[-1], end.q[-1], rtol=1e-13)
+    assert np.abs(end.q[-1] - q).max() > 1e-3
+    weights, along = np.zeros(run.v.shape), np.array([0.0, 0.0, 1.0, -0.5])
+    weights[-1] = w = RNG.normal(size=4)
+    gradient = run.gradient(v=weights).controls @ along
+    up, down = (w @ robot.rollout(q, v, volts + h * along, **options).v[-1] for h in (1e-3, -1e-3))
+    assert gradient.sum() == pytest.approx((up - down) / 2e-3, rel=1e-6)  # differences of second order
+
+
+def test_closed_linkage_with_an_elastic_crank_keeps_its_loop_and_its_energy():
+    """A four-bar driven through a spring: forward undoes inverse at the motor, and the loop stays closed in a simulation."""
+    bars = (
+        ts.mechanisms.four_bar().with_springs({"crank": SeriesSpring(300.0, rotor_inertia=0.2)}).with_actuated(["crank/motor"])
+    )
+    q = bars.assemble([1.0, 0.0, 0.0, 1.0], fixed=["crank", "crank/motor"])
+    v, zero = np.zeros(4), np.zeros(4)
+    tau = np.array([0.0, 0.0, 0.0, 2.0])
+    a = bars.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(bars.inverse_dynamics(q, v, a), tau, atol=1e-9)
+    run = bars.simulate(q, zero, 0.3, tau, dt=1e-3)
+    assert np.abs(run.residual).max() < 1e-9
+    assert run.audit().worst < 1e-6 * np.ptp(run.energy)
+    with pytest.raises(ArgumentError, match="carry a share of the load"):
+        bars.state(q, motors="equilibrium")

@@ -43,6 +43,11 @@ class WholeStates(CompiledMechanism):
 
     def _motors_in_equilibrium(self, q: Array) -> Array:
         """q with the motors where their springs carry the forces that hold the joints at rest."""
+        if self._model.has_rows:
+            raise ArgumentError(
+                f"robot {self.name!r} has loops or constraints, which carry a share of the load, so that no force of a spring "
+                "follows from q; give q of all coordinates"
+            )
         q, still = self._motors_with_joints(q.copy()), np.zeros(self.nv)
         tau = self.inverse_dynamics(q, still, still)  # type: ignore[attr-defined]
         for term in self._springs_with_motors():
