@@ -200,7 +200,7 @@ class Stage:
             q, np.zeros(robot.nv), duration, control, wrenches={frame: wrench} if f.any() else None,
             dt=2e-3, record=5, progress=False,
         )  # fmt: skip
-        return self.track(result)
+        return Track.of(result, lossy)
 
     def track(self, result: Any) -> Track:
         """A simulation as a sequence of images.  ArgumentError if it is of another robot."""
