@@ -15,6 +15,7 @@ from torsor.simulate.events import StepInterval
 from torsor.simulate.passage import PLACE, step_through
 from torsor.simulate.stages import Acceleration
 from torsor.simulate.system import System
+from torsor.simulate.term_states import TermStates
 
 Array: TypeAlias = np.ndarray
 
@@ -106,12 +107,20 @@ class Budget:
 class AdaptiveSteps:
     """One accepted step after another; ``tolerance`` is both the relative and the absolute one of SciPy's error control."""
 
-    def __init__(self, system: System, how: Adaptive, acceleration: Acceleration, longest: float, budget: Budget):
+    def __init__(
+        self,
+        system: System,
+        how: Adaptive,
+        acceleration: Acceleration,
+        longest: float,
+        budget: Budget,
+        states: TermStates | None = None,
+    ):
         try:
             import scipy.integrate as methods
         except ImportError:
             raise MissingExtra("scipy", "sparse", f"integrator={how.method!r}") from None
-        self.system, self.acceleration = system, acceleration
+        self.system, self.acceleration, self.states = system, acceleration, states
         self.make: Any = getattr(methods, METHODS[how.method])
         self.options, self.budget = {"rtol": how.tolerance, "atol": how.tolerance, "max_step": longest}, budget
         self.chart, self.moved = (system.kernels(name, ()) for name in ("chart", "point"))
@@ -152,20 +161,41 @@ class AdaptiveSteps:
             raise SingularError(_PASSED_SINGULARITY.format(singular))
         self.restart()
         (q, w), center = self.system.onto_constraints(q, v, t), q
-        self.center, y = q, np.concatenate([np.zeros(self.nv), w])
+        self.center, y = q, np.concatenate([np.zeros(self.nv), w, self._x(t)])
         passage, tolerance = None, self.options["atol"] + self.options["rtol"] * float(np.abs(v).max())
         with suppress(ClosureError, SingularError):  # no solution of the constraints near a stage
             passage = step_through(self._rate_on_constraints, t, y, (singular - t) / PLACE, tolerance)
         if passage is None:
             return self._step(t, center, v, min(stop, (t + singular) / 2))
         end = min(stop, t + passage.h)
+        self._follow(passage.at)
         return StepInterval(end, *self._state(q, passage.at(end)), lambda s: self._state(q, passage.at(s)))
 
     def _rate_on_constraints(self, t: float, y: Array) -> Array:
         self.budget.evaluate()
         theta = y[: self.nv]
-        q, v = self.system.onto_constraints(self.moved(self.center, theta), y[self.nv :], t)
-        return np.concatenate([self.chart(self.center, theta, v)[1], self.acceleration(t, q, v)])
+        q, v = self.system.onto_constraints(self.moved(self.center, theta), y[self.nv : 2 * self.nv], t)
+        return np.concatenate([self.chart(self.center, theta, v)[1], *self._rates(t, q, v, y)])
+
+    # -- first-order states, the last entries of y -----------------------------------------------------------------
+
+    def _x(self, t: float) -> Array:
+        return self.states.followed_at(t) if self.states else np.zeros(0)
+
+    def _rates(self, t: float, q: Array, v: Array, y: Array) -> list[Array]:
+        """(a, ẋ) at a stage; after it, the path is again that of the last step."""
+        if not self.states:
+            return [self.acceleration(t, q, v)]
+        path, self.states.path = self.states.path, lambda _: y[2 * self.nv :].tolist()
+        try:
+            return [self.acceleration(t, q, v), self.states.rate(t, q, v)]
+        finally:
+            self.states.path = path
+
+    def _follow(self, path: Callable[[float], Array]) -> None:
+        """Their values at other times are those of y."""
+        if self.states:
+            self.states.path = lambda s: path(s)[2 * self.nv :].tolist()
 
     def _step(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         """One step of SciPy's method."""
@@ -176,6 +206,8 @@ class AdaptiveSteps:
             raise TorsorError(f"the integrator found no step that meets its tolerance: {message}")
         self.last = self.solver.step_size
         center, dense = self.center, cache(self.solver.dense_output)  # it costs evaluations, so it is made on first use
+        end, y = float(self.solver.t), self.solver.y
+        self._follow(lambda s: y if s == end else dense()(s))
         return StepInterval(
             float(self.solver.t), *self._state(center, self.solver.y), lambda s: self._state(center, dense()(s).T)
         )
@@ -189,7 +221,8 @@ class AdaptiveSteps:
     def _begin(self, t: float, q: Array, v: Array, stop: float) -> None:
         self.center = q
         first = None if self.last is None else min(self.last, stop - t)
-        self.solver = self.make(self._rate, t, np.concatenate([np.zeros(self.nv), v]), stop, first_step=first, **self.options)
+        y = np.concatenate([np.zeros(self.nv), v, self._x(t)])
+        self.solver = self.make(self._rate, t, y, stop, first_step=first, **self.options)
 
     def _needs_new_center(self) -> bool:
         """Whether rotations need a new centre; plain coordinates never do."""
@@ -198,9 +231,9 @@ class AdaptiveSteps:
     def _rate(self, t: float, y: Array) -> Array:
         self.budget.evaluate()
         n = self.nv
-        q, rate = self.chart(self.center, y[:n], v := y[n:])
-        return np.concatenate([rate, self.acceleration(t, q, v)])
+        q, rate = self.chart(self.center, y[:n], v := y[n : 2 * n])
+        return np.concatenate([rate, *self._rates(t, q, v, y)])
 
     def _state(self, center: Array, y: Array) -> tuple[Array, Array]:
         """(q, v) of y, or of rows of y."""
-        return self.moved(center, np.ascontiguousarray(y[..., : self.nv])), y[..., self.nv :].copy()
+        return self.moved(center, np.ascontiguousarray(y[..., : self.nv])), y[..., self.nv : 2 * self.nv].copy()

@@ -219,21 +219,14 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
 
 def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, all_steps: bool, how: Adaptive) -> None:
     """Adaptive steps of SciPy's methods, from tick to tick."""
-    if run.states and any(not isinstance(t, JointDrive) or t.is_second_order for t in run.states.followed):
-        raise ArgumentError(
-            "LuGre friction, and motors with inductance or temperature under voltage, have internal states that need "
-            f"fixed steps: integrator={', '.join(map(repr, STEPS))}, not {info['integrator']!r}"
-        )
     duration, dt = info["duration"], info["dt"]
     period = steady.period if isinstance(steady, HeldForces) else None
     longest = period or np.inf
     if run.events or run.stops or run.system.dry_rows:
         longest = min(longest, 50 * dt)  # two zero crossings within a step are not detected
-    if run.states:
-        longest = min(longest, 10 * dt)  # temperatures assume currents that are linear in a step
     most = how.max_steps or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
     budget = adaptive.Budget(most, duration)
-    method = adaptive.AdaptiveSteps(run.system, how, run.acceleration, longest, budget)
+    method = adaptive.AdaptiveSteps(run.system, how, run.acceleration, longest, budget, run.states)
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
     grid = time_loop.Grid(times, [], set(range(len(times))), None)

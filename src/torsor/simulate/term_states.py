@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -41,6 +42,8 @@ class TermStates:
             raise ArgumentError(f"x has numbers that are not finite: {start}")
         self._x, self._next = start.tolist(), dict[str, list[Any]]()
         self._begin: At | None = None
+        #: the states that are followed at a time, in adaptive steps, which integrate their rates
+        self.path: Callable[[float], list[float]] | None = None
 
     # -- time ------------------------------------------------------------------------------------------------
 
@@ -64,9 +67,31 @@ class TermStates:
     def at(self, t: float, q: Array, v: Array) -> tuple[At, list[Any]]:
         """The robot with its x at a time within the step, and its joint forces."""
         at, u = self._at(t, q, v), self.command(t, q, v).tolist()
+        if self.path:
+            self._put(at, self.path(t))
+            return at, self.equation.transmit(at, u)
         if self._begin is None or t <= self._begin.t:
             return at, self.equation.transmit(at, u)
         return at, self.equation.transmit(at, u, self._begin, t - self._begin.t)
+
+    def rate(self, t: float, q: Array, v: Array) -> Array:
+        """ẋ of the states that are followed."""
+        at, _ = self.at(t, q, v)
+        return np.array([y for term in self.followed for y in term.rate(at)], float)
+
+    def followed_at(self, t: float) -> Array:
+        """The states that are followed, in the order of their terms."""
+        if self.path:
+            return np.array(self.path(t))
+        at = self.equation.at([0.0] * self.equation.model.nq, None, t, self._x)
+        return np.array([y for term in self.followed for y in at.x_of(term)], float)
+
+    def _put(self, at: At, x: list[float]) -> None:
+        """Set the states that are followed."""
+        for term in self.followed:
+            size = term.states(at.model).size
+            at.put(term, x[:size])
+            x = x[size:]
 
     def _at(self, t: float, q: Array, v: Array) -> At:
         at = self.equation.at(q.tolist(), v.tolist(), t, self._x)

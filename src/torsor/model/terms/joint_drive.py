@@ -11,7 +11,7 @@ from torsor.model.actuators.drive import Drive
 from torsor.model.actuators.parameters import clip, is_unlimited
 from torsor.model.terms.signal_path import body_of, check_place
 from torsor.model.terms.term import States, Term
-from torsor.scalar import Scalar, Scalars, exp, where
+from torsor.scalar import Scalar, Scalars, exp, maximum, minimum, where
 
 if TYPE_CHECKING:
     from torsor.algorithms.equation.at import At
@@ -115,7 +115,11 @@ class JointDrive(Term):
         I, T, out = self._current(at, u), self._temperature(at), []
         if self.has_current:
             w = self.drive.motor_speed(at.vs[body_of(at.model, self.joint)][0])
-            out.append((self._voltage(at, u) - motor.back_emf(w) - self._resistance(T) * I) / motor.inductance)  # MR 8.103
+            rate = (self._voltage(at, u) - motor.back_emf(w) - self._resistance(T) * I) / motor.inductance  # MR 8.103
+            most = motor.max_current
+            if not is_unlimited(most):  # the amplifier lets the current grow no further
+                rate = where(most <= I, minimum(rate, 0), where(-most >= I, maximum(rate, 0), rate))
+            out.append(rate)
         return out if T is None else [*out, motor.temperature_rate(T, I)]
 
     def readings(self, at: At) -> Mapping[str, Scalar]:
