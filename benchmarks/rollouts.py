@@ -158,7 +158,8 @@ def costs(case: Case, effort: Effort) -> dict[str, Any]:
     names["many"], names["fast"] = (np.tile(x, (4, 1)) for x in (q, v))
     # earlier results are freed first: new pages, which malloc may request for only one of the two, cost as much as actuators
     every = f"kept = None; kept = rollout(robot, many, fast, dt={DT}, steps={4 * STEPS}"
-    statements += [f"{every})", f"{every}, actuators=servos)"]
+    names["actuated"] = robot.with_actuators(names["servos"])
+    statements += [f"{every})", f"{every})".replace("robot", "actuated")]
     *seconds, without, actuated = time_interleaved(statements, names, effort)
     ns = [s / (ROBOTS * STEPS) * 1e9 for s in seconds]
     with_controllers = dict(zip(CONTROLLERS, (t / ns[0] for t in ns[1:]), strict=True))
