@@ -153,7 +153,7 @@ def test_stops_are_terms_of_the_robot():
         arm.with_stops({"elbow": 0.1})
     with pytest.raises(ArgumentError, match="are both stops of joint 'joint2'"):
         arm.with_stops(0.1)
-    with pytest.raises(ArgumentError, match="impacts need robot.simulate"):
+    with pytest.raises(ArgumentError, match=r"impacts need robot\.simulate"):
         arm.rollout([0.0, 0.5], [0.0, 0.0], dt=1e-3, steps=2)
 
 
