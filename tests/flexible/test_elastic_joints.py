@@ -473,3 +473,20 @@ def test_closed_linkage_with_an_elastic_crank_keeps_its_loop_and_its_energy():
     assert run.audit().worst < 1e-6 * np.ptp(run.energy)
     with pytest.raises(ArgumentError, match="carry a share of the load"):
         bars.state(q, motors="equilibrium")
+
+
+def test_energies_have_each_term_by_name():
+    """½ K q² of a spring, ½ σ z² of bristles with x; robot.energies and the energies of a run agree."""
+    rubbing = {"joint1": LuGre(Coulomb(3.0), stiffness=2e3, damping=10.0)}
+    arm = ts.robots.two_link().with_friction(rubbing).with_springs({"joint2": Spring(100.0, 1.0)})
+    found = arm.energies([0.0, 0.2], [1.0, 0.0], x=[[1e-3], [0.0]])
+    np.testing.assert_allclose(found["joint1 friction"], [1e-3, 0.0], rtol=1e-12)
+    np.testing.assert_allclose(found["joint2 spring"], [2.0, 2.0], rtol=1e-12)
+    np.testing.assert_allclose(found["kinetic"], arm.kinetic_energy([0.0, 0.2], [1.0, 0.0]), rtol=1e-12)
+    run = arm.simulate([0.0, 0.2], [1.0, 0.0], 0.2, dt=1e-3)
+    end = arm.energies(run.q[-1], run.v[-1], x=run.states["z"][-1])
+    assert run.energies["bristles"][-1] == pytest.approx(float(end["joint1 friction"]), rel=1e-12)
+    assert run.energies["elastic"][-1] == pytest.approx(float(end["joint2 spring"]), rel=1e-12)
+    assert run.audit().worst < 1e-4
+    with pytest.raises(ArgumentError, match="shape"):
+        arm.energies([0.0, 0.2], [1.0, 0.0], x=[1.0, 2.0])

@@ -69,8 +69,10 @@ class WholeStates(CompiledMechanism):
     def _springs_with_motors(self) -> list[JointSpring]:
         return [term for term in self._model.terms if isinstance(term, JointSpring) and term.motor is not None]
 
-    def energies(self, q: ArrayLike, v: ArrayLike) -> dict[str, Any]:
+    def energies(self, q: ArrayLike, v: ArrayLike, *, x: ArrayLike | None = None) -> dict[str, Any]:
         """``kinetic``, ``potential``, and the energy that each term of the robot stores, by its name [J].
+
+        ``x`` are the first-order states of its terms, such as bristles, by default at their start.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link().with_springs({"joint2": ts.flexible.Spring(100.0)})
@@ -78,7 +80,8 @@ class WholeStates(CompiledMechanism):
         2.0
         """
         refuse(self._model, "energies")
-        found = self._run("term_energies", (q, v))
+        extra = {"x": self._start_of_x(x)} if self.state_names else None
+        found = self._run("term_energies", (q, v), extra=extra)
         names = ("kinetic", "potential", *(term.name for term in self._model.terms))
         return {name: found[..., k] for k, name in enumerate(names)}
 
