@@ -131,7 +131,7 @@ def servo(kp=30.0, kd=4.0, target=0.4, v0=0.3) -> Motion:
         v = np.exp(-decay * t) * ((b * w - decay * e) * np.cos(w * t) - (e * w + decay * b) * np.sin(w * t))
         return MASS / 2 * v**2
 
-    return Motion(RAIL, (0.0, v0), 2.0, energy, {"control": [target], "actuators": {"slide": PositionServo(kp, kd)}})
+    return Motion(RAIL.with_actuators({"slide": PositionServo(kp, kd)}), (0.0, v0), 2.0, energy, {"control": [target]})
 
 
 def sampled_motor(rate=50, k=2.0, R=0.5) -> Motion:
@@ -152,7 +152,7 @@ def sampled_motor(rate=50, k=2.0, R=0.5) -> Motion:
 
     drive = Drive(Motor(torque_constant=k, resistance=R))
     control = SampledController(lambda t, q, v: [volts(t)], rate)
-    return Motion(RAIL, (0.0, 0.3), 2.0, energy, {"control": control, "drives": {"slide": drive}, "command": "voltage"})
+    return Motion(RAIL.with_drives({"slide": drive}, "voltage"), (0.0, 0.3), 2.0, energy, {"control": control})
 
 
 MOTIONS = {
