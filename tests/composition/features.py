@@ -168,6 +168,27 @@ def spring(case: Case) -> None:
     case.robot = case.robot.with_springs({"yaw": ts.flexible.SeriesSpring(400.0, 2.0, rotor_inertia=0.3)})
 
 
+def hook(robot: ts.Robot) -> ts.Robot:
+    """A frame on the base, beside the hand."""
+    return robot.with_frame("hook", robot.links[0], xyz=(0.2, -0.3, 0.9))
+
+
+def two_frame_spring(case: Case) -> None:
+    """From the hand to a point above the base, f = K (rest − L) − D L̇ along the line, as a wrench on the hand."""
+    K, D, rest = 60.0, 3.0, 0.4
+    case.robot = case.robot.with_springs({("hand", "hook"): ts.terms.Spring(K, D, rest=rest)})
+    tree = case.equation.tree
+
+    def wrench(s: State) -> np.ndarray:
+        q, v = s.q[: tree.nq], s.v[: tree.nv]
+        r = tree.pose(q, "hand")[:3, 3] - tree.pose(q, "hook")[:3, 3]
+        L, J = np.linalg.norm(r), tree.jacobian(q, "hand")[3:] - tree.jacobian(q, "hook")[3:]
+        f = (K * (rest - L) - D * (r @ J @ v) / L) * r / L
+        return J.T @ f
+
+    case.equation.forces.append(lambda s: np.concatenate([wrench(s), np.zeros(case.equation.nv - tree.nv)]))
+
+
 def beam(case: Case) -> None:
     why = "flexible links belong to a robot of their own, FlexibleRobot"
     case.cannot(why, "instant", "rollout", "simulate")
@@ -304,6 +325,7 @@ FEATURES = {
         Feature("LuGre friction", lugre, order=3),
         Feature("rotor", change=rotor, change_tree=rotor),
         Feature("spring", spring, order=-1),
+        Feature("two-frame spring", two_frame_spring, change=hook, change_tree=hook),
         Feature("beam", beam),
         Feature("stop", stop),
         Feature("actuator with memory", lag),

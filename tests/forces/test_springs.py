@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -238,3 +239,20 @@ def test_term_of_ones_own_does_work_that_the_audit_counts():
 def test_invalid_springs_tendons_and_fields_are_refused(make):
     with pytest.raises(TorsorError):
         make(ts.robots.two_link())
+
+
+@pytest.mark.skipif("time" not in signature(ts.Robot.forward_dynamics).parameters, reason="dynamics have no time yet")
+def test_field_of_time_acts_like_a_wrench_of_time_and_its_audit_closes():
+    robot = ts.robots.two_link()
+    pushed = robot.with_forces({"tip": ts.forces.field(lambda p, v, t: [0, 5.0 * t, 0])})
+    q, v = [0.0, 0.3], [0.0, 0.0]
+    J = robot.jacobian(q, "tip", "world")[4]
+    assert_close(pushed.forward_dynamics(q, v, [0, 0], time=2.0), robot.forward_dynamics(q, v, 10 * J), condition=10)
+    how = {"dt": 1e-3, "integrator": "rk4"}
+    run = pushed.simulate(q, v, 0.5, **how)
+    wrench = {"tip": lambda t: np.array([0, 0, 0, 0, 5.0 * t, 0])}
+    assert_close(run.q, robot.simulate(q, v, 0.5, wrenches=wrench, expressed_in="world", **how).q, relative=1e-10)
+    assert_close(run.q[-1], pushed.rollout(q, v, steps=500, **how).q[-1], relative=1e-10)
+    assert run.audit().worst < 1e-9 and abs(run.audit().work[-1]) > 0.1
+    with pytest.raises(ArgumentError, match="'tip field'"):
+        pushed.forward_dynamics(q, v, [0, 0])

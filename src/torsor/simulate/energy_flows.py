@@ -178,7 +178,8 @@ def powers(result: Result) -> tuple[Array, Array]:
     if result.wrenches or _constraints_depend_on_time(result):
         work = work + _dot(_external(result), v)
     if robot.model.terms:
-        power, heat = np.moveaxis(robot.kernel("flows")(result.q, v), -1, 0)
+        kernel = robot.kernel("flows")
+        power, heat = np.moveaxis(kernel(*(getattr(result, x.name) for x in kernel.inputs)), -1, 0)  # q, v and perhaps t
         work, lost = work + power, lost + heat
     if robot.model.joints_with_friction:
         load = robot.kernels.of(QUANTITIES)("load")(result.q, v, result.tau)

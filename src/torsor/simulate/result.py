@@ -120,7 +120,8 @@ class Result:
             return {k: self.stored[k] for k in ("kinetic", "potential", "elastic", "bristles") if k in self.stored}
         robot = self.require_robot()
         if any(type(term).energy is not Term.energy for term in robot.model.terms):
-            found = robot.kernel("term_energies")(self.q, self.v)
+            kernel = robot.kernel("term_energies")
+            found = kernel(*(getattr(self, x.name) for x in kernel.inputs))
             both = {"kinetic": found[:, 0], "potential": found[:, 1], "elastic": found[:, 2:].sum(axis=1)}
         else:
             rigid = robot.kernel("kinetic_energy", "potential_energy")(self.q, self.v)

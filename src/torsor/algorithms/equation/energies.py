@@ -7,9 +7,9 @@ from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.scalar import Scalar, Scalars
 
 
-def energies(e: EquationOfMotion, q: Scalars, v: Scalars, x: Scalars | None = None) -> list[Scalar]:
+def energies(e: EquationOfMotion, q: Scalars, v: Scalars, t: Scalar | None = None, x: Scalars | None = None) -> list[Scalar]:
     """½ vᵀM v, the potential energy of the tree, and the energy that each term stores [J]."""
-    at = e.at(q, v, x=x)
+    at = e.at(q, v, t, x)
     return [kinetic_energy(e.model, q, v), potential_energy(e.model, q), *(term.energy(at) for term in e.terms)]
 
 
