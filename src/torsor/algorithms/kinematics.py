@@ -29,7 +29,7 @@ def velocities(
     V = [base or Motion.zero()]
     rows = model.rates(v)
     for i, p in model.outward():
-        V.append(X[i] @ V[p] + S[i] @ rows[i])  # MR 8.51, F&O 3
+        V.append(X[i] @ V[p] + model.joint[i].twist(S[i], rows[i]))  # MR 8.51, F&O 3
     return V
 
 

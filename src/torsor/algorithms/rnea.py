@@ -61,7 +61,7 @@ def outward(
     f = add_element_wrenches(model, f, X, S, v, V0)
     A, F = [Acceleration.of(V0, A0, model.gravity)], [Force.zero()]
     for i, p in model.outward():
-        vJ = S[i] @ vs[i]
+        vJ = model.joint[i].twist(S[i], vs[i])
         aJ = S[i] @ rates[i] + model.joint[i].bias(qs[i], vs[i])  # F&O's h q̈ + ḣ q̇
         Ai, Fi = newton_euler(X[i] @ A[p], vJ, aJ, model.inertia[i])
         A.append(Ai)

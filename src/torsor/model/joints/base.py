@@ -63,6 +63,10 @@ class JointType(ABC):
         """Ṡ(q, v), the rate of S as seen in the body: zero where S is constant there."""
         return Subspace([Motion.zero()] * self.nv)
 
+    def twist(self, S: Subspace, v: Scalars) -> Motion:
+        """V_J = S v, the joint's own twist, in the body frame; a joint that moves along a given path has another."""
+        return S @ v
+
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         """c = Ṡ v, the apparent acceleration of a joint at constant v, in the body frame."""
         return self.subspace_rate(q, v) @ v
