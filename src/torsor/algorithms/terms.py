@@ -17,6 +17,7 @@ from torsor.algorithms.forces import element_wrenches
 from torsor.algorithms.jacobian import jacobian
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.algorithms.reactions import joint_forces_of_wrenches
+from torsor.algorithms.rnea import rnea
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Inertia, Motion
@@ -55,6 +56,7 @@ def torque_terms(
     links: Mapping[str, Inertia],
     wrenches: Mapping[str, Scalars] | None = None,
     multipliers: Scalars = (),
+    t: Scalar | None = None,
 ) -> Terms:
     """The terms of τ (MR 8.16).  ``links`` are the inertias by link, ``description.bodies``; λ are the ``multipliers`` of rows.
 
@@ -77,18 +79,23 @@ def torque_terms(
         external={name: _joint_forces_of_wrench(model, q, name, -F) for name, F in _external(model, q, v, wrenches).items()},
         own={},
     )
-    return replace(terms, own=_of_terms(EquationOfMotion(model), q, v, terms, multipliers)) if model.terms else terms
+    return replace(terms, own=_of_terms(EquationOfMotion(model), q, v, a, terms, multipliers, t)) if model.terms else terms
 
 
 def _of_terms(
-    e: EquationOfMotion, q: Scalars, v: Scalars, others: Terms, multipliers: Scalars
+    e: EquationOfMotion, q: Scalars, v: Scalars, a: Scalars, others: Terms, multipliers: Scalars, t: Scalar | None
 ) -> dict[tuple[str, str], list[Scalar]]:
-    """The joint force that each term of a model needs, those with friction under the load of all others: −f, −Aᵀλ, φ."""
-    at, own, given = e.at(q, v), {}, iter(multipliers)
+    """The joint force that each term of a model needs, those with friction under the load of all others: −f, −Aᵀλ, φ.
+
+    That of a moving base is the difference which the base's motion makes to M a + h.
+    """
+    at, own, given = e.at(q, v, t), {}, iter(multipliers)
     for term in e.terms:
         joints, wrenches = term.force(at)
-        pushed = joint_forces_of_wrenches(e.model, *at.kinematics, wrenches)
-        held = [-x - y for x, y in zip(joint_forces(e.model, [joints]), pushed, strict=True)]
+        pushed = joint_forces_of_wrenches(at.model, *at.kinematics, wrenches)
+        held = [-x - y for x, y in zip(joint_forces(at.model, [joints]), pushed, strict=True)]
+        if term.base(at.t) is not None:
+            held = [x + y - z for x, y, z in zip(held, rnea(at.model, q, v, a), rnea(e.model, q, v, a), strict=True)]
         for row, force in zip(term.rows(at).A, given, strict=False):
             held = [x - a * force for x, a in zip(held, row, strict=True)]
         own[term.kind, term.name] = held

@@ -12,7 +12,7 @@ import torch
 from torsor.bridges.array_functions import ArrayFunction
 from torsor.bridges.torch_functions import common_precision, read_tensor
 from torsor.errors import ArgumentError
-from torsor.simulate.axes import Spread, with_axes
+from torsor.kernels.axes import Spread, with_axes
 
 if TYPE_CHECKING:
     from torsor.robot import Robot

@@ -134,9 +134,10 @@ class Entry(EntryInfo):
         self._most = ROUTES if self._words else 1
         rows = (ctypes.c_int64 * (self._most * self._length))()
         careful = 0 if function is decline else id(function)
+        relays = choose is not None and result is None and not guards and not signature.by_frame
         super().__init__(
             inputs=signature.inputs, signature=ctypes.addressof(signature), routes=ctypes.addressof(rows), careful=careful,
-            relays=int(choose is not None and result is None and not guards), result=0 if result is None else id(result),
+            relays=int(relays), result=0 if result is None else id(result),
             guards=len(self._guards), limits=ctypes.addressof(limits),
         )  # fmt: skip
         self.function, self.parameters, self._choose = function, signature, choose

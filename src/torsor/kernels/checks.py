@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.axes import Spread
 from torsor.model import Model
+from torsor.support.user_arrays import as_array
 
 #: axes in which wrenches may be given: the axes of their frame, or world axes
 AXES = ("body", "world")
@@ -43,3 +45,29 @@ def check_wrenches(model: Model, wrenches: Any) -> Mapping[str, Any]:
     for frame in wrenches or {}:
         model.frame(frame)
     return wrenches or {}
+
+
+def wrenches_at(model: Model, wrenches: Any, time: Any = None) -> dict[str, Any]:
+    """The wrenches of states as arrays: an array, one per robot, or a function of t [s] at ``time``."""
+    return {frame: _at_time(f"wrenches[{frame!r}]", F, time) for frame, F in check_wrenches(model, wrenches).items()}
+
+
+def _at_time(name: str, F: Any, time: Any) -> Any:
+    if isinstance(F, Spread):
+        if F.steps:
+            raise ArgumentError(f"{name} is given per step, for rollouts; a method of states takes arrays and functions of t")
+        return F.values
+    if not callable(F):
+        return F
+    if time is None:
+        raise ArgumentError(f"{name} is a function of t, so time= is needed")
+    times = as_array("time", time)
+    try:
+        rows = np.array([F(t) for t in times.ravel().tolist()], float)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"{name} must be a function of t that returns a moment and a force, six numbers: {error}"
+        ) from error
+    if rows.shape[1:] != (6,):
+        raise ArgumentError(f"{name} returned an array of shape {rows.shape[1:]}; it must return a moment and a force, (6,)")
+    return rows.reshape(*times.shape, 6)

@@ -15,13 +15,13 @@ from torsor.compile import Argument, Kernel, Program
 from torsor.compile.layout import PRESENT
 from torsor.errors import ArgumentError
 from torsor.kernels.checked_kernel import CheckedKernel
-from torsor.kernels.checks import check_configuration, check_wrenches
+from torsor.kernels.checks import check_configuration, wrenches_at
 from torsor.kernels.functions import function_kernel
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
 from torsor.kernels.quantity import takes
 from torsor.kernels.replaced import name_replacements
-from torsor.kernels.spec import OPTIONAL, Name, Spec, as_names, as_words, split_name, without_defaults
+from torsor.kernels.spec import OPTIONAL, Name, Spec, as_frames, as_names, as_words, split_name, without_defaults
 from torsor.model import Description
 from torsor.model.editing import Editing
 from torsor.model.limits import Limits
@@ -31,7 +31,10 @@ from torsor.support.locks import new_lock
 from torsor.support.user_arrays import float_type
 
 Array: TypeAlias = np.ndarray
-Wrenches: TypeAlias = Mapping[str, ArrayLike]
+#: {frame: wrench (..., 6), one per robot, or a function of t}
+Wrenches: TypeAlias = Mapping[str, Any]
+#: frames whose wrenches are inputs of a kernel, or {frame: function of t, or None for an input}
+Frames: TypeAlias = Sequence[str] | Mapping[str, Callable[[Any], Any] | None]
 
 #: methods with two results, each a separate quantity
 PAIRS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -68,7 +71,7 @@ class CompiledMechanism(Editing):
         self,
         *names: Name,
         dtype: Any = np.float64,
-        wrenches: Sequence[str] = (),
+        wrenches: Frames = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
     ) -> Kernel | CheckedKernel:
@@ -77,7 +80,9 @@ class CompiledMechanism(Editing):
         A quantity is a method's name, with its options after colons: ``"mass_matrix"``, ``"pose:tool0"``,
         ``"jacobian:tool0:body"``, ``"center_of_mass:torso"`` (below that link), ``"center_of_mass::moving"``; or a tuple,
         ``("pose", "tool:0")``, if a frame's name contains a colon.
-        ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes of ``expressed_in``.
+        ``wrenches`` are frames with an external wrench, one more input each after the state, in the axes of ``expressed_in``;
+        or a dict {frame: function of t, or None for an input}.  Where such a function, or a term of the robot, depends on time,
+        the kernel has an input t [s] after the state.
         ``extra`` are optional arrays of the methods, one more input each after the state, such as ``extra=["at"]`` for
         ``"jacobian:tool0"``.
 
@@ -91,7 +96,7 @@ class CompiledMechanism(Editing):
         self,
         *names: Name,
         dtype: Any = np.float64,
-        wrenches: Sequence[str] = (),
+        wrenches: Frames = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
     ) -> Spec:
@@ -99,12 +104,13 @@ class CompiledMechanism(Editing):
         if not names:
             raise ArgumentError(f"give one or more quantities of the kernel: {', '.join(self._kernels.table)}")
         quantities = tuple(split_name(name, self._kernels.table) for name in names)
-        frames, more = as_names("wrenches", wrenches), as_names("extra", extra)
+        (frames, laws), more = as_frames(wrenches), as_names("extra", extra)
         for name in more:
             rows = [self._kernels.table[quantity] for quantity, *_ in quantities]
             if name not in OPTIONAL_INPUTS or not any(takes(row.function, name) for row in rows):
                 raise ArgumentError(f"{name!r} is not an optional input of {', '.join(':'.join(q) for q in quantities)}")
-        return Spec(quantities, frames, expressed_in, self._extra(more), dtype=float_type(dtype).name)
+        clock = ("t",) if laws or self._kernels.reads_time(*(quantity for quantity, *_ in quantities)) else ()
+        return Spec(quantities, frames, expressed_in, (*self._extra(more), *clock), dtype=float_type(dtype).name, laws=laws)
 
     def program(self, *names: Name) -> Program:
         """The recorded program of a kernel: operations, counts, code."""
@@ -138,14 +144,26 @@ class CompiledMechanism(Editing):
         name: str,
         values: tuple,
         wrenches: Wrenches | None = None,
-        expressed_in: str = "body",
+        *,
+        time: ArrayLike | None = None,
         extra: Mapping[str, ArrayLike] | None = None,
-        out: Array | None = None,
+        out: Any = None,
+        **words: Any,
     ) -> Any:
-        """Call the kernel of one quantity."""
-        extra, wrenches = extra or {}, check_wrenches(self._model, wrenches)
-        kernel = self._checked(Spec(((name,),), tuple(wrenches), expressed_in, self._extra(extra)))
-        return kernel(*values, *extra.values(), *wrenches.values(), out=out)
+        """Call the kernel of a method: with optional arrays, the time where terms read it, and the wrenches at that time."""
+        on, extra = wrenches_at(self._model, wrenches, time), dict(extra or {})
+        if self._reads_time(name):
+            if time is None:
+                timed = ", ".join(repr(term.name) for term in self._model.terms if term.depends_on_time)
+                raise ArgumentError(f"these terms of robot {self.name!r} depend on time, so time= is needed: {timed}")
+            extra["time"] = time
+        elif time is not None and not any(map(callable, (wrenches or {}).values())):
+            raise ArgumentError(f"time= is given, but no term of robot {self.name!r} and no wrench depends on it in {name}")
+        kernel = self._kernel_of(name, tuple(on), **dict.fromkeys(extra, PRESENT), **words)
+        return kernel(*values, *extra.values(), *on.values(), out=out)
+
+    def _reads_time(self, method: str) -> bool:
+        return self._kernels.reads_time(*(name for name, *_ in PAIRS.get(method, ((LINEARIZED.get(method, method),),))))
 
     def _at_frame(self, key: tuple[Any, ...], values: tuple, out: Array | None, at: ArrayLike | None = None) -> Any:
         """A kernel of one frame; ``key`` is the quantity and its options, ``at`` a point of the frame or None."""
@@ -172,8 +190,11 @@ class CompiledMechanism(Editing):
         return self._limit_kernels[name]
 
     def _kernel_for(self, name: str, wrenches: tuple[str, ...] = (), **words: Any) -> Kernel | None:
-        """The kernel that a method runs; None if its results have checks, or are more than the method's own."""
-        if name == "step" and self.state_names:
+        """The kernel that a method runs; None if its results have checks, or are more than the method's own.
+
+        Also where the time is given and not needed, or the other way round: the Python method then raises the error.
+        """
+        if (name == "step" and self.state_names) or (words.get("time") is PRESENT) != self._reads_time(name):
             return None
         kernel = self._kernel_of(name, wrenches, **words)
         return None if isinstance(kernel, CheckedKernel) else kernel
@@ -185,6 +206,7 @@ class CompiledMechanism(Editing):
         """
         if name in LIMITS:
             return self._limit_kernel(name)
+        clock = ("t",) if words.pop("time", None) is PRESENT else ()
         derivative = ("linearization", "q", "v", "tau") if name in LINEARIZED else ()
         if name in DERIVATIVES and self._model.has_rows:
             derivative = "jacobian", *QUANTITIES[DERIVATIVES[name]].inputs
@@ -195,7 +217,7 @@ class CompiledMechanism(Editing):
         quantities = PAIRS.get(name) or ((name, *as_words(given)),)
         axes = "body" if "expressed_in" in own else words.get("expressed_in", "body")
         extra = self._extra(name for name in OPTIONAL_INPUTS if words.get(name) is PRESENT)
-        return self._checked(Spec(quantities, wrenches, axes, extra, derivative))
+        return self._checked(Spec(quantities, wrenches, axes, (*extra, *clock), derivative))
 
 
 def _with_total(function: Callable[..., Any], limits: Limits, q: Scalars) -> dict[str, Any]:

@@ -38,14 +38,17 @@ if TYPE_CHECKING:
 def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """One step in time: its accelerations are differentiated as solutions of their equations, its sums q ⊕ w by matrices."""
     inputs, e = kernels.inputs(spec), kernels.lean
-    model, extra = e.model, ("x",) if e.state_names else ()
+    model, extra, timed = e.model, ("x",) if e.state_names else (), ("t",) if "t" in spec.extra else ()
     integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
-    dynamics = forward_dynamics(kernels, replace(spec, quantities=(("forward_dynamics",),), extra=extra), choice)
+    dynamics = forward_dynamics(
+        kernels, replace(spec, quantities=(("forward_dynamics",),), extra=(*extra, *(("t",) if timed else ()))), choice
+    )
     addition = sum_on_manifold(model)
 
     def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
         q, v, tau, (dt,), *rest = values
-        start, wrenches = (rest[0], rest[1:]) if extra else (None, rest)
+        start, rest = (rest[0], rest[1:]) if extra else (None, rest)
+        (clock,), wrenches = (rest[0], rest[1:]) if timed else ([None], rest)
 
         class WithCalls(Field):
             def add(self, q: Scalars, w: Scalars) -> list[Scalar]:
@@ -54,11 +57,11 @@ def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
         def take(forces: Forces, begin: Scalar | None) -> State:
             def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
                 tau, x = forces(q, v, t)
-                return calls(dynamics.at, [*q, *v, *tau, *(x or ()), *flat(wrenches)], model.nv)
+                return calls(dynamics.at, [*q, *v, *tau, *(x or ()), *([t] if timed else ()), *flat(wrenches)], model.nv)
 
             return take_step(integrator, WithCalls(model, acceleration), q, v, begin, dt)
 
-        after = advance(e, q, v, dt, lambda q, v, t: tau, take, x=start)
+        after = advance(e, q, v, dt, lambda q, v, t: tau, take, clock, start)
         return dict(zip(("q", "v", "x"), after, strict=False))
 
     f = of_program(kernels, spec, *record_with_calls(function, inputs))
@@ -97,7 +100,7 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
 
     def solve_residual(*values: Scalars) -> dict[str, Any]:
         named = {x.name: value if x.shape else value[0] for x, value in zip(inputs, values, strict=False)}
-        wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        wrenches = spec.wrenches(named)
         given = {name: named[name] for name in spec.extra}
         q, v, tau = named["q"], named["v"], named["tau"]
         return {"R": residual(equation, q, v, tau, values[-1], wrenches, spec.expressed_in, **given)}
@@ -133,7 +136,7 @@ def constrained_forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> D
 
     def read(values: Sequence[Scalars]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         named = {x.name: value if x.shape else value[0] for x, value in zip(inputs, values, strict=False)}
-        wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        wrenches = spec.wrenches(named)
         options = {"rows": e.rows, "wrenches": wrenches, "axes": spec.expressed_in, **{x: named[x] for x in spec.extra}}
         return (named["q"], named["v"], named["tau"]), options
 
@@ -161,7 +164,7 @@ def settled_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
 
     def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
         named: dict[str, Any] = {a.name: x if a.shape else x[0] for a, x in zip(inputs, values, strict=True)}
-        wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames} | dict(spec.laws)
         q, v, tau, dt = (named[name] for name in ("q", "v", "tau", "dt"))
         options: Any = {"wrenches": wrenches, "axes": spec.expressed_in, "t": named.get("t"), "route": route}
         after = settle.step(e, q, v, tau, dt, named.get("x"), integrator, **options, saddle=saddle_by_calls(calls, solutions))

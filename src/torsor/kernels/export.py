@@ -200,9 +200,9 @@ def _kernels(robot: Robot, prefix: str, given: tuple[Any, ...], spec: Spec, fuse
             continue
         quantity, label = next(named)
         n = identifier(f"{prefix}_{label}", {taken for taken, _ in out})
-        frames = spec.frames if quantity[0] in WITH_WRENCHES else ()
+        frames, laws = (spec.frames, spec.laws) if quantity[0] in WITH_WRENCHES else ((), ())
         extra = tuple(x for x in spec.extra if takes(QUANTITIES[quantity[0]].function, x))
-        out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, extra))))
+        out.append((n, robot.kernels.kernel(Spec((quantity,), frames, spec.expressed_in, extra, laws=laws))))
     return out
 
 

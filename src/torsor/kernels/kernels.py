@@ -30,7 +30,7 @@ from torsor.model import Model
 from torsor.support.locks import cached_property, new_lock
 
 #: the fields of a spec that its program depends on
-PROGRAM = ("quantities", "frames", "expressed_in", "extra", "derivative")
+PROGRAM = ("quantities", "frames", "expressed_in", "extra", "derivative", "laws")
 #: options that select one of the algorithms of a row
 SELECTORS = ("route", "method")
 #: the method of each mode of a derivative, for names of kernels
@@ -209,6 +209,11 @@ class Kernels:
         count = getattr(self._given, "numbers", 0)
         return [*state.values(), *wrenches, *([Argument(NUMBERS, (count,))] if count else [])]
 
+    def reads_time(self, *names: str) -> bool:
+        """Whether results depend on the time, an input of their kernels: those in which terms count that read it."""
+        rows = [self.table[name] for name in names if name in self.table] if self.model.depends_on_time else []
+        return any(row.in_world or takes(row.function, "t") for row in rows)
+
     def _arguments(self, name: str, *words: Any) -> list[Argument]:
         """The arguments of one quantity."""
         inputs = self.table[name].inputs
@@ -226,7 +231,7 @@ class Kernels:
     def evaluate(self, spec: Spec, *values: Sequence[Any], choice: int = 0) -> dict[str, Any]:
         """Every result by name, from one flat sequence of scalars per input; ``choice`` selects among the alternatives."""
         given = {a.name: (x if a.shape else x[0]) for a, x in zip(self.inputs(spec), values, strict=True)}
-        wrenches = {frame: given[f"wrenches[{frame!r}]"] for frame in spec.frames}
+        wrenches = spec.wrenches(given)
         subject = self.subject_at(given) if NUMBERS in given else None
         results: dict[str, Any] = {}
         for label, (name, *words) in zip(spec.labels, spec.quantities, strict=True):
@@ -234,9 +239,11 @@ class Kernels:
             state = {a.name: given[a.name] for a in self._arguments(name, *words)}
             function = self._function(spec, row, choice)
             options: dict[str, Any] = dict(zip(row.words, words, strict=False))
-            options |= {x: given[x] for x in spec.extra if len(spec.quantities) == 1 or takes(function, x)}
-            options |= {"wrenches": wrenches} if wrenches else {}
-            result = self._result(spec, function, state, options, self.subject_of(row, subject))
+            alone = len(spec.quantities) == 1 and not (spec.laws or row.in_world)  # the function may not read the time
+            options |= {x: given[x] for x in spec.extra if alone or takes(function, x)}
+            options |= {"wrenches": wrenches | dict(spec.laws) if "dt" in state else wrenches} if wrenches else {}
+            place = self.subject.model_at(given.get("t")) if row.in_world else self.subject_of(row, subject)
+            result = self._result(spec, function, state, options, place)
             several = len(row.outputs) > 1
             if row.empty and not self.model.nv:
                 result = [Empty(row.empty)] * len(row.outputs) if several else Empty(row.empty)
@@ -262,10 +269,12 @@ class Kernels:
     def _result(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any], subject: Any) -> Any:
         """One quantity."""
         if "wrenches" in options:
-            options = self._with_wrenches(spec, function, state, options)
+            options = self._with_wrenches(spec, function, state, options, subject)
         return function(subject, *state.values(), **options)
 
-    def _with_wrenches(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    def _with_wrenches(
+        self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any], subject: Any
+    ) -> dict[str, Any]:
         """The options of a function: with wrenches in frame axes, unless the function rotates them itself or takes none."""
         if not takes(function, "wrenches"):
             return {word: x for word, x in options.items() if word != "wrenches"}  # M and others do not depend on wrenches
@@ -273,7 +282,8 @@ class Kernels:
             return options
         if takes(function, "axes"):
             return {**options, "axes": spec.expressed_in}
-        turned = {f: in_frame_axes(self.model, state["q"], f, F) for f, F in options["wrenches"].items()}
+        model = subject if isinstance(subject, Model) else self.model
+        turned = {f: in_frame_axes(model, state["q"], f, F) for f, F in options["wrenches"].items()}
         return {**options, "wrenches": turned}
 
     # -- making ----------------------------------------------------------------------------------------------
@@ -293,7 +303,7 @@ class Kernels:
         rows = [self.table[name] for name, *_ in spec.quantities]
         functions = [(row.inputs, row.function, row.alternatives, row.words, row.outputs) for row in rows]
         chosen = digest(functions, *(getattr(spec, name) for name in PROGRAM))
-        whole = self._digest if any(row.follows_terms for row in rows) else self._tree_digest
+        whole = self._digest if any(row.follows_terms or row.in_world for row in rows) else self._tree_digest
         return digest(source_digest(), whole, chosen) if whole and chosen else None
 
     @cached_property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.compile import Argument
 from torsor.compile.arrays import as_rows, check_finite
@@ -36,13 +37,18 @@ def one_state(robot: Robot, **given: Any) -> list[list[float]]:
 
 
 def one_wrench_each(
-    robot: Robot, wrenches: Mapping[str, Any] | None, q: Sequence[float] = (), expressed_in: str = "body"
+    robot: Robot,
+    wrenches: Mapping[str, Any] | None,
+    q: Sequence[float] = (),
+    expressed_in: str = "body",
+    time: float | None = None,
 ) -> Mapping[str, Scalars]:
     """The wrenches by frame, in the frames' own axes, as lists of floats; those in world axes are rotated at ``q``."""
     check_axes(expressed_in)
     given = check_wrenches(robot.model, wrenches)
     found = {frame: _single(Argument(f"wrenches[{frame!r}]", (6,)), F) for frame, F in given.items()}
-    return found if expressed_in == "body" else {f: in_frame_axes(robot.model, q, f, F) for f, F in found.items()}
+    model = EquationOfMotion(robot.model).model_at(time)
+    return found if expressed_in == "body" else {f: in_frame_axes(model, q, f, F) for f, F in found.items()}
 
 
 def _single(argument: Argument, value: Any) -> list[float]:

@@ -221,11 +221,13 @@ QUANTITIES = Table(
         "velocity_from_rate": Quantity(("q", "qdot"), alg.velocity_from_rate),
         "distance": Quantity(("q0", "q1"), alg.distance),
         "interpolate": Quantity(("q0", "q1", "s"), alg.interpolate, configurations=("",)),
-        "reaction_wrenches": Quantity(("q", "v", "a"), alg.reaction_wrenches, under_loops=REACTIONS, empty=(0, 6)),
-        "gyroscope": Quantity(("q", "v"), alg.gyroscope, ("frame",)),
-        "accelerometer": Quantity(("q", "v", "a"), alg.accelerometer, ("frame",)),
-        "force_torque": Quantity(("q", "v", "a"), alg.force_torque, ("at",), under_loops=REACTIONS),
-        "joint_torque_sensor": Quantity(("q", "v", "a"), alg.joint_torque_sensor, under_loops=REACTIONS),
+        "reaction_wrenches": Quantity(
+            ("q", "v", "a"), dynamics.reaction_wrenches, follows_terms=True, under_loops=REACTIONS, empty=(0, 6)
+        ),
+        "gyroscope": Quantity(("q", "v"), alg.gyroscope, ("frame",), in_world=True),
+        "accelerometer": Quantity(("q", "v", "a"), alg.accelerometer, ("frame",), in_world=True),
+        "force_torque": Quantity(("q", "v", "a"), alg.force_torque, ("at",), in_world=True, under_loops=REACTIONS),
+        "joint_torque_sensor": Quantity(("q", "v", "a"), alg.joint_torque_sensor, in_world=True, under_loops=REACTIONS),
     },
 )
 

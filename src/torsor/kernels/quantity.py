@@ -25,7 +25,7 @@ class Quantity(NamedTuple):
     ``joint_space`` results do not depend on the link to which mass on the axis of a revolute joint is assigned, so kernels are
     recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).
     Functions of results that ``follows_terms`` have the :class:`~torsor.algorithms.equation.EquationOfMotion` as subject, the
-    others its tree.
+    others its tree, on a base that moves as a term says where the result is ``in_world``.
     ``under_loops`` is set for results that are valid only for the spanning tree with its loops cut (joint forces, M⁻¹,
     reactions): it names the call for closed loops.  A robot with loops has no kernel for these results.
     ``inverse_of`` is the quantity, of the same inputs, whose inverse is the result: a kernel needs only that one.
@@ -46,6 +46,7 @@ class Quantity(NamedTuple):
     few: int = FEW
     joint_space: bool = False
     follows_terms: bool = False
+    in_world: bool = False
     under_loops: str = ""
     inverse_of: str = ""
     configurations: tuple[str, ...] = ()

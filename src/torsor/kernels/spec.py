@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from torsor.compile.recorded_function import RecordedFunction
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.quantity import PART, Quantity
 
@@ -23,7 +24,8 @@ class Spec:
     """Quantities, inputs and precision of a kernel; hashable.
 
     ``quantities`` are rows of a table, each with its options.  ``frames`` have external wrenches, one more input each, given in
-    the axes of ``expressed_in`` ("body": the frame's own, or "world").  ``extra`` are optional inputs.  With ``derivative``, a
+    the axes of ``expressed_in`` ("body": the frame's own, or "world").  ``laws`` are frames with wrenches that are functions of
+    the time, an input ``t``.  ``extra`` are optional inputs.  With ``derivative``, a
     mode and then inputs, the results are derivatives by these inputs (:mod:`torsor.kernels.derivatives`).
 
     >>> Spec((("jacobian", "tool0", "body"),)).label
@@ -36,11 +38,17 @@ class Spec:
     extra: tuple[str, ...] = ()
     derivative: tuple[Any, ...] = ()
     dtype: str = "float64"
+    laws: tuple[tuple[str, RecordedFunction], ...] = ()
 
     @property
     def labels(self) -> list[str]:
         """A name for each quantity, as errors and benchmarks print it."""
         return [":".join(_labels(quantity)) for quantity in self.quantities]
+
+    def wrenches(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The wrenches by frame, from the inputs of the kernel by name."""
+        at = {frame: law(given["t"]) for frame, law in self.laws}
+        return {frame: given[f"wrenches[{frame!r}]"] for frame in self.frames} | at
 
     @property
     def label(self) -> str:
@@ -61,6 +69,31 @@ def as_names(argument: str, given: Any) -> tuple[str, ...]:
     if not isinstance(given, Iterable):
         raise ArgumentError(f"{argument} must be a name or a list of names, not {given!r}")
     return tuple(given)
+
+
+def as_frames(wrenches: Any) -> tuple[tuple[str, ...], tuple[tuple[str, RecordedFunction], ...]]:
+    """The frames whose wrenches are inputs, and those with a function of t: of names, or of a dict {frame: function or None}.
+
+    >>> inputs, laws = as_frames({"tool0": None, "knob": lambda t: [0, 0, 0, 5 * t, 0, 0]})
+    >>> inputs, [frame for frame, law in laws]
+    (('tool0',), ['knob'])
+    """
+    if not isinstance(wrenches, Mapping):
+        return as_names("wrenches", wrenches), ()
+    if bad := [frame for frame, F in wrenches.items() if F is not None and not callable(F)]:
+        raise ArgumentError(f"wrenches[{bad[0]!r}] must be a function of t, or None for an input of the kernel")
+    return (
+        tuple(frame for frame, F in wrenches.items() if F is None),
+        tuple((frame, wrench_law(frame, F)) for frame, F in wrenches.items() if F is not None),
+    )
+
+
+def wrench_law(frame: str, function: Callable[..., Any]) -> RecordedFunction:
+    """A wrench that is a function of t, recorded."""
+    law = RecordedFunction.of(f"wrenches[{frame!r}], a function of t,", function)
+    if len(law.results) != 6:
+        raise ArgumentError(f"{law.name} must return a moment [N·m] and a force [N], 6 numbers, not {len(law.results)}")
+    return law
 
 
 def as_words(options: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -56,11 +56,11 @@ def check_spec(model: Model, table: Table, spec: Spec) -> None:
     if "step" in names:
         refuse(model, "step")
     check_axes(spec.expressed_in)
-    for frame in spec.frames:
+    for frame in (*spec.frames, *dict(spec.laws)):
         model.frame(frame)
     if len(set(spec.frames)) < len(spec.frames):
         raise ArgumentError(f"wrenches names a frame twice: {', '.join(spec.frames)}; add the wrenches at one frame")
-    if spec.frames and not any(takes(table[name].function, "wrenches") for name, *_ in spec.quantities):
+    if (spec.frames or spec.laws) and not any(takes(table[name].function, "wrenches") for name, *_ in spec.quantities):
         forced = ", ".join(name for name, row in table.items() if takes(row.function, "wrenches"))
         raise ArgumentError(f"wrenches act on {forced}, not on {', '.join(spec.labels)}")
     if len(set(spec.labels)) < len(spec.labels):

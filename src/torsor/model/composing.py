@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,6 +10,7 @@ from torsor.errors import ArgumentError
 from torsor.model import Description, attachments
 from torsor.model.mechanism import Mechanism
 from torsor.model.terms import attaching
+from torsor.model.terms.base_motion import BaseMotion
 from torsor.model.terms.constraint import Settling
 from torsor.model.terms.joint_drive import joint_drives
 from torsor.model.terms.signal_path import signal_paths
@@ -63,6 +64,25 @@ class Composing(Mechanism):
             return self.with_terms(*constraints)
         present = [term.name for term in self._model.terms if isinstance(term, Settling)]
         return (self.without_terms(*present) if present else self).with_terms(*constraints, Settling(stabilization))
+
+    def with_base_motion(self, pose: Callable[[Any], Any] | None) -> Self:
+        """The robot on a base that moves along a given path: ``pose(t)`` is the pose of the base in the world at time t [s].
+
+        ``pose`` returns a position (x, y, z) [m], alone or with a rotation, roll, pitch, yaw [rad] or a quaternion
+        (x, y, z, w): as a pair, or as one list of 3, 6 or 7 numbers.  It is written with + − × ÷ and :mod:`torsor.scalar`;
+        twist and acceleration follow by dual numbers.  q, M, h, g and all kinematics are relative to the base.  Forward and
+        inverse dynamics, their derivatives, ``simulate`` and ``rollout`` include the inertial forces; constraints, wrenches in
+        world axes and sensors refer to the world, which is at rest.  These methods then need ``time=`` [s].  The coordinates
+        of a floating base are relative to the moving frame.  None removes the motion.
+
+        >>> import torsor as ts
+        >>> from torsor.scalar import sin
+        >>> lift = ts.robots.two_link().with_base_motion(lambda t: [0, 0.5 * t * t, 0])  # against gravity, 1 m/s²
+        >>> (lift.inverse_dynamics([0, 0], [0, 0], [0, 0], time=0.0) / lift.gravity_force([0, 0])).round(4).tolist()
+        [1.1019, 1.1019]
+        """
+        rest = self.without_terms(BaseMotion.kind)
+        return rest if pose is None else rest.with_terms(BaseMotion.of(pose))
 
     def with_actuators(self, actuators: Mapping[str, ActuatorLaw | Sequence[ActuatorLaw]]) -> Self:
         """The robot with laws between the commands and the forces of joints, in the order of the signal.

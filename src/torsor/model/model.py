@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torsor.errors import UnknownName
 from torsor.model.forces import ForceRow
 from torsor.model.joints import JointType
+from torsor.model.joints.moving import Moving
 from torsor.model.magnitudes import has_symbols
 from torsor.model.rotor import RotorRow
 from torsor.scalar import Scalar, Scalars, is_constant
@@ -162,6 +163,16 @@ class Model:
         changed = replace(self, **changes)
         vars(changed)[_DESCRIBED] = self.described
         return changed
+
+    @property
+    def is_on_moving_base(self) -> bool:
+        """Whether the base is a body of its own, which moves along a given path (:mod:`torsor.model.moving_base`)."""
+        return isinstance(self.joint[1 % len(self.joint)], Moving)
+
+    @cached_property
+    def depends_on_time(self) -> bool:
+        """Whether a term reads the time."""
+        return any(term.depends_on_time for term in self.terms)
 
     @cached_property
     def has_rows(self) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.compile import Argument
 from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
+from torsor.kernels.checks import wrenches_at
 from torsor.kernels.compiled_mechanism import Array, Wrenches
 from torsor.kernels.export_methods import Exports
 from torsor.kernels.methods import Computed
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from torsor.algorithms.equation import EquationOfMotion
     from torsor.algorithms.stacked import StackedEquations
     from torsor.checks.certify import Certificate
+    from torsor.kernels.axes import Spread
     from torsor.look.explain import Ellipsoid, Explanation, NewtonEulerTable
     from torsor.look.viewer import Viewer
     from torsor.mechanics.constraints import ConstrainedRobot, Constraint
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from torsor.mechanics.task import Task
     from torsor.model.sensor import Sensor
     from torsor.simulate import Adaptive, Result, Rollout
-    from torsor.simulate.axes import Spread
     from torsor.symbolic.closed_form import ClosedForm
 
 
@@ -284,15 +285,16 @@ class Robot(Computed, Exports):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
+        time: float | None = None,
     ) -> Explanation:
         """τ_i = Σ M_ij a_j + ΣΣ Γ_ijk v_j v_k + g_i [N·m, N], term by term: each joint force split by cause (MR 8.16).
 
         Inertia by joint, velocity products by pair, gravity by link, then rotors, damping, friction and wrenches; ``print`` it.
-        ``expressed_in`` as for :meth:`inverse_dynamics`.
+        ``expressed_in`` and ``time`` as for :meth:`inverse_dynamics`.
         """
         from torsor.look import explain as understanding
 
-        return understanding.explain(self, q, v, a, wrenches, expressed_in=expressed_in)
+        return understanding.explain(self, q, v, a, wrenches, expressed_in=expressed_in, time=time)
 
     def stacked_equations(
         self,
@@ -379,14 +381,22 @@ class Robot(Computed, Exports):
         refuse_derivative(given, bad)
 
     def _through_loops(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None,
+        expressed_in: str,
+        time: ArrayLike | None,
+        out: Array | None,
     ) -> Array:
-        if any(map(is_lazy, (q, v, tau, *(wrenches or {}).values()))):
+        on = wrenches_at(self._model, wrenches, time)
+        if any(map(is_lazy, (q, v, tau, *on.values()))):
             refuse_out(out)
-            later: Array = self._through_loops_later((q, v, tau), wrenches or {}, expressed_in)
+            later: Array = self._through_loops_later((q, v, tau), on, expressed_in)
             return later
-        time = 0.0 if self.constrained().solver.clock else None
-        a = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in, time=time).a
+        clock = time if self._model.depends_on_time else None
+        a = self.constrained().forward_dynamics(q, v, tau, on, expressed_in=expressed_in, time=clock).a
         if out is None:
             return a
         np.copyto(out, a)
@@ -403,4 +413,4 @@ class Robot(Computed, Exports):
 def _block_through_loops(
     robot: Robot, frames: tuple[str, ...], expressed_in: str, q: Array, v: Array, tau: Array, *wrenches: Array
 ) -> Array:
-    return robot._through_loops(q, v, tau, dict(zip(frames, wrenches, strict=True)), expressed_in, None)
+    return robot._through_loops(q, v, tau, dict(zip(frames, wrenches, strict=True)), expressed_in, None, None)

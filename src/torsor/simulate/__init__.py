@@ -12,9 +12,9 @@ from torsor.simulate.rollout import Rollout, rollout
 from torsor.support.lazy import lazy
 
 if TYPE_CHECKING:
+    from torsor.kernels.axes import per_robot, per_robot_and_step, per_step
     from torsor.simulate.adaptive import Adaptive, TooManySteps
     from torsor.simulate.audit import Audit
-    from torsor.simulate.axes import per_robot, per_robot_and_step, per_step
     from torsor.simulate.control import computed_torque, gravity_compensation, pd, pd_with_gravity, pd_with_mass_matrix
     from torsor.simulate.controller_functions import record_once
     from torsor.simulate.controllers import SampledController
@@ -43,7 +43,6 @@ _HOMES = {
     "result": ("Interrupted", "Poses", "Result", "SimulationStopped"),
     "run": ("simulate",),
     "controllers": ("SampledController",),
-    "axes": ("per_robot", "per_robot_and_step", "per_step"),
     "stages": ("StepNotConverged",),
 }
 
@@ -80,7 +79,8 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
-    __getattr__ = lazy(__name__, {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names})
+    _SPREADS = dict.fromkeys(("per_robot", "per_robot_and_step", "per_step"), "torsor.kernels.axes")
+    __getattr__ = lazy(__name__, {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names} | _SPREADS)
 
 
 def __dir__() -> list[str]:

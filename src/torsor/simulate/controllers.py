@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
+from torsor.kernels.axes import Spread
 from torsor.kernels.checks import check_axes, check_wrenches
 from torsor.kernels.quantities import labels
 from torsor.simulate.callbacks import Law, as_vector, guarded_law
@@ -136,17 +139,37 @@ def wrench_laws(robot: Robot, wrenches: Any, expressed_in: str = "body") -> dict
 
 def _in_frame_axes(robot: Robot, frame: str, law: Law) -> Law:
     """A wrench given in the world's axes, in the frame's own: (Rᵀm, Rᵀf)."""
+    equation = EquationOfMotion(robot.model)
 
     def in_frame(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return (np.reshape(law(t, q, v), (2, 3)) @ robot.pose(q, frame)[:3, :3]).ravel()
+        R = robot.pose(q, frame)[:3, :3]
+        moved = equation.model_at(t)
+        if moved.is_on_moving_base:
+            R = np.array(moved.joint[1].transform(()).pose[0], float) @ R
+        return (np.reshape(law(t, q, v), (2, 3)) @ R).ravel()
 
     return in_frame
+
+
+def _takes_state(function: Callable[..., Any]) -> bool:
+    """Whether a function takes (t, q, v), and not t alone."""
+    try:
+        inspect.signature(function).bind(0.0, 0.0, 0.0)
+    except TypeError:
+        return False
+    except ValueError:  # a built-in function without a signature
+        return True
+    return True
 
 
 def _wrench(frame: str, F: Any) -> Law:
     name, meaning = f"wrenches[{frame!r}]", "a moment [N·m] and a force [N]"
     if callable(F):
-        return guarded_law(F, name, 6, meaning)
+        return guarded_law(F if _takes_state(F) else lambda t, q, v: F(t), name, 6, meaning)
+    if isinstance(F, Spread):
+        if F.steps or len(F.values) != 1:
+            raise ArgumentError(f"{name}: simulate has one robot and its own steps; give an array (6,) or a function of t")
+        F = F.values[0]
     fixed = as_vector(F, name, 6, meaning, ("is", "be"))
     if not np.isfinite(fixed).all():
         raise ArgumentError(f"{name} has numbers that are not finite: {fixed}")

@@ -15,11 +15,11 @@ import numpy as np
 
 from torsor.compile import Argument
 from torsor.errors import ArgumentError, UnknownName
+from torsor.kernels.axes import Spread, with_axes
 from torsor.model import Model
 from torsor.model.actuators.control_laws import ActuatorLaw, laws_of
 from torsor.model.joints.follower import Follower
 from torsor.model.terms.signal_path import SignalPath
-from torsor.simulate.axes import Spread, with_axes
 from torsor.spatial import Inertia, Sym
 
 if TYPE_CHECKING:

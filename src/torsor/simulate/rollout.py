@@ -16,14 +16,16 @@ from torsor.algorithms.equation.settle import LIMITS
 from torsor.algorithms.equation.stiff import check_method
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import as_rows, batch_shape, check_finite
+from torsor.compile.recorded_function import RecordedFunction
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
+from torsor.kernels.axes import Spread, with_axes
 from torsor.kernels.checks import check_axes, check_step_length, check_wrenches
 from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
+from torsor.kernels.spec import wrench_law
 from torsor.model.terms.capabilities import refuse
-from torsor.simulate.axes import Spread, with_axes
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.rollout_failures import Failures, failures_of, is_mask
@@ -94,9 +96,9 @@ def rollout(
     ``memory`` (n,) or (..., n), the controller has an argument ``memory``, constant over a step, and returns (joint forces,
     memory of the next step); that of the beginning of the step counts.
     ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in
-    the world's, spread as parameters are.  ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without
-    compiling again (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps
-    between records.
+    the world's, spread as parameters are, or a function of t over scalars, recorded into the kernel.
+    ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
+    (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps between records.
     The terms of the robot act; friction laws by which a joint can stick are refused, as a rollout cannot hold a joint at rest;
     ``law.smooth(width)`` cannot stick.
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``rollout.sensors["imu"]``, (..., T, 3): readings at the
@@ -141,16 +143,17 @@ def rollout(
     differ = _variations(robot, vary) if vary else {}
     feeds = [StepInput(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
     feeds += [StepInput(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
-    feeds += _wrenches(robot, wrenches, axes)
+    laws, on = _wrench_laws(robot, wrenches)
+    feeds += _wrenches(on, axes)
     T = _steps(steps, feeds)
-    if (law is not None and "t" in law.takes) or (held is not None and held.solver.clock):
+    if (law is not None and "t" in law.takes) or laws or robot.model.depends_on_time:
         feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
     more = _initial_states(robot, x)
     check_method(integrator)
     fed = tuple((f.argument, f.stepped) for f in feeds)
     check_axes(expressed_in)
     size = m.shape[-1] + more.shape[-1]
-    plan = Plan(integrator, fed, law, tuple(differ), tuple(wrenches or ()), expressed_in, size)
+    plan = Plan(integrator, fed, law, tuple(differ), tuple(on), laws, expressed_in, size)
     state = [q, v, *([_side_by_side(m, more)] if size else [])]
     limits: tuple[float, ...] = ()
     if held is not None:
@@ -321,8 +324,17 @@ def _feeds(u: Spread | None, parameters: Mapping[str, Any], axes: int) -> Iterat
         yield StepInput(Argument(label, x.shape(axes)), x.values, x.steps)
 
 
-def _wrenches(robot: Robot, wrenches: Mapping[str, Any] | None, axes: int) -> Iterator[StepInput]:
-    for frame, F in check_wrenches(robot.model, wrenches).items():
+def _wrench_laws(
+    robot: Robot, wrenches: Mapping[str, Any] | None
+) -> tuple[tuple[tuple[str, RecordedFunction], ...], dict[str, Any]]:
+    """The wrenches that are functions of t, and the others."""
+    on = check_wrenches(robot.model, wrenches)
+    laws = tuple((frame, wrench_law(frame, F)) for frame, F in on.items() if callable(F))
+    return laws, {frame: F for frame, F in on.items() if not callable(F)}
+
+
+def _wrenches(wrenches: Mapping[str, Any], axes: int) -> Iterator[StepInput]:
+    for frame, F in wrenches.items():
         argument = wrench_argument(frame)
         x = with_axes(argument.name, F)
         yield StepInput(_fits(argument, x, axes), x.values, x.steps)

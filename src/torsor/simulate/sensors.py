@@ -58,8 +58,9 @@ def simulation_readings(run: Run, result: Result, sensors: Mapping[str, Sensor])
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
         loaded = tuple(result.wrenches) if any(name in FORCES for name, *_ in asked) else ()
-        spec = Spec(tuple(asked), loaded)
-        state = {"q": result.q, "v": result.v}
+        clock = ("t",) if robot.kernels.reads_time(*(name for name, *_ in asked)) else ()
+        spec = Spec(tuple(asked), loaded, extra=clock)
+        state = {"q": result.q, "v": result.v, "t": result.t}
         if any(name in OF_ACCELERATION for name, *_ in asked):
             state["a"] = _accelerations(run, result)
         given = [state[x.name] for x in robot.kernels.inputs(spec) if x.name in state]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors, rnea
@@ -19,6 +20,7 @@ from torsor.kernels.dynamics_derivatives import row_solutions, saddle_by_calls
 from torsor.kernels.implicit import Solution
 from torsor.kernels.quantity import FEW
 from torsor.model import Model
+from torsor.model.moving_base import time_of_base
 from torsor.scalar import Scalar, Scalars
 from torsor.simulate.parameters import vary_model
 from torsor.simulate.step_program import Plan, next_state, with_model, wrench_argument
@@ -92,7 +94,7 @@ def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Sc
         moving = vary_model(model, found)
         return with_armature(moving, values[-1]) if implicit else moving
 
-    of_tree = _accelerations(model, plan, by_articulated, constants, changed)
+    of_tree = _accelerations(e, plan, by_articulated, constants, changed)
     of_rows = row_solutions(e, route, constants, lambda values: with_model(e, changed(values)))
 
     def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
@@ -102,13 +104,13 @@ def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Sc
         def constants_of(moving: Model) -> list[Scalar]:
             return [*varied, *(armature_of(moving) if implicit else [])]
 
-        def solve(moving: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
+        def solve(moved: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Any) -> list[Scalar]:
             own = {body: F for body, F in wrenches.items() if isinstance(F, Force)}  # those of terms
             if own:
-                pushed = joint_forces_of_wrenches(model, *joints(model, q), own)
+                pushed = joint_forces_of_wrenches(moved, *joints(moved, q), own)
                 tau = [y + z for y, z in zip(tau, pushed, strict=True)]
-            given = flat([wrenches[frame] for frame in plan.frames])
-            return calls(of_tree, [*q, *v, *tau, *given, *constants_of(moving)], model.nv)
+            given = flat([wrenches[frame] for frame in (*plan.frames, *dict(plan.laws))])
+            return calls(of_tree, [*q, *v, *tau, *given, *constants_of(moved), time_of_base(moved)], model.nv)
 
         saddle = saddle_by_calls(calls, of_rows, lambda now: constants_of(now.model))
         return dict(zip(STEP, next_state(e, *named.values(), plan=plan, solve=solve, route=route, saddle=saddle), strict=False))
@@ -118,19 +120,21 @@ def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Sc
 
 
 def _accelerations(
-    model: Model,
+    e: EquationOfMotion,
     plan: Plan,
     by_articulated: bool,
     constants: Sequence[Argument],
     changed: Callable[[Sequence[Scalars]], Model],
 ) -> Callable[[Scalars], Solution]:
-    """The derivative of a of M a + h − Jᵀf − τ = 0 by q, v, τ, wrenches and constants."""
+    """The derivative of a of M a + h − Jᵀf − τ = 0 by q, v, τ, wrenches, constants and the time."""
+    model, frames = e.model, (*plan.frames, *dict(plan.laws))
     state = [Argument("q", (model.nq,)), Argument("v", (model.nv,)), Argument("tau", (model.nv,))]
-    inputs = [*state, *(wrench_argument(frame) for frame in plan.frames), *constants]
+    inputs = [*state, *map(wrench_argument, frames), *constants, Argument("t", ())]
 
     def parts(rest: Sequence[Scalars]) -> tuple[Model, dict[str, Scalars]]:
-        """The model with its constants, and the wrenches."""
-        return changed(rest[len(plan.frames) :]), dict(zip(plan.frames, rest, strict=False))
+        """The model with its constants, at a time, and the wrenches."""
+        *values, (t,) = rest[len(frames) :]
+        return replace(e, model=changed(values)).model_at(t), dict(zip(frames, rest, strict=False))
 
     def residual(q: Scalars, v: Scalars, tau: Scalars, *rest: Scalars) -> dict[str, Any]:
         *given, a = rest

@@ -10,13 +10,14 @@ import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.constrained import factors, system
-from torsor.algorithms.equation.dynamics import Forces, advance, forward_dynamics, minus
+from torsor.algorithms.equation.dynamics import Forces, advance, at_time, forward_dynamics, minus
 from torsor.algorithms.equation.settle import ConstrainedField, settled_step
 from torsor.algorithms.equation.stiff import IMPLICIT, stiffened
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import State, take_step, time_after
 from torsor.compile import Argument, Program, Scan, interpret, record
 from torsor.compile.program import evaluate
+from torsor.compile.recorded_function import RecordedFunction
 from torsor.compile.rules import RECORD
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, SingularError, TorsorError
@@ -67,6 +68,7 @@ class Plan(NamedTuple):
     controller: Controller | None = None
     vary: tuple[VariedConstant, ...] = ()
     frames: tuple[str, ...] = ()
+    laws: tuple[tuple[str, RecordedFunction], ...] = ()  #: wrenches that are functions of t, by frame
     expressed_in: str = "body"
     memory: int = 0  #: size of the memory
     limits: tuple[float, ...] = ()  #: of the residual of the rows, which is then carried too
@@ -179,7 +181,7 @@ def next_state(
     memory, fed = plan.split(rest)
     given, own, model = plan.by_name(fed), plan.controller_memory, e.model
     moving = with_inputs(plan, e, given)
-    wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames}
+    wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames} | dict(plan.laws)
     clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
     begin, dt, checks = None if clock is None else fed[clock], given["dt"], list[Any]()
 
@@ -200,11 +202,11 @@ def next_state(
 
         def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
             tau, x = forces(q, v, t)
-            return forward_dynamics(now, q, v, minus(tau, pull), wrenches, plan.expressed_in, t, x, solve=solve)
+            return forward_dynamics(now, q, v, minus(tau, pull), at_time(wrenches, t), plan.expressed_in, t, x, solve=solve)
 
         def force(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
             tau, x = forces(q, v, t)
-            return system(now, q, v, minus(tau, pull), wrenches, t, axes=plan.expressed_in, x=x)[1]
+            return system(now, q, v, minus(tau, pull), at_time(wrenches, t), t, axes=plan.expressed_in, x=x)[1]
 
         if not now.constraints:
             return take_step(integrator, Field(now.model, acceleration), q, v, start, dt)

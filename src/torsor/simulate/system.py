@@ -161,28 +161,33 @@ class RigidTree(System):
 
     def __init__(self, robot: Robot, frames: tuple[str, ...]):
         super().__init__(robot)
-        self.one_kernel = not frames and not self.sticks
+        self._timed = robot.model.depends_on_time
+        self.one_kernel = not frames and not self.sticks and not self._timed
         self._still = np.zeros(robot.nv)
 
         @cache
         def entry(*names: str) -> Callable[..., Any]:
-            return self.smooth.kernels.kernel(Spec(tuple((name,) for name in names), frames)).__call__
+            clock = ("t",) if self._timed else ()
+            return self.smooth.kernels.kernel(Spec(tuple((name,) for name in names), frames, extra=clock)).__call__
 
         self._entry = entry
 
     def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        return self._entry("forward_dynamics")(q, v, tau, *F)
+        return self._entry("forward_dynamics")(q, v, tau, *self._clock(t), *F)
+
+    def _clock(self, t: float) -> tuple[float, ...]:
+        return (t,) if self._timed else ()
 
     def held_acceleration(
         self, rows: Sequence[int], t: float, q: Array, v: Array, tau: Array, *F: Array
     ) -> tuple[Array, Array]:
         held = np.zeros(len(v))
         held[rows] = 1.0
-        a, force = self._entry("hybrid_acceleration", "hybrid_force")(q, v, self._still, tau, held, *F)
+        a, force = self._entry("hybrid_acceleration", "hybrid_force")(q, v, self._still, tau, held, *self._clock(t), *F)
         return a, force - tau
 
     def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
-        if wrenches or self.sticks:
+        if wrenches or self.sticks or self._timed:
             return super().under_wrenches(wrenches)
         entry = self._entry("forward_dynamics")
         return lambda t, q, v, tau: entry(q, v, tau)

@@ -47,6 +47,13 @@ class At:
         q, v = ([Dual(x, 0) for x in row] for row in (self.q, self.v))
         return At(self.model, q, v, Dual(self.t, 0), {name: [Dual(y, 0) for y in x] for name, x in self._x.items()})
 
+    @cached_property
+    def at_rest(self) -> At:
+        """The same configuration and time with v = 0."""
+        rest = At(self.model, self.q, None, self.t)
+        vars(rest)["kinematics"] = self.kinematics
+        return rest
+
     def x_of(self, term: Term) -> Scalars:
         """The states of a term; () where they are not given, and the term is where they rest."""
         return self._x.get(term.name, ())

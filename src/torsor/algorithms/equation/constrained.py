@@ -60,11 +60,11 @@ def system(
     at = e.at(q, v, t, x)
     r = e.stack_rows(at)
     force, on = e.applied(at, tau, wrenches, axes)
-    h = rnea(e.lean.model, q, v, a or [0] * e.model.nv, on)
+    h = rnea(e.lean.model_at(t), q, v, a or [0] * e.model.nv, on)
     f = [y - z for y, z in zip(force, h, strict=True)]
     for name, F in drive_wrenches(e, at, loop_forces).items():
         pair = e.loops[name].on_bodies(at, F)
-        f = [y + z for y, z in zip(f, joint_forces_of_wrenches(e.model, *at.kinematics, pair), strict=True)]
+        f = [y + z for y, z in zip(f, joint_forces_of_wrenches(at.model, *at.kinematics, pair), strict=True)]
     g = [-d for d in r.drift]
     if decay is not None:
         slip = [dot(row, v) - b for row, b in zip(r.A, r.speed, strict=True)]
@@ -231,7 +231,7 @@ def inverse_dynamics(
     at = e.at(q, v, t, x)
     own, on = e.applied_without_friction(at, wrenches, axes)
     rows, passive = e.stack_rows(at), e.model.passive
-    load = [y - z for y, z in zip(rnea(e.lean.model, q, v, a, on), own, strict=True)]
+    load = [y - z for y, z in zip(rnea(e.lean.model_at(t), q, v, a, on), own, strict=True)]
     phi = e.friction(at, [0] * e.model.nv)  # of unloaded joints: all of it where there is no drive
     load = [y + z for y, z in zip(load, phi, strict=True)]
     A = [rows.A[k] for k in e.rows]
@@ -269,7 +269,8 @@ def reaction_wrenches(
     on: dict[Any, Any] = dict(e.applied_without_friction(at, wrenches, axes).wrenches)
     for body, F in e.constraint_wrenches(at, lam).items():
         on[body] = on[body] + F if body in on else F
-    return (tree_reactions(e.model, q, v, a, on), *checks)
+    found = tree_reactions(at.model, q, v, a, on)
+    return (found[len(at.model.parent) - len(e.model.parent) :], *checks)  # without that of a moving base
 
 
 def _violation(rows: ConstraintRows, a: Scalars) -> Scalar:

@@ -10,6 +10,7 @@ from torsor.algorithms.equation.at import At
 from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.model.model import Model
+from torsor.model.moving_base import on_moving_base
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.model.terms.constraint import PROJECTION, Constraint, Settling
 from torsor.model.terms.loop import JointConstraint
@@ -57,10 +58,10 @@ class EquationOfMotion:
         """The motion that each row constrains, ``"loop: vx"``, in the order of A and λ."""
         return tuple(f"{c.name}: {label}" for c in self.constraints for label in c.labels())
 
-    @cached_property
+    @property
     def depends_on_time(self) -> bool:
         """Whether a term reads the time."""
-        return any(term.depends_on_time for term in self.terms)
+        return self.model.depends_on_time
 
     @property
     def loops(self) -> dict[str, JointConstraint]:
@@ -113,7 +114,7 @@ class EquationOfMotion:
                 at.put(term, begin.x_of(term) if ticks or is_zero(h) else term.follow(begin, at, h))
             command = term.transmit(at, command)
         if begin is None and self.state_names:
-            at.load = self.by_body(self.loads(self.load(at, command)))
+            at.load = by_body(at.model, self.loads(self.load(at, command)))
         return list(command)
 
     def x_of(self, at: At) -> list[Scalar] | None:
@@ -148,15 +149,21 @@ class EquationOfMotion:
 
     # -- forces --------------------------------------------------------------------------------------------------
 
+    def model_at(self, t: Any = None) -> Model:
+        """The tree at a time: with its base in motion, if a term moves it."""
+        moved = [motion for term in self.terms if (motion := term.base(0 if t is None else t)) is not None]
+        return on_moving_base(self.model, moved[0]) if moved else self.model
+
     def at(self, q: Scalars, v: Scalars | None = None, t: Any = None, x: Scalars | None = None) -> At:
         """The robot at a state; without x, terms with states are where these rest."""
+        model = self.model_at(t)
         if x is None or not self.state_names:
-            return At(self.model, q, v, 0 if t is None else t)
+            return At(model, q, v, 0 if t is None else t)
         named, start = {}, 0
         for term in self.terms:
             size = term.states(self.model).size
             named[term.name], start = x[start : start + size], start + size
-        return At(self.model, q, v, 0 if t is None else t, named)
+        return At(model, q, v, 0 if t is None else t, named)
 
     def stack_rows(self, at: At) -> ConstraintRows:
         """φ, A, b and Ȧv − ḃ of all constraints."""
@@ -179,18 +186,13 @@ class EquationOfMotion:
         for effort in efforts:
             for body, F in effort.wrenches.items():
                 wrenches[body] = wrenches[body] + F if body in wrenches else F
-        return Effort({0: joint_forces(self.model, [e.joints for e in efforts])}, wrenches)
+        return Effort({0: joint_forces(at.model, [e.joints for e in efforts])}, wrenches)
 
     def friction(self, at: At, load: Scalars, terms: Sequence[Term] | None = None) -> list[Scalar]:
         """φ(v, ℓ) (nv) of all terms, or of some."""
-        m = self.model
-        loads = self.by_body(load)
+        m = at.model
+        loads = by_body(m, load)
         return joint_forces(m, [term.friction(at, loads).joints for term in (self.terms if terms is None else terms)])
-
-    def by_body(self, load: Scalars) -> list[Scalars]:
-        """Joint forces (nv) by body; those of a mimic joint are its leader's."""
-        m = self.model
-        return [load[m.v_start[i] : m.v_start[i] + m.joint[i].nv] for i in range(len(m.parent))]
 
     def load(self, at: At, tau: Scalars) -> list[Scalar]:
         """ℓ, the joint force behind friction: ℓ + φ(v, ℓ) = τ, by Newton's method where a law depends on ℓ (MR §8.9.4)."""
@@ -231,16 +233,21 @@ class EquationOfMotion:
     def _own_force(self, at: At) -> list[Scalar]:
         """Σ f (nv) of all terms, those of wrenches as joint forces."""
         force, on = self.applied_without_friction(at)
-        pushed = joint_forces_of_wrenches(self.model, *at.kinematics, on) if on else [0] * self.model.nv
+        pushed = joint_forces_of_wrenches(at.model, *at.kinematics, on) if on else [0] * self.model.nv
         return [y + z for y, z in zip(force, pushed, strict=True)]
 
     def applied_without_friction(self, at: At, wrenches: Mapping[str, Scalars] | None = None, axes: str = "body") -> Applied:
         """The same without joint forces: those of the terms alone."""
         on: dict[Any, Any] = dict(wrenches or {})
         if axes != "body":
-            on = {frame: in_frame_axes(self.model, at.q, frame, F) for frame, F in on.items()}
+            on = {frame: in_frame_axes(at.model, at.q, frame, F) for frame, F in on.items()}
         own = self.forces(at)
         return Applied(list(own.joints[0]), {**on, **own.wrenches})
+
+
+def by_body(model: Model, load: Scalars) -> list[Scalars]:
+    """Joint forces (nv) by body; those of a mimic joint are its leader's."""
+    return [load[model.v_start[i] : model.v_start[i] + model.joint[i].nv] for i in range(len(model.parent))]
 
 
 def stack_rows(constraints: Sequence[Constraint], at: At) -> ConstraintRows:

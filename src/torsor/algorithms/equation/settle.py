@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import At
 from torsor.algorithms.equation.constrained import doubt_of, factors, system
-from torsor.algorithms.equation.dynamics import Forces, advance
+from torsor.algorithms.equation.dynamics import Forces, advance, at_time
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import State, plus, take_step, time_after
@@ -128,7 +128,7 @@ def step(
     def take(forces: Forces, start: Scalar | None) -> State:
         def force(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
             tau, x = forces(q, v, t)
-            return system(e, q, v, tau, wrenches, t, x, axes=axes)[1]
+            return system(e, q, v, tau, at_time(wrenches, t), t, x, axes=axes)[1]
 
         c = ConstrainedField(e, force, lambda q, t: saddle(e, q, e.rows, route, t))
         state = settled_step(integrator, c, q, v, start, dt)
@@ -142,7 +142,7 @@ def step(
 
 def near_rows(e: EquationOfMotion, q: Scalars, v: Scalars | None, t: Scalar | None) -> ConstraintRows:
     """φ, A, b and Ȧv − ḃ of all rows, where φ is small."""
-    return e.stack_rows(At(e.model, q, v, 0 if t is None else t, near=True))
+    return e.stack_rows(At(e.model_at(t), q, v, 0 if t is None else t, near=True))
 
 
 def slip(r: ConstraintRows, v: Scalars) -> list[Scalar]:

@@ -12,8 +12,8 @@ from torsor.algorithms.steps import STEPS
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.checked_kernel import CheckedKernel
-from torsor.kernels.checks import check_step_length, check_wrenches
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
+from torsor.kernels.checks import check_step_length
+from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Frames, Wrenches
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.replaced import name_replacements
@@ -56,6 +56,7 @@ class Differentiation(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
+        time: ArrayLike | None = None,
         out: tuple[Array, Array, Array] | None = None,
     ) -> InverseDynamicsDerivatives:
         """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of :meth:`inverse_dynamics`, ``(..., nv, nv)`` each (Singh, Russell & Wensing 2022).
@@ -69,9 +70,8 @@ class Differentiation(CompiledMechanism):
         >>> d.a.tolist()  # M
         [[5.0, 2.0], [2.0, 1.0]]
         """
-        on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_of("inverse_dynamics_derivatives", tuple(on), expressed_in=expressed_in)
-        return InverseDynamicsDerivatives(*kernel(q, v, a, *on.values(), out=out))
+        options: Any = {"expressed_in": expressed_in, "time": time, "out": out}
+        return InverseDynamicsDerivatives(*self._run("inverse_dynamics_derivatives", (q, v, a), wrenches, **options))
 
     @kernel_method_of(ForwardDynamicsDerivatives)
     def forward_dynamics_derivatives(
@@ -82,6 +82,7 @@ class Differentiation(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
+        time: ArrayLike | None = None,
         out: tuple[Array, Array, Array] | None = None,
     ) -> ForwardDynamicsDerivatives:
         """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v and ∂a/∂τ = M⁻¹ of :meth:`forward_dynamics`, ``(..., nv, nv)`` each.
@@ -95,9 +96,8 @@ class Differentiation(CompiledMechanism):
         >>> (d.tau @ robot.mass_matrix([0.0, 0.0])).round(12).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
         """
-        on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_of("forward_dynamics_derivatives", tuple(on), expressed_in=expressed_in)
-        return ForwardDynamicsDerivatives(*kernel(q, v, tau, *on.values(), out=out))
+        options: Any = {"expressed_in": expressed_in, "time": time, "out": out}
+        return ForwardDynamicsDerivatives(*self._run("forward_dynamics_derivatives", (q, v, tau), wrenches, **options))
 
     def derivative(
         self,
@@ -105,7 +105,7 @@ class Differentiation(CompiledMechanism):
         by: str | Sequence[str],
         *,
         dtype: Any = np.float64,
-        wrenches: Sequence[str] = (),
+        wrenches: Frames = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
     ) -> Kernel | CheckedKernel:
@@ -129,7 +129,7 @@ class Differentiation(CompiledMechanism):
         by: str | Sequence[str] | None = None,
         *,
         dtype: Any = np.float64,
-        wrenches: Sequence[str] = (),
+        wrenches: Frames = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
     ) -> Kernel | CheckedKernel:
@@ -154,7 +154,7 @@ class Differentiation(CompiledMechanism):
         by: str | Sequence[str] | None = None,
         *,
         dtype: Any = np.float64,
-        wrenches: Sequence[str] = (),
+        wrenches: Frames = (),
         expressed_in: str = "body",
         extra: Sequence[str] = (),
     ) -> Kernel | CheckedKernel:
@@ -179,7 +179,7 @@ class Differentiation(CompiledMechanism):
         by: str | Sequence[str] | None = None,
         *,
         dtype: Any = np.float64,
-        wrenches: Sequence[str] = (),
+        wrenches: Frames = (),
         expressed_in: str = "body",
     ) -> Kernel | CheckedKernel:
         """∂²(w·y)/∂x², ``(..., n, n)``: the Hessian of weighted results by the inputs in ``by`` together, by default all.
@@ -200,9 +200,12 @@ class Differentiation(CompiledMechanism):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
+        wrenches: Wrenches | None = None,
         *,
         dt: float | None = None,
         integrator: str = "semi_implicit",
+        expressed_in: str = "body",
+        time: ArrayLike | None = None,
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ, one step of dt [s] of a rollout; without dt, of the motion itself: δ̇ = A δ + B δτ.
 
@@ -219,14 +222,23 @@ class Differentiation(CompiledMechanism):
         if not self.nv:
             raise ArgumentError(f"robot {self.name!r} has no moving joint, so there is no motion to linearize")
         if dt is None:
-            return self._linearize_motion(q, v, tau)
+            return self._linearize_motion(q, v, tau, wrenches, expressed_in=expressed_in, time=time)
         check_step_length(dt)
-        return self._linearize_step(q, v, tau, dt, integrator)
+        return self._linearize_step(q, v, tau, dt, integrator, wrenches, expressed_in=expressed_in, time=time)
 
     @kernel_method_of(Linearized)
-    def _linearize_motion(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linearized:
+    def _linearize_motion(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        time: ArrayLike | None = None,
+    ) -> Linearized:
         """A, B of δ̇ = A δ + B δτ."""
-        return Linearized(*self._kernel_of("_linearize_motion")(q, v, tau))
+        return Linearized(*self._run("_linearize_motion", (q, v, tau), wrenches, expressed_in=expressed_in, time=time))
 
     @kernel_method_of(Linearized)
     def _linearize_step(
@@ -236,9 +248,14 @@ class Differentiation(CompiledMechanism):
         tau: ArrayLike,
         dt: ArrayLike,
         integrator: str,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        time: ArrayLike | None = None,
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ."""
-        return Linearized(*self._kernel_of("_linearize_step", integrator=integrator)(q, v, tau, dt))
+        options: Any = {"integrator": integrator, "expressed_in": expressed_in, "time": time}
+        return Linearized(*self._run("_linearize_step", (q, v, tau, dt), wrenches, **options))
 
     def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel | CheckedKernel:
         """The kernel of a derivative of a spec, by the inputs named, or by all of them."""

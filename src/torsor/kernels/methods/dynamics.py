@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.steps import STEPS
-from torsor.compile.layout import PRESENT
 from torsor.errors import ArgumentError, UnknownName
-from torsor.kernels.checks import check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
 from torsor.kernels.replaced import name_replacements
-from torsor.kernels.spec import Spec
 from torsor.model import Description
 
 _ZERO_OR_ONE = frozenset({0.0, 1.0})
@@ -70,6 +67,7 @@ class Dynamics(CompiledMechanism):
         base_velocity: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         x: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """τ = M(q) a + h(q, v) − Jᵀf, the joint forces of a motion [N·m, N] (RNEA; MR 8.50–8.54, F&O 3–8).
@@ -77,12 +75,13 @@ class Dynamics(CompiledMechanism):
         ``wrenches={"frame": F}`` act on the robot at that frame's origin, F = (moment, force) [N·m, N], in its axes, or with
         ``expressed_in="world"`` in world axes: then Jᵀf is ``robot.jacobian(q, frame).T @ F``.  All terms of the robot act
         (``robot.terms``): friction laws add τ_fric(v, ℓ), 0 at rest, ℓ the joint force without it (MR §8.9.4).
+        F may be a function of t, too.  ``time`` t [s] is needed where a wrench or a term depends on it.
         ``base_velocity`` and ``base_acceleration`` are the twist of a moving fixed base, and its rate, in its axes.  ``x`` are
         the first-order states (``robot.state_names``), by default where they rest: LuGre friction then is that of its curve.
         """
         given = {"base_velocity": base_velocity, "base_acceleration": base_acceleration, "x": x}
         extra = {name: value for name, value in given.items() if value is not None}
-        return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in, extra, out)
+        return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in=expressed_in, extra=extra, time=time, out=out)
 
     @kernel_method
     def forward_dynamics(
@@ -95,24 +94,23 @@ class Dynamics(CompiledMechanism):
         expressed_in: str = "body",
         method: str | None = None,
         x: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """a = M(q)⁻¹ (τ − h(q, v) + Jᵀf), the acceleration under joint forces [rad/s², m/s²] (ABA; F&O 11–14, MR 8.81).
 
-        ``wrenches`` and ``x`` as for :meth:`inverse_dynamics`; all terms act (``robot.terms``).  Friction at v = 0 is 0
-        here, without stiction; :mod:`torsor.simulate.stiction` finds the joints
-        that stick, as in simulation.  ``method="aba"`` is the articulated-body algorithm, ``"factors"`` solves with the sparse
-        factors of M; by default the one of fewer operations.  They differ in the last digits.  Loop constraints are satisfied
+        ``wrenches``, ``x`` and ``time`` as for :meth:`inverse_dynamics`; all terms act (``robot.terms``).  Friction at
+        v = 0 is 0 here, without stiction; :mod:`torsor.simulate.stiction` finds the joints that stick, as in simulation.
+        ``method="aba"`` is the articulated-body algorithm, ``"factors"`` solves with the sparse factors of M; by default the
+        one of fewer operations.  They differ in the last digits.  Loop constraints are satisfied
         (F&O 15–22); ``robot.constrained()`` also returns the loops' forces.
         """
         if self._model.has_rows:
             if method is not None:
                 raise ArgumentError("method= selects an algorithm for trees; robot.constrained() has those for closed loops")
-            return self._through_loops(q, v, tau, wrenches, expressed_in, out)
-        on, states = check_wrenches(self._model, wrenches), () if x is None else (x,)
-        words = {"expressed_in": expressed_in, "method": method} | ({} if x is None else {"x": PRESENT})
-        kernel = self._kernel_of("forward_dynamics", tuple(on), **words)
-        return kernel(q, v, tau, *states, *on.values(), out=out)
+            return self._through_loops(q, v, tau, wrenches, expressed_in, time, out)
+        options: Any = {"expressed_in": expressed_in, "method": method, "extra": {} if x is None else {"x": x}}
+        return self._run("forward_dynamics", (q, v, tau), wrenches, **options, time=time, out=out)
 
     def hybrid_dynamics(
         self,
@@ -124,19 +122,20 @@ class Dynamics(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
+        time: ArrayLike | None = None,
     ) -> HybridDynamics:
         """Hybrid dynamics: (a, τ) of all joints, given a for the joints in ``prescribed`` and τ for the rest.
 
         M(q) a + h(q, v) = τ + Jᵀf, where each row has one unknown (Featherstone 2008, §9.2).  ``prescribed`` names joints, or
         is an array of 0 and 1, ``(..., nv)``, which may differ from state to state.  ``a`` of the other joints and ``tau`` of
-        the prescribed ones are ignored.  ``wrenches`` as for :meth:`inverse_dynamics`; all terms of the robot act.
+        the prescribed ones are ignored.  ``wrenches`` and ``time`` as for :meth:`inverse_dynamics`; all terms act.
 
         >>> import torsor as ts
         >>> robot = ts.robots.two_link()
         >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], prescribed=["joint1"])  # joint2 falls
         """
         mask = self._prescribed_rows(prescribed)
-        return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in)
+        return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in, time=time)
 
     @kernel_method_of(HybridDynamics)
     def _hybrid(
@@ -149,11 +148,11 @@ class Dynamics(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
+        time: ArrayLike | None = None,
     ) -> HybridDynamics:
         """Hybrid dynamics, with ``prescribed`` as numbers."""
-        on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_of("_hybrid", tuple(on), expressed_in=expressed_in)
-        return HybridDynamics(*kernel(q, v, a, tau, prescribed, *on.values()))
+        values = (q, v, a, tau, prescribed)
+        return HybridDynamics(*self._run("_hybrid", values, wrenches, expressed_in=expressed_in, time=time))
 
     def _prescribed_rows(self, prescribed: Any) -> Array:
         """1 in the rows of v whose acceleration is given, else 0; ``prescribed`` may name joints."""
@@ -200,9 +199,7 @@ class Dynamics(CompiledMechanism):
         """
         if not self._model.rotors:
             raise ArgumentError(f"robot {self.name!r} has no rotors; add them with robot.with_rotors({{joint: dict(...)}})")
-        on = check_wrenches(self._model, wrenches)
-        kernel = self._kernel_of("motor_torques", wrenches=tuple(on), expressed_in=expressed_in)
-        return MotorTorques(*kernel(q, v, a, *on.values()))
+        return MotorTorques(*self._run("motor_torques", (q, v, a), wrenches, expressed_in=expressed_in))
 
     @kernel_method
     def reaction_wrenches(
@@ -213,6 +210,7 @@ class Dynamics(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
+        time: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """F_i = G_i V̇_i − ad_Vᵀ G_i V_i − f_i + Σ X_jᵀ F_j, ``(N, 6)``: the wrench of each joint on its child link (MR 8.53).
@@ -220,7 +218,7 @@ class Dynamics(CompiledMechanism):
         One row per name in ``joints``, in the child link's frame: drive and bearing together, moment first [N·m, N].
         For robots with loops: ``robot.constrained().reactions``.
         """
-        return self._run("reaction_wrenches", (q, v, a), wrenches=wrenches, expressed_in=expressed_in, out=out)
+        return self._run("reaction_wrenches", (q, v, a), wrenches, expressed_in=expressed_in, time=time, out=out)
 
     @kernel_method
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -320,6 +318,7 @@ class Dynamics(CompiledMechanism):
         *,
         expressed_in: str = "body",
         x: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         out: tuple[Array, ...] | None = None,
     ) -> State | StateWithX:
         """(q⁺, v⁺), the state after a step of dt [s] with constant joint forces and wrenches: one step of a rollout (MR §8.5).
@@ -334,14 +333,14 @@ class Dynamics(CompiledMechanism):
         """
         if integrator not in STEPS:
             raise UnknownName("fixed-step integrator", integrator, STEPS)
-        on, names = check_wrenches(self._model, wrenches), self.state_names
+        names = self.state_names
         if (x is None) == bool(names):
             have = f"has first-order states, {', '.join(names)}: give x=" if names else "has no first-order states: omit x="
             raise ArgumentError(f"robot {self.name!r} {have}")
-        kernel = self._checked(Spec((("step", integrator),), tuple(on), expressed_in))
+        options: Any = {"integrator": integrator, "expressed_in": expressed_in, "time": time, "out": out}
         if x is not None:
-            return StateWithX(*kernel(q, v, tau, dt, x, *on.values(), out=out))
-        return State(*kernel(q, v, tau, dt, *on.values(), out=out))
+            return StateWithX(*self._run("step", (q, v, tau, dt, x), wrenches, **options))
+        return State(*self._run("step", (q, v, tau, dt), wrenches, **options))
 
     def joint_forces(self, u: ArrayLike, q: ArrayLike, v: ArrayLike, *, x: ArrayLike | None = None) -> Array:
         """τ (..., nv), the joint forces from commands u (..., nv): what actuators and drives make of them at (q, v, x).
@@ -352,6 +351,13 @@ class Dynamics(CompiledMechanism):
         return self._run("joint_forces", (u, q, v), extra={} if x is None else {"x": x})
 
     def _through_loops(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, expressed_in: str, out: Array | None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None,
+        expressed_in: str,
+        time: ArrayLike | None,
+        out: Array | None,
     ) -> Array:
         raise NotImplementedError  # implemented by Robot

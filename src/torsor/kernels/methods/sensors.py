@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from torsor.kernels.checks import check_wrenches
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.kernel_method import kernel_method
 
@@ -18,17 +17,30 @@ class Sensors(CompiledMechanism):
     """
 
     @kernel_method
-    def gyroscope(self, q: ArrayLike, v: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
+    def gyroscope(
+        self, q: ArrayLike, v: ArrayLike, frame: str, *, time: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """y = Rᵀω, ``(3,)``: the angular velocity of a frame, in its own axes [rad/s]; an ideal gyroscope (MR 8.51)."""
-        return self._at_frame(("gyroscope", frame), (q, v), out)
+        self._model.frame(frame)
+        return self._run("gyroscope", (q, v), frame=frame, time=time, out=out)
 
     @kernel_method
-    def accelerometer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
+    def accelerometer(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        frame: str,
+        *,
+        time: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """y = Rᵀ(p̈ − g), ``(3,)``, of a frame's origin, in its own axes [m/s²]; an ideal accelerometer (MR 8.52).
 
         p̈ is the classical acceleration in the world.  At rest it reads 9.81 m/s² upwards, in free fall 0.
         """
-        return self._at_frame(("accelerometer", frame), (q, v, a), out)
+        self._model.frame(frame)
+        return self._run("accelerometer", (q, v, a), frame=frame, time=time, out=out)
 
     @kernel_method
     def force_torque(
@@ -40,6 +52,7 @@ class Sensors(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
+        time: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """F = (m, f), ``(6,)``: the wrench through the joint or weld that carries a link [N·m, N] (MR 8.53).
@@ -50,9 +63,7 @@ class Sensors(CompiledMechanism):
         ``wrenches`` as for :meth:`inverse_dynamics`.
         """
         self._model.cut(at)
-        on = check_wrenches(self._model, wrenches)
-        kernel = self._kernels("force_torque", at, frames=tuple(on), expressed_in=expressed_in)
-        return kernel(q, v, a, *on.values(), out=out)
+        return self._run("force_torque", (q, v, a), wrenches, at=at, expressed_in=expressed_in, time=time, out=out)
 
     @kernel_method
     def joint_torque_sensor(
@@ -63,10 +74,11 @@ class Sensors(CompiledMechanism):
         wrenches: Wrenches | None = None,
         *,
         expressed_in: str = "body",
+        time: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """τ_s = SᵀF, ``(nv,)``: the joint forces on the link side of the drives [N·m, N] (MR 8.54, 8.111).
 
         τ of :meth:`inverse_dynamics` without the forces on the motor side: armature, rotor and friction.
         """
-        return self._run("joint_torque_sensor", (q, v, a), wrenches=wrenches, expressed_in=expressed_in, out=out)
+        return self._run("joint_torque_sensor", (q, v, a), wrenches, expressed_in=expressed_in, time=time, out=out)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import UnknownName, printable
+from torsor.kernels.checks import wrenches_at
 from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.kernels.replaced import name_replacements
 from torsor.model.names import coordinate_names
@@ -139,6 +140,7 @@ def explain(
     wrenches: Mapping[str, ArrayLike] | None = None,
     *,
     expressed_in: str = "body",
+    time: float | None = None,
 ) -> Explanation:
     """τ_i = Σ_j M_ij a_j + Σ_{j≤k} (Γ_ijk + Γ_ikj) v_j v_k + Σ_link g_i^link + … at one state, part by part (MR 8.16).
 
@@ -149,6 +151,8 @@ def explain(
     * ``rotor``: armature × acceleration of its own joint, and the terms of geared rotors;
     * the kind of each term of the robot: ``friction`` τ_fric of the joints' laws (MR §8.9.4), ``damping`` D v, ...;
     * ``external`` by frame: −Jᵀf of ``wrenches``, which act on the robot.
+
+    * ``base motion``: the difference that a moving base makes.
 
     The parts sum to ``robot.inverse_dynamics`` with the same arguments.  [N·m; N for prismatic joints.]
 
@@ -164,9 +168,10 @@ def explain(
     τ                     31.43   10.81
     """
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
-    loads = one_wrench_each(robot, wrenches, qs, expressed_in)
-    multipliers = _multipliers(robot, qs, vs, acc, wrenches or {}, expressed_in)
-    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, loads, multipliers)
+    on = wrenches_at(robot.model, wrenches, time)
+    loads = one_wrench_each(robot, on, qs, expressed_in, time)
+    multipliers = _multipliers(robot, qs, vs, acc, on, expressed_in, time)
+    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, loads, multipliers, time)
     names = coordinate_names(robot.model)
     parts = [("inertia", names[j], tau) for j, tau in enumerate(t.inertia)]
     parts += [("centrifugal", f"{names[j]}²", tau) for (j, k), tau in t.velocity.items() if j == k]
@@ -178,12 +183,15 @@ def explain(
     return Explanation(robot.name, names, made)
 
 
-def _multipliers(robot: Robot, q: Any, v: Any, a: Any, wrenches: Mapping[str, ArrayLike], expressed_in: str) -> list[float]:
+def _multipliers(
+    robot: Robot, q: Any, v: Any, a: Any, wrenches: Mapping[str, ArrayLike], expressed_in: str, time: float | None
+) -> list[float]:
     """λ of the robot's constraints, under the forces at its drives."""
     if not robot.model.has_rows:
         return []
     kernel = robot.kernel("multipliers_of_motion", wrenches=tuple(wrenches), expressed_in=expressed_in)
-    found: list[float] = kernel(q, v, a, *wrenches.values()).tolist()
+    clock = (time,) if robot.model.depends_on_time else ()
+    found: list[float] = kernel(q, v, a, *clock, *wrenches.values()).tolist()
     return found
 
 

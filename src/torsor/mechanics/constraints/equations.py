@@ -93,7 +93,8 @@ def _inverse_effective_mass(e: EquationOfMotion, q: Any, t: Any = None, route: s
 
 def _frame_terms(e: EquationOfMotion, q: Any, frame: str, t: Any = None) -> tuple[Any, Any, Any]:
     """A, J, and the wrench of each row's unit multiplier on the frame's link, in the world's axes: the rows of (J⁻ᵀAᵀ)ᵀ."""
-    model, at = e.model, e.at(q, t=t)
+    at = e.at(q, t=t)
+    model = at.model
     body, X = model.frame(frame)
     X0 = at.from_world[body]
     to_body = (Transform(IDENTITY, (X @ X0).r) @ X0.inverse).inverse.T

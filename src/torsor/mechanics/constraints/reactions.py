@@ -27,7 +27,7 @@ def reactions(
     Newton–Euler gives the rest (F&O 5–7).  A constraint in joint coordinates is a force within joints, as that of a drive: it
     is in their wrenches, and has none of its own (0).
     """
-    on: list[Force] = [Force.zero() for _ in e.model.parent]
+    on: list[Force] = [Force.zero() for _ in at.model.parent]
     loops, start = [], 0
     for c in e.constraints:
         between = between_frames(c)
@@ -38,4 +38,5 @@ def reactions(
                 on[body] = on[body] + push
         start += c.size
         loops.append(six_numbers(F))
-    return reaction_wrenches(e.model, at.q, at.v, a, {**wrenches, **e.forces(at).wrenches}, on), loops
+    tree = reaction_wrenches(at.model, at.q, at.v, a, {**wrenches, **e.forces(at).wrenches}, on)
+    return tree[len(at.model.parent) - len(e.model.parent) :], loops  # without that of a moving base

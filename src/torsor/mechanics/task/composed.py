@@ -15,7 +15,6 @@ from torsor.errors import SingularError
 from torsor.mechanics.task.singular import LARGEST
 
 if TYPE_CHECKING:
-    from torsor.kernels.compiled_mechanism import Wrenches
     from torsor.mechanics.task.task import Task
 
 Array = np.ndarray
@@ -36,12 +35,12 @@ class Response(NamedTuple):
         return (A + np.swapaxes(A, -1, -2)) / 2
 
 
-def respond(task: Task, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, wrenches: Wrenches | None = None) -> Response:
-    """The task under joint forces τ, by default none, and wrenches."""
+def respond(task: Task, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, **options: Any) -> Response:
+    """The task under joint forces τ, by default none; ``options`` are those of forward dynamics: wrenches, the time."""
     robot, J = task.robot, task.jacobian(q)
     force = np.zeros(robot.nv) if tau is None else tau
-    a = robot.forward_dynamics(q, v, force, wrenches)
-    G = robot.forward_dynamics_derivatives(q, v, force, wrenches).tau
+    a = robot.forward_dynamics(q, v, force, **options)
+    G = robot.forward_dynamics_derivatives(q, v, force, **options).tau
     return Response(J, J @ G, task.acceleration(q, v, a), a)
 
 
@@ -69,10 +68,12 @@ def mass_matrix(task: Task, response: Response) -> Array:
     return np.linalg.inv(A)
 
 
-def inverse_dynamics(task: Task, q: Any, v: Any, acceleration: Any, null_torque: Any, wrenches: Any) -> tuple[Array, Array]:
-    """F and τ = JᵀF + N τ₀."""
-    F, tau = force_for(task, respond(task, q, v, None, wrenches), acceleration)
+def inverse_dynamics(
+    task: Task, q: Any, v: Any, acceleration: Any, null_torque: Any = None, **options: Any
+) -> tuple[Array, Array]:
+    """F and τ = JᵀF + N τ₀; options as for :func:`respond`."""
+    F, tau = force_for(task, respond(task, q, v, None, **options), acceleration)
     if null_torque is None:
         return F, tau
-    own = force_for(task, respond(task, q, v, null_torque, wrenches), acceleration)[1]
+    own = force_for(task, respond(task, q, v, null_torque, **options), acceleration)[1]
     return F, np.asarray(null_torque, float) + own

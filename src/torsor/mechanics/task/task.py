@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
+from torsor.compile.layout import PRESENT
 from torsor.errors import ArgumentError, SingularError, UnknownName, printable
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.derivatives import spec_of_derivative
@@ -158,14 +159,14 @@ class Task:
     # -- dynamics that always exists -------------------------------------------------------------------------
 
     @kernel_method
-    def inverse_mass_matrix(self, q: ArrayLike, method: str | None = None) -> np.ndarray:
+    def inverse_mass_matrix(self, q: ArrayLike, method: str | None = None, *, time: ArrayLike | None = None) -> np.ndarray:
         """Λ⁻¹ = J M⁻¹ Jᵀ, ``(k, k)``, symmetric bit for bit; it exists where Λ does not.
 
         ``method``: ``"articulated"``, an O(N) inward pass per row over articulated-body inertias; ``"composite"``, the modified
         composite-rigid-body method of Lilly & Orin; ``"factors"``, the sparse factors of M.  Default: the shortest.
         """
         if self.is_composed:
-            return composed.respond(self, q, np.zeros(self._robot.nv)).inverse_mass
+            return composed.respond(self, q, np.zeros(self._robot.nv), time=time).inverse_mass
         return self._call("inverse_mass_matrix", q, route=method)
 
     def forward_dynamics(
@@ -175,6 +176,9 @@ class Task:
         *,
         force: ArrayLike | None = None,
         tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        expressed_in: str = "body",
+        time: ArrayLike | None = None,
     ) -> np.ndarray:
         """V̇, ``(k,)``, under a task ``force`` F (k; τ = JᵀF; V̇ = Λ⁻¹ (F − η), MR 8.89), or under joint forces ``tau`` (nv).
 
@@ -182,8 +186,9 @@ class Task:
         """
         if (force is None) == (tau is None):
             raise ArgumentError("forward_dynamics needs either force (k entries) or tau (nv entries)")
-        if self.is_composed:
-            return composed.respond(self, q, v, tau if force is None else self.joint_force(q, force)).acceleration
+        if wrenches or time is not None or self.is_composed or self._robot.model.depends_on_time:
+            options = {"wrenches": wrenches, "expressed_in": expressed_in, "time": time}
+            return composed.respond(self, q, v, tau if force is None else self.joint_force(q, force), **options).acceleration
         if tau is not None:
             return self._call("forward_dynamics", q, v, tau)
         return self._call("forward_dynamics_of_force", q, v, force)
@@ -196,10 +201,10 @@ class Task:
     # -- dynamics that needs Λ -------------------------------------------------------------------------------
 
     @kernel_method_of(guards={"magnified": LARGEST})
-    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+    def mass_matrix(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, ``(k, k)``: J⁻ᵀ M J⁻¹ where J is square (MR 8.90); under constraints P M⁻¹ for M⁻¹."""
         if self.is_composed:
-            return composed.mass_matrix(self, composed.respond(self, q, np.zeros(self._robot.nv)))
+            return composed.mass_matrix(self, composed.respond(self, q, np.zeros(self._robot.nv), time=time))
         return self._with_mass("mass_matrix", q)
 
     @kernel_method_of(guards={"magnified": LARGEST})
@@ -244,14 +249,18 @@ class Task:
         *,
         null_torque: ArrayLike | None = None,
         wrenches: Wrenches | None = None,
+        expressed_in: str = "body",
+        time: ArrayLike | None = None,
     ) -> TaskForce:
         """F = Λ V̇ + η (MR 8.89) and τ = JᵀF, or JᵀF + N τ₀ with τ₀ = ``null_torque``, for the task acceleration V̇.
 
         τ has an entry for every degree of freedom, also those of a floating base.  What the robot's terms need, such as
-        friction, is added to τ, not to F.  ``wrenches`` act on the robot, as in :meth:`Robot.inverse_dynamics`.
+        friction, is added to τ, not to F.  ``wrenches`` act on the robot, as in :meth:`Robot.inverse_dynamics`, with its
+        options; accelerations are relative to a base that moves.
         """
-        if wrenches or self.is_composed:
-            return TaskForce(*composed.inverse_dynamics(self, q, v, acceleration, null_torque, wrenches))
+        if wrenches or time is not None or self.is_composed or self._robot.model.depends_on_time:
+            options = {"wrenches": wrenches, "expressed_in": expressed_in, "time": time}
+            return TaskForce(*composed.inverse_dynamics(self, q, v, acceleration, null_torque, **options))
         if null_torque is None:
             return TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
         return TaskForce(*self._with_mass("inverse_dynamics_with_null_space_force", q, v, acceleration, null_torque))
@@ -340,10 +349,11 @@ class Task:
     def _refuse_derivative(self, given: dict[str, Any], bad: np.ndarray | None) -> None:
         refuse_singular(self, given["q"])
 
-    def _kernel_for(self, name: str) -> Kernel | None:
-        """The kernel of a method, if its result needs no check; None where Λ is replaced."""
+    def _kernel_for(self, name: str, wrenches: tuple[str, ...] = (), **words: Any) -> Kernel | None:
+        """The kernel of a method, if its result needs no check; None where Λ is replaced, and with optional arrays."""
         replaced = WITH_GIVEN_MASS.format(name) in QUANTITIES and self._singular.treatment != "raise"
-        return None if replaced or self.is_composed else self.kernel(name)
+        more = wrenches or any(x is PRESENT for x in words.values()) or self._robot.model.depends_on_time
+        return None if replaced or more or self.is_composed else self.kernel(name, words.get("method"))
 
     def _call(self, name: str, *values: Any, route: str | None = None) -> Any:
         return self.kernel(name, route)(*values)

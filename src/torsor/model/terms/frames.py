@@ -55,7 +55,8 @@ class BetweenFrames(Constraint):
         drift = [seen.rate.dot(F) + seen.V.dot(_parts(dF, rate)) for F, dF in zip(now, T, strict=True)]
         A = [row(at, p, s, seen.X, F) for F in now]
         error = self.small_error(seen.X) if at.near else self.error(seen.X)
-        return ConstraintRows(list(error), A, [0] * len(now), drift)
+        given = relative_motion(at.at_rest, p, s).V if at.model.is_on_moving_base else Motion.zero()
+        return ConstraintRows(list(error), A, [-given.dot(F) for F in now], drift)
 
     def wrench(self, at: At, multipliers: Sequence[Any]) -> Force:
         """T λ, the wrench on the successor, in the successor's frame."""
@@ -102,7 +103,7 @@ def _motion_from_root(at: At, root: int, f: Frame) -> tuple[Transform, Motion, M
     Y, V, A = Transform.identity(), Motion.zero(), Acceleration.of(Motion.zero(), Motion.zero())
     way = [i for i in model.path(f.body) if i > root]
     for i in reversed(way):
-        vJ = S[i] @ at.vs[i]
+        vJ = model.joint[i].twist(S[i], at.vs[i])
         V = X[i] @ V + vJ  # MR 8.51
         A = (X[i] @ A).past_joint(vJ, model.joint[i].bias(at.qs[i], at.vs[i]))  # MR 8.52
         Y = X[i] @ Y

@@ -11,6 +11,7 @@ from torsor.spatial import Force
 if TYPE_CHECKING:
     from torsor.algorithms.equation.at import At
     from torsor.model.description import Description
+    from torsor.model.joints.moving import Moving
     from torsor.model.model import Model
 
 
@@ -110,6 +111,10 @@ class Term:
     def passive(self) -> tuple[str, ...]:
         """Joints that have no drive because of the term: the link side of a spring behind a motor."""
         return ()
+
+    def base(self, t: Scalar) -> Moving | None:
+        """Pose, twist and acceleration of the base at a time, if the term moves it; one term of a robot may."""
+        return None
 
     # -- parts of the equation -------------------------------------------------------------------------------
 
