@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,16 @@ import numpy as np
 
 import torsor as ts
 from tests.composition.equation import Equation, State
-from tests.composition.machine import POSE, TWIST, Q, U, V, entries, machine
+from tests.composition.machine import ETA, POSE, TWIST, Q, U, V, entries, machine
+from torsor.kernels.axes import Spread
 
 if TYPE_CHECKING:
     from tests.composition.features import Feature
 
 #: the step of all motions [s], and their number
 DT, STEPS = 1e-3, 8
+#: the time of instant methods [s]
+INSTANT = 0.004
 #: the number of robots where features differ by robot
 ROBOTS = 3
 
@@ -30,16 +33,18 @@ class Refused(Exception):
 class Case:
     """``options`` are keywords of every method of the equation of motion, ``simulate`` and ``rollout`` those of these two.
 
-    ``wrenches`` are constant, by frame.  ``unsaid`` are the kinds of methods in which a feature cannot be expressed, and why.
+    ``wrenches`` are those of every method, by frame: arrays, functions of t, ``per_robot``.  ``unsaid`` are kinds of methods
+    in which a feature cannot be expressed, and why.
     ``tolerance`` is relative to the largest entry; features that are integrated by another method than the machine raise it.
     """
 
     robot: ts.Robot
     equation: Equation
+    tree_with: Callable[..., ts.Robot]  #: the bare tree with further arguments of the machine
     options: dict[str, Any] = field(default_factory=dict)
     simulate: dict[str, Any] = field(default_factory=dict)
     rollout: dict[str, Any] = field(default_factory=dict)
-    wrenches: dict[str, np.ndarray] = field(default_factory=dict)
+    wrenches: dict[str, Any] = field(default_factory=dict)
     rest: dict[str, np.ndarray] = field(default_factory=dict)  #: x where ẋ = 0, of instant methods
     unsaid: dict[str, str] = field(default_factory=dict)
     tolerance: float = 1e-9
@@ -59,7 +64,17 @@ class Case:
     @cached_property
     def instant(self) -> State:
         """The state of instant methods, on the constraints, with x at rest."""
-        return self.equation.project(self._state(self.rest))
+        return self.equation.project(self._state(self.rest)._replace(t=INSTANT))
+
+    @property
+    def clock(self) -> dict[str, float]:
+        """The time of instant methods, where something reads it."""
+        read = self.robot.model.depends_on_time or any(map(callable, self.wrenches.values()))
+        return {"time": INSTANT} if read else {}
+
+    def wrenches_of_first(self) -> dict[str, Any] | None:
+        """The wrenches of the first robot."""
+        return {f: F.values[0] if isinstance(F, Spread) else F for f, F in self.wrenches.items()} or None
 
     @cached_property
     def start(self) -> State:
@@ -76,14 +91,17 @@ class Case:
 
     @property
     def place(self) -> np.ndarray:
-        """q of the tree, where constraints are placed."""
-        return entries(self.equation.tree, Q, POSE)
+        """q where constraints are placed."""
+        return self._state({}).q
 
     def _state(self, x: dict[str, np.ndarray]) -> State:
         e = self.equation
         q, v = entries(e.tree, Q, POSE), entries(e.tree, V, TWIST)
         seats = [m.joint for m in e.motors]  # motors begin with their joints
-        return State(np.concatenate([q, q[[e.tree.nq - e.tree.nv + k for k in seats]]]), np.concatenate([v, v[seats]]), dict(x))
+        motors = q[[e.tree.nq - e.tree.nv + k for k in seats]], v[seats]
+        eta, rate = np.array(ETA)[:, : e.modes]
+        eta = eta * (not self.robot.loops)  # the loop is closed where the arm is straight
+        return State(np.concatenate([q, motors[0], eta]), np.concatenate([v, motors[1], rate]), dict(x))
 
     def on_tree(self, s: State) -> tuple[np.ndarray, np.ndarray]:
         """q and v of the bare tree, without motors."""
@@ -94,10 +112,16 @@ def case_of(features: Sequence[Feature]) -> Case:
     """The machine with features: those that change the tree first, then the others in the order given."""
     build = {key: value for f in features for key, value in f.build.items()}
     robot = machine(**build)
-    tree = machine(**build | {key: value for f in features for key, value in f.tree.items()})
     for f in features:
-        robot, tree = f.change(robot), f.change_tree(tree)
-    case = Case(robot, Equation(tree))
+        robot = f.change(robot)
+
+    def tree_with(**more: Any) -> ts.Robot:
+        tree = machine(**build | {key: value for f in features for key, value in f.tree.items()} | more)
+        for f in features:
+            tree = f.change_tree(tree)
+        return tree
+
+    case = Case(robot, Equation(tree_with()), tree_with)
     for f in sorted(features, key=lambda f: f.order):
         f.add(case)
     return case

@@ -4,6 +4,9 @@
 
 Nothing of torsor's constraints, friction, actuators, springs or integrators is used: the laws are written again by the
 features, Ȧv is a difference quotient, and the saddle system is solved by least squares, so that redundant rows do no harm.
+
+A base that moves as a given function of time, and links that bend, are parts of a larger tree, whose velocity follows from the
+machine's own, V = P(q) v + V₀(t).  Its equation, M̄ V̇ + h̄ = ..., is projected: M = PᵀM̄P, h = Pᵀ(h̄ + M̄ (Ṗ v + V̇₀)), A = ĀP.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ REDUNDANT = 1e-9
 
 
 class State(NamedTuple):
-    """q, v of all coordinates (the tree's, then the motors of springs), x by name, t."""
+    """q, v of all coordinates (the tree's, then the motors of springs, then the modes of beams), x by name, t."""
 
     q: np.ndarray
     v: np.ndarray
@@ -32,11 +35,22 @@ class State(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """φ(q, t) = 0 and A(q) v = b(t)."""
+    """φ(q, t) = 0 and A(q, t) v = b(t), with the columns of the whole tree (:meth:`Equation.jacobian`)."""
 
     error: Callable[[np.ndarray, float], np.ndarray]
-    A: Callable[[np.ndarray], np.ndarray]
+    A: Callable[[np.ndarray, float], np.ndarray]
     speed: Callable[[float], np.ndarray]
+
+
+class Embedding(NamedTuple):
+    """A larger tree that moves as the machine's own coordinates say: on a base that moves, with links that bend.
+
+    Its configuration and its velocity, which is affine in v; q and v are those of the machine without motors.
+    """
+
+    tree: ts.Robot
+    q: Callable[[np.ndarray, float], np.ndarray]
+    v: Callable[[np.ndarray, np.ndarray, float], np.ndarray]
 
 
 class Motor(NamedTuple):
@@ -66,10 +80,17 @@ class Equation:
     ticks: dict[str, Callable[[State, np.ndarray], np.ndarray]] = field(default_factory=dict)
     start: dict[str, np.ndarray] = field(default_factory=dict)
     stops: list[tuple[int, int, float, float]] = field(default_factory=list)  #: row of q, row of v, lower bound, restitution
+    modes: int = 0
+    embedding: Embedding | None = None
 
     @property
     def nv(self) -> int:
-        return self.tree.nv + len(self.motors)
+        return self.tree.nv + len(self.motors) + self.modes
+
+    def without_motors(self, x: np.ndarray) -> np.ndarray:
+        """The part of q or v that poses depend on."""
+        first = len(x) - self.modes - len(self.motors)
+        return np.delete(x, range(first, first + len(self.motors)))
 
     def row(self, joint: str) -> int:
         """The row of v of a joint."""
@@ -80,52 +101,91 @@ class Equation:
         row = self.row(joint)
         return next((self.tree.nv + k for k, m in enumerate(self.motors) if m.joint == row), row)
 
+    # -- the whole tree --------------------------------------------------------------------------------------------
+
+    def whole(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[ts.Robot, np.ndarray, np.ndarray]:
+        """The whole tree, its configuration and velocity."""
+        e, q, v = self.embedding, self.without_motors(q), self.without_motors(v)
+        return (self.tree, q, v) if e is None else (e.tree, e.q(q, t), e.v(q, v, t))
+
+    def projection(self, q: np.ndarray, t: float) -> np.ndarray:
+        """P, one column per coordinate of the machine; zero for motors."""
+        return np.array([self.whole(q, e, t)[2] for e in np.eye(self.nv)]).T - self.given(q, t)[:, None]
+
+    def given(self, q: np.ndarray, t: float) -> np.ndarray:
+        """V₀, the velocity of the whole tree where that of the machine is zero."""
+        return self.whole(q, np.zeros(self.nv), t)[2]
+
+    def acceleration(self, s: State, a: np.ndarray) -> np.ndarray:
+        """V̇ = P a + Ṗ v + V̇₀."""
+        along = lambda t: self.whole(self.move(s.q, s.v, t - s.t), s.v, t)[2]  # noqa: E731
+        return self.projection(s.q, s.t) @ a + (0 if self.embedding is None else _rate(along, s.t, STEP / 5))
+
+    def pose(self, q: np.ndarray, frame: str, t: float = 0.0) -> np.ndarray:
+        tree, q, _ = self.whole(q, np.zeros(self.nv), t)
+        return tree.pose(q, frame)
+
+    def jacobian(self, q: np.ndarray, frame: str, t: float = 0.0, expressed_in: str = "world") -> np.ndarray:
+        """J of the whole tree."""
+        tree, q, _ = self.whole(q, np.zeros(self.nv), t)
+        return tree.jacobian(q, frame, expressed_in=expressed_in)
+
+    def twist(self, s: State, frame: str) -> np.ndarray:
+        """(ω, v) of a frame, in its axes."""
+        tree, q, v = self.whole(s.q, s.v, s.t)
+        return tree.twist(q, v, frame, expressed_in="body")
+
     # -- the parts at a state --------------------------------------------------------------------------------------
 
     def drives(self) -> np.ndarray:
-        """E (n, nv of the tree): a joint is driven by its motor, if it has one."""
-        E = np.zeros((self.nv, self.tree.nv))
-        E[: self.tree.nv] = np.eye(self.tree.nv)
+        """E (n, nv of the tree): a joint is driven by its motor, if it has one; nothing drives modes."""
+        n = self.tree.nv
+        E = np.zeros((self.nv, n))
+        E[:n] = np.eye(n)
         for k, m in enumerate(self.motors):
-            E[[m.joint, self.tree.nv + k], m.joint] = 0.0, 1.0
+            E[[m.joint, n + k], m.joint] = 0.0, 1.0
         return E
 
-    def mass(self, q: np.ndarray) -> np.ndarray:
-        M = np.zeros((self.nv, self.nv))
-        n = self.tree.nv
-        M[:n, :n] = self.tree.mass_matrix(q[: self.tree.nq])
-        M[range(n, self.nv), range(n, self.nv)] = [m.B for m in self.motors]
+    def mass(self, s: State) -> np.ndarray:
+        tree, q, _ = self.whole(s.q, s.v, s.t)
+        P, n = self.projection(s.q, s.t), self.tree.nv
+        motors = range(n, n + len(self.motors))
+        M = P.T @ tree.mass_matrix(q) @ P
+        M[motors, motors] = [m.B for m in self.motors]
         return M
+
+    def bias(self, s: State) -> np.ndarray:
+        """h (n,)."""
+        tree, q, v = self.whole(s.q, s.v, s.t)
+        return self.projection(s.q, s.t).T @ tree.inverse_dynamics(q, v, self.acceleration(s, np.zeros(self.nv)))
 
     def load(self, s: State) -> np.ndarray:
         """Σ f + Jᵀw − h (n,)."""
-        n, nq = self.tree.nv, self.tree.nq
-        total = np.zeros(self.nv)
-        total[:n] = -self.tree.bias_force(s.q[:nq], s.v[:n])
+        n, nq, P = self.tree.nv, self.tree.nq, self.projection(s.q, s.t)
+        total = -self.bias(s)
         for frame, wrench in self.wrenches:
-            total[:n] += self.tree.jacobian(s.q[:nq], frame, expressed_in="body").T @ wrench(s)
+            total += P.T @ (self.jacobian(s.q, frame, s.t, "body").T @ wrench(s))
         for k, m in enumerate(self.motors):
             at = nq - n + m.joint  # the joints of the machine have one coordinate each, after those of its base
             spring = m.K * (s.q[nq + k] - s.q[at]) + m.D * (s.v[n + k] - s.v[m.joint])
             total[[m.joint, n + k]] += spring, -spring
         return sum((f(s) for f in self.forces), total)
 
-    def matrix(self, q: np.ndarray) -> np.ndarray:
-        """A (k, n)."""
-        A = [r.A(q[: self.tree.nq]) for r in self.rows]
-        return np.hstack([np.vstack(A), np.zeros((sum(map(len, A)), len(self.motors)))]) if A else np.zeros((0, self.nv))
-
-    def speed(self, t: float) -> np.ndarray:
-        """b (k,)."""
-        return np.concatenate([np.zeros(0), *(r.speed(t) for r in self.rows)])
+    def constraint_rows(self, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """A (k, n) and b (k,): the rows with the given part of the velocity on their right-hand side."""
+        if not self.rows:
+            return np.zeros((0, self.nv)), np.zeros(0)
+        A = np.vstack([r.A(q, t) for r in self.rows])
+        return A @ self.projection(q, t), np.concatenate([r.speed(t) for r in self.rows]) - A @ self.given(q, t)
 
     def drift(self, s: State) -> np.ndarray:
         """Ȧv − ḃ (k,), along the motion at constant velocity."""
 
-        def slip(h: float) -> np.ndarray:
-            return self.matrix(self.move(s.q, s.v, h)) @ s.v - self.speed(s.t + h)
+        def slip(t: float) -> np.ndarray:
+            A, b = self.constraint_rows(self.move(s.q, s.v, t - s.t), t)
+            return A @ s.v - b
 
-        return (8 * (slip(STEP) - slip(-STEP)) - (slip(2 * STEP) - slip(-2 * STEP))) / (12 * STEP)
+        return _rate(slip, s.t)
 
     def move(self, q: np.ndarray, v: np.ndarray, h: float) -> np.ndarray:
         """q ⊕ h v."""
@@ -136,7 +196,7 @@ class Equation:
 
     def forward(self, s: State, tau: np.ndarray) -> np.ndarray:
         """a (n,) under joint forces τ after the actuators: M a − Aᵀλ = τ + load, A a = −drift."""
-        M, A = self.mass(s.q), self.matrix(s.q)
+        M, (A, _) = self.mass(s), self.constraint_rows(s.q, s.t)
         k, right = len(A), tau + self.load(s)
         if not k:
             return np.linalg.solve(M, right)
@@ -145,18 +205,18 @@ class Equation:
 
     def inverse(self, s: State, a: np.ndarray) -> np.ndarray:
         """E u of least norm for which a follows: Nᵀ E u = Nᵀ (M a − load), N the motions that the rows allow."""
-        A = self.matrix(s.q)
+        A, _ = self.constraint_rows(s.q, s.t)
         free = np.eye(self.nv)
         if len(A):
             _, size, V = np.linalg.svd(A)
             free = V[int((size > REDUNDANT * size[0]).sum()) :].T
-        E, right = self.drives(), free.T @ (self.mass(s.q) @ a - self.load(s))
+        E, right = self.drives(), free.T @ (self.mass(s) @ a - self.load(s))
         return E @ np.linalg.lstsq(free.T @ E, right, rcond=REDUNDANT)[0]
 
     def project(self, s: State) -> State:
         """The nearest velocity that obeys the rows."""
-        A = self.matrix(s.q)
-        return s._replace(v=s.v - np.linalg.pinv(A, rcond=REDUNDANT) @ (A @ s.v - self.speed(s.t))) if len(A) else s
+        A, b = self.constraint_rows(s.q, s.t)
+        return s._replace(v=s.v - np.linalg.pinv(A, rcond=REDUNDANT) @ (A @ s.v - b)) if len(A) else s
 
     # -- motion ----------------------------------------------------------------------------------------------------
 
@@ -213,8 +273,8 @@ class Equation:
 
     def _impact(self, s: State, row: int, e: float) -> np.ndarray:
         """v⁺ = v + W ι with v⁺_row = −e v_row: Newton's restitution; W = P M⁻¹ of the motions that the rows allow."""
-        A = np.vstack([np.eye(self.nv)[row], self.matrix(s.q)])
-        saddle = np.block([[self.mass(s.q), -A.T], [A, np.zeros((len(A), len(A)))]])
+        A = np.vstack([np.eye(self.nv)[row], self.constraint_rows(s.q, s.t)[0]])
+        saddle = np.block([[self.mass(s), -A.T], [A, np.zeros((len(A), len(A)))]])
         right = np.zeros(len(saddle))
         right[self.nv] = -(1 + e) * s.v[row]
         return s.v + np.linalg.lstsq(saddle, right, rcond=REDUNDANT * 1e-3)[0][: self.nv]
@@ -225,6 +285,11 @@ class Equation:
             q = q.copy()
             q[3:7] /= np.linalg.norm(q[3:7])
         return q
+
+
+def _rate(f: Callable[[float], np.ndarray], t: float, h: float = STEP) -> np.ndarray:
+    """f′(t), by differences of fourth order."""
+    return (8 * (f(t + h) - f(t - h)) - (f(t + 2 * h) - f(t - 2 * h))) / (12 * h)
 
 
 def _after(s: State, rates: tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]], h: float) -> State:

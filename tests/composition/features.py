@@ -10,11 +10,11 @@ import numpy as np
 
 import torsor as ts
 from tests.composition.case import DT, ROBOTS, Case
-from tests.composition.equation import Motor, Rows, State
-from tests.composition.machine import STOP, V
+from tests.composition.equation import Embedding, Motor, Rows, State
+from tests.composition.machine import DENSITY, LENGTH, POLAR, STOP, V
 from torsor import actuators, constraints
 from torsor.actuators import friction
-from torsor.scalar import sin
+from torsor.scalar import cos, sin
 from torsor.simulate import per_robot
 
 
@@ -45,12 +45,12 @@ class Feature:
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-def _position(case: Case, frame: str) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda q: case.equation.tree.pose(q, frame)[:3, 3]
+def _position(case: Case, frame: str) -> Callable[[np.ndarray, float], np.ndarray]:
+    return lambda q, t: case.equation.pose(q, frame, t)[:3, 3]
 
 
-def _linear(case: Case, frame: str) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda q: case.equation.tree.jacobian(q, frame)[3:]
+def _linear(case: Case, frame: str) -> Callable[[np.ndarray, float], np.ndarray]:
+    return lambda q, t: case.equation.jacobian(q, frame, t)[3:]
 
 
 def _constrain(case: Case, constraint: Any, rows: Rows) -> None:
@@ -59,43 +59,55 @@ def _constrain(case: Case, constraint: Any, rows: Rows) -> None:
 
 
 def loop(case: Case) -> None:
-    seat, end = _position(case, "strut seat"), _position(case, "strut end")
-    A, B = _linear(case, "strut seat"), _linear(case, "strut end")
-    case.equation.rows.append(Rows(lambda q, t: seat(q) - end(q), lambda q: A(q) - B(q), lambda t: np.zeros(3)))
+    """The pin's two ends are at one point, and its axis ŷ of the forearm stays across x̂ and ẑ of the rod."""
+    e, seat, end = case.equation, _position(case, "strut seat"), _position(case, "strut end")
+
+    def axes(q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        return e.pose(q, "strut seat", t)[:3, 1], e.pose(q, "strut end", t)[:3, [0, 2]].T
+
+    def error(q: np.ndarray, t: float) -> np.ndarray:
+        y, across = axes(q, t)
+        return np.concatenate([seat(q, t) - end(q, t), across @ y])
+
+    def A(q: np.ndarray, t: float) -> np.ndarray:
+        J, (y, across) = e.jacobian(q, "strut seat", t) - e.jacobian(q, "strut end", t), axes(q, t)
+        return np.vstack([J[3:], np.cross(y, across) @ J[:3]])
+
+    e.rows.append(Rows(error, A, lambda t: np.zeros(5)))
 
 
 def point_on_plane(case: Case) -> None:
     n, p, J = np.array([0.6, 0.0, 0.8]), _position(case, "hand"), _linear(case, "hand")
-    c = p(case.place)
-    rows = Rows(lambda q, t: np.array([n @ (p(q) - c)]), lambda q: (n @ J(q))[None], lambda t: np.zeros(1))
+    c = p(case.place, 0.0)
+    rows = Rows(lambda q, t: np.array([n @ (p(q, t) - c)]), lambda q, t: (n @ J(q, t))[None], lambda t: np.zeros(1))
     _constrain(case, constraints.point_on_plane("hand", n, through=c), rows)
 
 
 def rolling(case: Case) -> None:
-    r, n, tree = 0.1, np.array([0.0, 0.0, 1.0]), case.equation.tree
+    r, n, e = 0.1, np.array([0.0, 0.0, 1.0]), case.equation
 
-    def arm(q: np.ndarray) -> np.ndarray:
+    def arm(q: np.ndarray, t: float) -> np.ndarray:
         """From the centre to the contact: down in the plane of the wheel."""
-        axis = tree.pose(q, "wheel")[:3, 1]
+        axis = e.pose(q, "wheel", t)[:3, 1]
         up = n - (n @ axis) * axis
         return -r * up / np.linalg.norm(up)
 
-    def A(q: np.ndarray) -> np.ndarray:
-        J, c = tree.jacobian(q, "wheel"), arm(q)
+    def A(q: np.ndarray, t: float) -> np.ndarray:
+        J, c = e.jacobian(q, "wheel", t), arm(q, t)
         return J[3:] + np.cross(J[:3].T, c).T
 
     q = case.place
-    ground = n * (tree.pose(q, "wheel")[:3, 3] + arm(q))[2]
-    height = lambda q, t: np.array([0, 0, (tree.pose(q, "wheel")[:3, 3] + arm(q) - ground)[2]])  # noqa: E731
+    ground = n * (e.pose(q, "wheel")[:3, 3] + arm(q, 0.0))[2]
+    height = lambda q, t: np.array([0, 0, (e.pose(q, "wheel", t)[:3, 3] + arm(q, t) - ground)[2]])  # noqa: E731
     _constrain(case, constraints.rolling("wheel", r, axis=(0, 1, 0), through=ground), Rows(height, A, lambda t: np.zeros(3)))
 
 
 def driven_row(case: Case) -> None:
     n, p, J = np.array([0.0, 1.0, 0.0]), _position(case, "cart"), _linear(case, "cart")
-    c = p(case.place)
+    c = p(case.place, 0.0)
     rows = Rows(
-        lambda q, t: np.array([n @ (p(q) - c) - 0.1 * np.sin(3 * t)]),
-        lambda q: (n @ J(q))[None],
+        lambda q, t: np.array([n @ (p(q, t) - c) - 0.1 * np.sin(3 * t)]),
+        lambda q, t: (n @ J(q, t))[None],
         lambda t: np.array([0.3 * np.cos(3 * t)]),
     )
     plane = constraints.point_on_plane("cart", n, through=c)
@@ -154,11 +166,9 @@ def lugre(case: Case) -> None:
 
 def drag(case: Case) -> None:
     case.robot = case.robot.with_forces({"pendulum": ts.forces.Drag(linear=3.0)})
-    tree = case.equation.tree
 
     def wrench(s: State) -> np.ndarray:
-        V = tree.jacobian(s.q[: tree.nq], "pendulum", expressed_in="body") @ s.v[: tree.nv]
-        return np.concatenate([np.zeros(3), -3.0 * V[3:]])
+        return np.concatenate([np.zeros(3), -3.0 * case.equation.twist(s, "pendulum")[3:]])
 
     case.equation.wrenches.append(("pendulum", wrench))
 
@@ -189,13 +199,108 @@ def two_frame_spring(case: Case) -> None:
     case.equation.forces.append(lambda s: np.concatenate([wrench(s), np.zeros(case.equation.nv - tree.nv)]))
 
 
+#: bending stiffness across y and z and torsional stiffness [N·m²] of the upper arm, and its material's damping [s]
+EI_Z, EI_Y, GJ, LOSS = 60.0, 40.0, 30.0, 1e-3
+BEAM = ts.flexible.beam(
+    LENGTH, mass_per_length=DENSITY, EI_y=EI_Y, EI_z=EI_Z, GJ=GJ, polar_per_length=POLAR, modes=(1, 1, 1), damping=LOSS
+)
+
+
+def _section(x: float, eta: np.ndarray, turns: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Position and rotation vector of the section at x, with shapes √5 ξ² of bending and √3 ξ of torsion.
+
+    A bent beam is shorter: ∫ φ'² dx = 20 x³/(3 L⁴), half of it for each plane.  Discs turn about x alone.
+    """
+    (y, z, t), xi = eta, x / LENGTH
+    bend, slope = np.sqrt(5) * xi**2, 2 * np.sqrt(5) * xi / LENGTH * turns
+    u = np.array([-10 * x**3 / (3 * LENGTH**4) * (y * y + z * z), bend * y, bend * z])
+    return u, np.array([np.sqrt(3) * xi * t, -slope * z, slope * y])
+
+
+def bend(case: Case) -> None:
+    """The upper arm as discs at the points of Gauss's quadrature; they and the tip move as the modes say."""
+    points, weights = np.polynomial.legendre.leggauss(6)
+    slices = tuple(zip((points + 1) / 2 * LENGTH, weights / 2 * LENGTH, strict=True))
+    e, whole = case.equation, case.tree_with(slices=slices)
+    cuts = {f"slice {k}": (x, False) for k, (x, _) in enumerate(slices)} | {"tip": (LENGTH, True)}
+    e.modes = 3
+
+    def configuration(q: np.ndarray, t: float) -> np.ndarray:
+        out = _moved(e.tree, whole, q[:-3], "q_slice", whole.nq)
+        for name, (x, turns) in cuts.items():
+            u, r = _section(x, q[-3:], turns)
+            out[whole.joint(name).q_slice] = [*u, *(r / 2), 1]  # Cayley's rotation: tan of half the angle is |r|/2
+        return out
+
+    def velocity(q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+        """The body twist of Cayley's rotation: (ṙ − p × ṙ)/(1 + p²), p = r/2."""
+        out = _moved(e.tree, whole, v[:-3], "v_slice", whole.nv)
+        for name, (x, turns) in cuts.items():
+            (_, r), step = _section(x, q[-3:], turns), 1e-200
+            du, dr = (y.imag / step for y in _section(x, q[-3:] + 1j * step * v[-3:], turns))
+            p = r / 2
+            R = ts.rigid.from_quaternion([*p, 1])
+            out[whole.joint(name).v_slice] = [*((dr - np.cross(p, dr)) / (1 + p @ p)), *(R.T @ du)]
+        return out
+
+    e.embedding = Embedding(whole, configuration, velocity)
+    K = np.array([20 * EI_Z / LENGTH**3, 20 * EI_Y / LENGTH**3, 3 * GJ / LENGTH])
+    e.forces.append(lambda s: np.concatenate([np.zeros(e.nv - 3), -K * (s.q[-3:] + LOSS * s.v[-3:])]))
+
+
 def beam(case: Case) -> None:
-    why = "flexible links belong to a robot of their own, FlexibleRobot"
-    case.cannot(why, "instant", "rollout", "simulate")
+    if not hasattr(case.robot, "with_beams"):
+        why = "flexible links belong to a robot of their own, FlexibleRobot"
+        return case.cannot(why, "instant", "rollout", "simulate")
+    case.robot = case.robot.with_beams({"upper": BEAM})
+    return bend(case)
+
+
+def _moved(tree: ts.Robot, whole: ts.Robot, x: np.ndarray, part: str, size: int) -> np.ndarray:
+    """Entries of the tree's joints at those of the same joints in a larger tree."""
+    out = np.zeros(size)
+    for name in tree.joints:
+        out[getattr(whole.joint(name), part)] = x[getattr(tree.joint(name), part)]
+    return out
+
+
+def _on_floating_base(tree: ts.Robot) -> ts.Robot:
+    """The tree on a floating base; a tree that floats itself hangs on it by a joint."""
+    if "floating_base" not in tree.joints:
+        return tree.with_base("floating")
+    carrier = ts.Builder("carrier").link("carrier").link("seat").joint("ride", "floating", "carrier", "seat").build()
+    return carrier.attach(tree.with_base("fixed"), "seat").with_base("floating")
 
 
 def base_motion(case: Case) -> None:
-    case.cannot("a base cannot be moved as a function of time", "instant", "rollout", "simulate")
+    """A base that rolls, pitches and heaves: R = Ry(β) Rx(α), in closed form."""
+
+    def angles(t: Any) -> tuple[Any, Any]:
+        return 0.3 * sin(5 * t), 0.2 + 0.4 * cos(4 * t)
+
+    def position(t: Any) -> list[Any]:
+        return [0.1 * sin(6 * t), 0.05 - 0.2 * t, 0.3 * cos(3 * t)]
+
+    def base_q(t: float) -> np.ndarray:
+        (a, b) = (x / 2 for x in angles(t))
+        turn = [np.sin(a) * np.cos(b), np.cos(a) * np.sin(b), -np.sin(a) * np.sin(b), np.cos(a) * np.cos(b)]
+        return np.array([*position(t), *turn])
+
+    def base_v(t: float) -> np.ndarray:
+        (a, b), da, db = angles(t), 1.5 * np.cos(5 * t), -1.6 * np.sin(4 * t)
+        speed = np.array([0.6 * np.cos(6 * t), -0.2, -0.9 * np.sin(3 * t)])
+        Ry = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]])
+        Rx = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
+        return np.array([da, db * np.cos(a), -db * np.sin(a), *((Ry @ Rx).T @ speed)])
+
+    e = case.equation
+    inner = e.embedding or Embedding(e.tree, lambda q, t: q, lambda q, v, t: v)
+    e.embedding = Embedding(
+        _on_floating_base(inner.tree),
+        lambda q, t: np.concatenate([base_q(t), inner.q(q, t)]),
+        lambda q, v, t: np.concatenate([base_v(t), inner.v(q, v, t)]),
+    )
+    case.robot = case.robot.with_base_motion(lambda t: (position(t), [*angles(t), 0]))
 
 
 def stop(case: Case) -> None:
@@ -272,17 +377,14 @@ def constant_wrench(case: Case) -> None:
 
 def wrench_of_time(case: Case) -> None:
     case.equation.wrenches.append(("knob", lambda s: WRENCH * np.cos(200 * s.t)))
-    case.simulate["wrenches"] = {"knob": lambda t, q, v: WRENCH * np.cos(200 * t)}
-    case.cannot("wrenches of time are for simulate alone", "instant", "rollout")
+    case.wrenches["knob"] = lambda t: [x * cos(200 * t) for x in WRENCH.tolist()]
     case.tolerance = max(case.tolerance, 1e-7)  # 0.2 rad of the oscillation per step
 
 
 def wrench_per_robot(case: Case) -> None:
     """The first robot of a batch has the wrench of the equation."""
     case.equation.wrenches.append(("upper", lambda s: 0.5 * WRENCH))
-    given = 0.5 * WRENCH * np.arange(1, ROBOTS + 1)[:, None]
-    case.wrenches["upper"] = given
-    case.rollout.setdefault("wrenches", {})["upper"] = per_robot(given)
+    case.wrenches["upper"] = per_robot(0.5 * WRENCH * np.arange(1, ROBOTS + 1)[:, None])
 
 
 def payload(robot: ts.Robot) -> ts.Robot:
@@ -326,7 +428,7 @@ FEATURES = {
         Feature("rotor", change=rotor, change_tree=rotor),
         Feature("spring", spring, order=-1),
         Feature("two-frame spring", two_frame_spring, change=hook, change_tree=hook),
-        Feature("beam", beam),
+        Feature("beam", beam, order=-2),
         Feature("stop", stop),
         Feature("actuator with memory", lag),
         Feature("winding", winding),
@@ -339,7 +441,7 @@ FEATURES = {
         Feature("payload", change=payload, change_tree=payload),
         Feature("varied constants", vary, tree={"fore": 1.3}),
         Feature("sensor", sensor),
-        Feature("base motion", base_motion),
+        Feature("base motion", base_motion, order=-1),
         Feature("controller parameters", controller),
         Feature("float32", single_precision),
     )

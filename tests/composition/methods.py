@@ -14,6 +14,7 @@ import numpy as np
 
 from tests.composition.case import DT, ROBOTS, STEPS, Case
 from tests.composition.equation import State
+from torsor.kernels.axes import Spread
 
 #: of differences of gradients, fourth order
 STEP = 1e-3
@@ -33,8 +34,11 @@ def compare(case: Case, got: Any, expected: Any, tolerance: float = 0.0) -> None
 
 
 def kernel_inputs(case: Case) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Options of a kernel, and the wrenches that are its last inputs."""
-    return {"wrenches": tuple(case.wrenches), "dtype": case.dtype, **case.options}, list(case.wrenches.values())
+    """Options of a kernel, and its last inputs: the time where something reads it, then wrenches that are arrays."""
+    given = {f: F.values if isinstance(F, Spread) else F for f, F in case.wrenches.items()}
+    frames = {f: F if callable(F) else None for f, F in given.items()}
+    options = {"wrenches": frames, "dtype": case.dtype, **case.options}
+    return options, [*map(np.asarray, case.clock.values()), *(F for F in given.values() if not callable(F))]
 
 
 def inverse(case: Case) -> None:
@@ -42,7 +46,7 @@ def inverse(case: Case) -> None:
     a = case.equation.forward(s, case.commands)
     options, wrenches = kernel_inputs(case)
     if case.dtype == "float64":
-        got = case.robot.inverse_dynamics(*s[:2], a, case.wrenches or None, **case.options)
+        got = case.robot.inverse_dynamics(*s[:2], a, case.wrenches or None, **case.clock, **case.options)
     else:
         got = case.robot.kernel("inverse_dynamics", **options)(*s[:2], a, *wrenches)
     compare(case, got, case.equation.inverse(s, a))
@@ -52,7 +56,7 @@ def forward(case: Case) -> None:
     s, tau = case.instant, case.commands
     options, wrenches = kernel_inputs(case)
     if case.dtype == "float64":
-        got = case.robot.forward_dynamics(*s[:2], tau, case.wrenches or None, **case.options)
+        got = case.robot.forward_dynamics(*s[:2], tau, case.wrenches or None, **case.clock, **case.options)
     else:
         got = case.robot.kernel("forward_dynamics", **options)(*s[:2], tau, *wrenches)
     compare(case, got, case.equation.forward(s, tau))
@@ -64,16 +68,21 @@ def directions(case: Case, *sizes: int) -> list[np.ndarray]:
 
 
 def tangent(case: Case, s: State, dq: np.ndarray, dv: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest directions along which the rows hold: A dq = 0 and A dv + (∂A/∂q dq) v = 0.
+    """The nearest directions along which the rows hold: A dq = 0 and A dv + ∂(A v − b)/∂q dq = 0.
 
     Off the constraints, where rows may be written in several ways, so may the acceleration.
     """
     e = case.equation
-    A = e.matrix(s.q)
+
+    def slip(q: np.ndarray) -> np.ndarray:
+        A, b = e.constraint_rows(q, s.t)
+        return A @ s.v - b
+
+    A, _ = e.constraint_rows(s.q, s.t)
     if not len(A):
         return dq, dv
     dq = dq - np.linalg.pinv(A, rcond=1e-9) @ (A @ dq)
-    turning = slope(lambda h: e.matrix(e.move(s.q, dq, h)) @ s.v)
+    turning = slope(lambda h: slip(e.move(s.q, dq, h)))
     return dq, dv - np.linalg.pinv(A, rcond=1e-9) @ (A @ dv + turning)
 
 
@@ -102,9 +111,8 @@ def vjp(case: Case) -> None:
 def simulate(case: Case) -> None:
     s = case.start
     options = {"control": case.commands, **case.options, **case.simulate}
-    fixed = {f: F[0] if F.ndim > 1 else F for f, F in case.wrenches.items()}
-    if fixed:
-        options["wrenches"] = fixed | options.get("wrenches", {})
+    if case.wrenches:
+        options["wrenches"] = case.wrenches_of_first()
     run = case.robot.simulate(*s[:2], STEPS * DT, dt=DT, **options)
     end = case.equation.run(s, case.command, DT, STEPS)[-1]
     compare(case, run.q[-1], end.q)
@@ -114,12 +122,9 @@ def simulate(case: Case) -> None:
 
 def _rollout(case: Case, **more: Any) -> Any:
     s = case.start
-    many = any(F.ndim > 1 for F in case.wrenches.values())
+    many = any(isinstance(F, Spread) for F in case.wrenches.values())
     q, v = ((np.tile(x, (ROBOTS, 1)) if many else x) for x in s[:2])
-    fixed = {f: F for f, F in case.wrenches.items() if F.ndim == 1}
-    options = {**case.options, **case.rollout, **more}
-    if fixed:
-        options["wrenches"] = fixed | options.get("wrenches", {})
+    options = {**case.options, **case.rollout, **more, "wrenches": case.wrenches or None}
     controls = np.tile(case.commands, (STEPS, 1))
     return case.robot.rollout(q, v, controls, dt=DT, integrator="rk4", **options)
 
@@ -162,11 +167,12 @@ def exported_c(case: Case) -> None:
         done = subprocess.run(build, cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         function = ctypes.CDLL(f"{folder}/robot.so").machine_forward_dynamics
-        given = [np.ascontiguousarray(x[0] if np.ndim(x) > 1 else x, kind) for x in (*s[:2], tau, *wrenches)]
+        given = [np.array(x[0] if np.ndim(x) > 1 else x, kind, order="C") for x in (*s[:2], tau, *wrenches)]
         outputs = case.robot.kernel("forward_dynamics", **options).program.outputs
         out, *checks = (np.zeros(y.shape, kind) for y in outputs)
         function.restype = None
-        function(*(x.ctypes.data_as(ctypes.c_void_p) for x in (*given, out, *checks)))
+        number = ctypes.c_float if kind == np.float32 else ctypes.c_double
+        function(*(x.ctypes.data_as(ctypes.c_void_p) if x.ndim else number(x.item()) for x in (*given, out, *checks)))
     assert all(x < 1 for x in checks)
     compare(case, out, case.equation.forward(s, tau))
 
@@ -181,11 +187,12 @@ def _check_sensor(case: Case, run: Any, s: State, k: int) -> None:
     """The accelerometer's reading at a recorded state: Rᵀ(p̈ − g)."""
     if "sensors" not in case.simulate:
         return
-    e, (q, v) = case.equation, case.on_tree(s)
-    a = e.forward(s, e.transmit(s, case.command(s)))[: e.tree.nv]
-    felt = e.tree.acceleration(q, v, a, "hand")[3:] - e.tree.gravity
+    e = case.equation
+    tree, q, v = e.whole(s.q, s.v, s.t)
+    a = e.acceleration(s, e.forward(s, e.transmit(s, case.command(s))))
+    felt = tree.acceleration(q, v, a, "hand")[3:] - tree.gravity
     reading = first(run.sensors["imu"], 2)[k]
-    compare(case, reading, e.tree.pose(q, "hand")[:3, :3].T @ felt, 1e-7)
+    compare(case, reading, tree.pose(q, "hand")[:3, :3].T @ felt, 1e-7)
 
 
 class Method(NamedTuple):

@@ -27,21 +27,26 @@ def take(function: Callable[..., Any], *values: Any, **options: Any) -> Any:
     return function(*values, **given)
 
 
-def _one(case: Case) -> dict[str, np.ndarray] | None:
-    """The wrenches of the first robot."""
-    return {f: F[0] if F.ndim > 1 else F for f, F in case.wrenches.items()} or None
+def instant_options(case: Case) -> dict[str, Any]:
+    """Options of instant methods: the wrenches of the first robot, and the time."""
+    return {"wrenches": case.wrenches_of_first(), **case.clock, **case.options}
 
 
 def tree_quantities(case: Case) -> None:
     """M, h and g are those of the tree, h and g with its force elements."""
-    (q, v), (whole, speed) = case.on_tree(case.instant), case.instant[:2]
-    tree, h = case.equation.tree, case.equation.tree.bias_force(q, v)
-    motors = np.zeros(len(case.equation.motors))
-    compare(case, case.robot.mass_matrix(whole), case.equation.mass(whole))
-    for frame, wrench in case.equation.wrenches if case.robot.forces else ():
-        h = h - tree.jacobian(q, frame, expressed_in="body").T @ wrench(case.instant)
-    compare(case, case.robot.bias_force(whole, speed), np.r_[h, motors])
-    compare(case, case.robot.gravity_force(whole), np.r_[tree.gravity_force(q), motors])
+    e, s = case.equation, case.instant
+    (q, v), still = case.on_tree(s), s._replace(v=np.zeros(e.nv))
+    motors = np.zeros(e.nv - e.tree.nv)
+    h, g = (
+        (e.bias(s), e.bias(still))
+        if e.modes
+        else (np.r_[f, motors] for f in (e.tree.bias_force(q, v), e.tree.gravity_force(q)))
+    )
+    for frame, wrench in e.wrenches if case.robot.forces else ():
+        h = h - np.r_[e.tree.jacobian(q, frame, expressed_in="body").T @ wrench(s), motors]
+    compare(case, case.robot.mass_matrix(s.q), e.mass(s))
+    compare(case, case.robot.bias_force(*s[:2]), h)
+    compare(case, case.robot.gravity_force(s.q), g)
 
 
 def _slope_of_acceleration(case: Case, dq: np.ndarray, dv: np.ndarray, du: np.ndarray) -> np.ndarray:
@@ -69,7 +74,7 @@ def derivatives(case: Case) -> None:
     dq, dv, du = directions(case, n, n, n)
     dq, dv = tangent(case, case.instant, dq, dv)
     of = case.robot.forward_dynamics_derivatives
-    d = take(of, *case.instant[:2], case.commands, wrenches=_one(case), **case.options)
+    d = take(of, *case.instant[:2], case.commands, **instant_options(case))
     compare(case, d.q @ dq + d.v @ dv + d.tau @ du, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
 
 
@@ -77,7 +82,7 @@ def linearize(case: Case) -> None:
     n = case.equation.nv
     dq, dv, du = directions(case, n, n, n)
     dq, dv = tangent(case, case.instant, dq, dv)
-    A, B = take(case.robot.linearize, *case.instant[:2], case.commands, wrenches=_one(case), **case.options)
+    A, B = take(case.robot.linearize, *case.instant[:2], case.commands, **instant_options(case))
     got = A[n:] @ np.concatenate([dq, dv]) + B[n:] @ du
     compare(case, got, _slope_of_acceleration(case, dq, dv, du), OF_DIFFERENCES)
 
@@ -85,7 +90,7 @@ def linearize(case: Case) -> None:
 def _simulated(case: Case, duration: float, **more: Any) -> Any:
     options = {"control": case.commands, "dt": DT, **case.options, **case.simulate, **more}
     if case.wrenches:
-        options["wrenches"] = (_one(case) or {}) | options.get("wrenches", {})
+        options["wrenches"] = case.wrenches_of_first()
     return case.robot.simulate(*case.start[:2], duration, **options)
 
 
@@ -112,15 +117,14 @@ def several(case: Case) -> None:
     kernel = case.robot.kernel("forward_dynamics", "mass_matrix", **options)
     a, M = kernel(*case.instant[:2], case.commands, *wrenches)
     compare(case, first(a, 1), case.equation.forward(case.instant, case.commands))
-    compare(case, first(M, 2), case.equation.mass(case.instant.q))
+    compare(case, first(M, 2), case.equation.mass(case.instant))
 
 
 def _batch(case: Case, n: int) -> tuple[list[np.ndarray], dict[str, Any]]:
     """n equal states with other joint forces, and options."""
     q, v = (np.tile(x, (n, 1)) for x in case.instant[:2])
     tau = case.commands * np.linspace(0, 1, n)[:, None]
-    wrenches = {f: F[0] if F.ndim > 1 else F for f, F in case.wrenches.items()} or None
-    return [q, v, tau], {"wrenches": wrenches, **case.options}
+    return [q, v, tau], instant_options(case)
 
 
 def batch(case: Case) -> None:
@@ -145,37 +149,37 @@ def task_space(case: Case) -> None:
     q, _ = case.on_tree(s)
     task = case.robot.task("hand", "linear", singular="truncated" if e.rows else "raise")  # rows may hold the hand
     a = e.forward(s, case.commands)
-    tau = take(task.inverse_dynamics, *s[:2], task.acceleration(*s[:2], a), wrenches=_one(case), **case.options).tau
-    J, n = e.tree.jacobian(q, "hand")[3:], e.tree.nv
-    compare(case, J @ e.forward(s, tau)[:n], J @ a[:n], 1e-8)
+    tau = take(task.inverse_dynamics, *s[:2], task.acceleration(*s[:2], a), **instant_options(case)).tau
+    J = e.jacobian(s.q, "hand", s.t)[3:] @ e.projection(s.q, s.t)
+    compare(case, J @ e.forward(s, tau), J @ a, 1e-8)
 
 
 def reactions(case: Case) -> None:
     """The wrench through the first joint moves the whole machine: its momentum changes by it, gravity and other wrenches."""
     s, e = case.instant, case.equation
-    q, v = case.on_tree(s)
     a = e.forward(s, case.commands)
-    got = take(case.robot.reaction_wrenches, *s[:2], a, wrenches=_one(case))
+    got = take(case.robot.reaction_wrenches, *s[:2], a, wrenches=case.wrenches_of_first(), **case.clock)
     through = got[case.robot.joints.index("rail")]
-    R = e.tree.pose(q, "cart")[:3, :3]
-    moving = [name for name in e.tree.links if name != "base"]
-    mass = e.tree.total_mass(links=moving)
-    push = mass * (e.tree.center_of_mass_acceleration(q, v, a[: e.tree.nv], links=moving) - e.tree.gravity)
+    R = e.pose(s.q, "cart", s.t)[:3, :3]
+    tree, *state = e.whole(s.q, s.v, s.t)
+    moving = [name for name in tree.links if name not in ("base", "carrier", "seat")]
+    mass = tree.total_mass(links=moving)
+    push = mass * (tree.center_of_mass_acceleration(*state, e.acceleration(s, a), links=moving) - tree.gravity)
     for name, wrench in e.wrenches:
-        push = push - e.tree.pose(q, name)[:3, :3] @ wrench(s)[3:]
+        push = push - e.pose(s.q, name, s.t)[:3, :3] @ wrench(s)[3:]
     if not e.rows:
         compare(case, R @ through[3:], push)
         return
     row = e.row("rail")  # along the rail, constraints push by Aᵀλ = M a − load − E τ
-    axis, whole_a = e.tree.jacobian(q, "cart")[3:, row], e.forward(s, case.commands)
-    held = (e.mass(s.q) @ whole_a - e.load(s) - e.drives() @ e.inverse(s, whole_a))[row]
+    axis = (e.jacobian(s.q, "cart", s.t) @ e.projection(s.q, s.t))[3:, row]
+    held = (e.mass(s) @ a - e.load(s) - e.drives() @ e.inverse(s, a))[row]
     compare(case, axis @ R @ through[3:], axis @ push - held)
 
 
 def explain(case: Case) -> None:
     s, e = case.instant, case.equation
     a = e.forward(s, case.commands)
-    found = take(case.robot.explain, *s[:2], a, wrenches=_one(case), **case.options)
+    found = take(case.robot.explain, *s[:2], a, **instant_options(case))
     compare(case, found.tau, e.inverse(s, a))
     assert found.table()
 
@@ -183,7 +187,7 @@ def explain(case: Case) -> None:
 def symbolic(case: Case) -> None:
     q = case.instant.q
     M = case.robot.symbolic(parameters="numbers", form="program").quantity("M")
-    compare(case, M(q), case.equation.mass(q))
+    compare(case, M(q), case.equation.mass(case.instant))
 
 
 def _arrays(case: Case) -> tuple[dict[str, Any], list[np.ndarray]]:
@@ -232,7 +236,7 @@ def _same_after(case: Case, extension: str) -> None:
     """The acceleration of the robot that is read back."""
     s = case.instant
     again = _reloaded(case, extension)
-    got = take(again.forward_dynamics, *s[:2], case.commands, wrenches=_one(case), **case.options)
+    got = take(again.forward_dynamics, *s[:2], case.commands, **instant_options(case))
     compare(case, got, case.equation.forward(s, case.commands))
 
 
@@ -253,7 +257,7 @@ def replayed(case: Case) -> None:
 def sweep(case: Case) -> None:
     """A study of two points in other processes."""
     found = ts.sweep(case.robot, {"q": [case.instant.q] * 2}, "mass_matrix", workers=2).array()
-    compare(case, found[1], case.equation.mass(case.instant.q))
+    compare(case, found[1], case.equation.mass(case.instant))
 
 
 #: the methods that are tried with each feature
