@@ -145,7 +145,8 @@ def test_equal_functions_are_equal_share_kernels_and_pickle():
         return ts.robots.two_link().with_forces({"tip": field}).with_springs({"joint1": lambda L, rate: -k * L * L * L})
 
     a, b, c = made(2.0), made(2.0), made(3.0)
-    assert a == b != c and hash(a) == hash(b)
+    assert a == b != c
+    assert hash(a) == hash(b)
     assert digest(a.model) == digest(b.model) != digest(c.model)
     assert digest(a.model) is not None
     assert pickle.loads(pickle.dumps(a)) == a
@@ -190,7 +191,8 @@ def test_derivatives_equal_differences(composed):
 def test_audit_of_springs_dampers_and_fields_closes_at_the_order_of_the_integrator(composed):
     q, v, _ = STATE
     worst = [composed.simulate(q, v, 0.8, dt=dt, integrator="rk4").audit().worst for dt in (4e-3, 2e-3)]
-    assert worst[1] < 1e-7 and 10 < worst[0] / worst[1] < 25  # fourth order
+    assert worst[1] < 1e-7
+    assert 10 < worst[0] / worst[1] < 25
     assert composed.simulate(q, v, 0.8, integrator="dop853").audit().worst < 1e-6
 
 
@@ -199,7 +201,7 @@ def test_audit_counts_the_work_of_a_curve_without_energy_and_energies_refuse_it(
     run = robot.simulate([0.3, -0.7], [0.5, 0.2], 0.5, dt=1e-3, integrator="rk4")
     assert run.audit().worst < 1e-8
     assert abs(run.audit().work[-1]) > 1e-3
-    with pytest.raises(ArgumentError, match="spring tip–world.*stored="):
+    with pytest.raises(ArgumentError, match=r"spring tip–world.*stored="):
         robot.energies(*STATE[:2])
 
 
@@ -253,6 +255,7 @@ def test_field_of_time_acts_like_a_wrench_of_time_and_its_audit_closes():
     wrench = {"tip": lambda t: np.array([0, 0, 0, 0, 5.0 * t, 0])}
     assert_close(run.q, robot.simulate(q, v, 0.5, wrenches=wrench, expressed_in="world", **how).q, relative=1e-10)
     assert_close(run.q[-1], pushed.rollout(q, v, steps=500, **how).q[-1], relative=1e-10)
-    assert run.audit().worst < 1e-9 and abs(run.audit().work[-1]) > 0.1
+    assert run.audit().worst < 1e-9
+    assert abs(run.audit().work[-1]) > 0.1
     with pytest.raises(ArgumentError, match="'tip field'"):
         pushed.forward_dynamics(q, v, [0, 0])
