@@ -109,9 +109,16 @@ def test_motor_without_inductance_works_with_adaptive_integrators():
     np.testing.assert_allclose(run.states["current"][:, 0], 24 * np.exp(-run.t / 2), atol=1e-6)
 
 
+def test_current_is_integrated_by_adaptive_integrators():
+    """Wheel and winding are one linear system."""
+    run = volts(Motor(**MOTOR, inductance=0.1), [12.0], 3.0, integrator=ts.Adaptive("radau", tolerance=1e-8))
+    exact = solve_ivp(
+        lambda t, y: [0.05 * y[1] / J, (12 - 0.05 * y[0] - 0.5 * y[1]) / 0.1], (0, 3), [0, 0], rtol=1e-11, atol=1e-11
+    )
+    np.testing.assert_allclose([run.v[-1, 0], run.states["current"][-1, 0]], exact.y[:, -1], rtol=1e-5)
+
+
 def test_drives_reject_invalid_arguments():
-    with pytest.raises(ArgumentError, match="fixed steps"):
-        volts(Motor(**MOTOR, inductance=1e-3), [1.0], 1.0, integrator="radau")
     with pytest.raises(ArgumentError, match="with_drives"):
         simulate(wheel(), [0.0], [0.0], 1.0, command="voltage")
     with pytest.raises(UnknownName, match="current"):

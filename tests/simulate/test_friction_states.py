@@ -8,7 +8,6 @@ from scipy.integrate import solve_ivp
 
 import torsor as ts
 from torsor.algorithms.steps import STEPS
-from torsor.errors import ArgumentError
 from torsor.model import friction
 from torsor.model.friction import Coulomb, LuGre, Stribeck
 from torsor.simulate import simulate
@@ -117,6 +116,8 @@ def test_saved_result_keeps_the_bristle_states(tmp_path):
         assert again.audit().worst == run.audit().worst
 
 
-def test_adaptive_integrators_refuse_internal_states():
-    with pytest.raises(ArgumentError, match=r"LuGre.*'rk4'"):
-        simulate(slider(LAW), [0.0], [0.0], 1.0, integrator="dop853")
+def test_adaptive_integrators_integrate_the_rate_of_bristles():
+    """The same motion as with short fixed steps."""
+    fixed = simulate(slider(LAW), [0.0], [0.1], 0.05, [3.0], dt=1e-5, record="last")
+    run = simulate(slider(LAW), [0.0], [0.1], 0.05, [3.0], integrator=ts.Adaptive("radau", tolerance=1e-8))
+    np.testing.assert_allclose([run.q[-1, 0], run.v[-1, 0]], [fixed.q[-1, 0], fixed.v[-1, 0]], rtol=1e-5)

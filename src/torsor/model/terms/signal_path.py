@@ -48,12 +48,12 @@ class SignalPath(Term):
                     )
 
     def cannot(self, model: Model) -> Mapping[str, str]:
-        if self.in_steps(1.0) is self:
+        if not self._needs_dt:
             return {}
         return {"step": "its delay is a number of steps, known where dt is one number; use robot.rollout or robot.simulate"}
 
     def in_steps(self, dt: float) -> Term:
-        if self.dt is not None or not any(law.depends_on_step for law in self.laws):
+        if not self._needs_dt:
             return self
         for law in self.laws:
             law.memory_size(dt)  # raises an error if the delay is no number of steps
@@ -72,6 +72,10 @@ class SignalPath(Term):
 
     def readings(self, at: At) -> Mapping[str, Scalar]:
         return {}
+
+    @property
+    def _needs_dt(self) -> bool:
+        return self.dt is None and any(law.depends_on_step for law in self.laws)
 
     @property
     def _sizes(self) -> list[int]:
