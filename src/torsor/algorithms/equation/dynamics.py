@@ -251,7 +251,8 @@ def _split_terms(e: EquationOfMotion, t: Scalar | None) -> tuple[EquationOfMotio
         e.with_terms(term for term in e.terms if term.joint_by_joint),
         e.with_terms(term for term in e.terms if not term.joint_by_joint or (base and term.depends_on_time)),
     )
-    return alone, None if e.is_joint_by_joint else lambda q, v: others.net_force(q, v, [0] * e.model.nv, t)
+    coupled = not all(term.joint_by_joint for term in e.terms)
+    return alone, (lambda q, v: others.net_force(q, v, [0] * e.model.nv, t)) if coupled else None
 
 
 def at_time(wrenches: Mapping[str, Any] | None, t: Scalar | None) -> dict[str, Scalars]:
