@@ -10,10 +10,8 @@ import pytest
 import torsor as ts
 from torsor.bridges.array_libraries import torch_function
 from torsor.errors import ArgumentError, ModelError, UnknownName
-from torsor.flexible import FlexibleRobot
 from torsor.large import LargeTree
 from torsor.look.viewer.state import Stage
-from torsor.mechanics.flexible import beam
 from torsor.model import friction as fr
 
 Q, V, A, F = np.array([0.3, 0.9]), np.array([0.1, -2.0]), np.array([4.0, -3.0]), np.array([0.1, -0.2, 0.3, 5.0, -4.0, 3.0])
@@ -253,17 +251,10 @@ def test_without_terms_computes_where_friction_laws_are_not_supported(arm, bare)
     np.testing.assert_array_equal(linkage.without_terms("friction").simulate(start, np.zeros(3), 0.02, dt=1e-2).q, still.q)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda arm: FlexibleRobot.of(arm, {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))}),
-        lambda arm: LargeTree.of(arm),
-    ],
-)
-def test_flexible_and_large_robots_refuse_a_robot_with_friction_laws(arm, make):
+def test_large_trees_refuse_a_robot_with_friction_laws(arm):
     with pytest.raises(ModelError, match=r"robot\.with_friction\(None\)"):
-        make(arm)
-    assert make(arm.with_friction(None))
+        LargeTree.of(arm)
+    assert LargeTree.of(arm.with_friction(None))
 
 
 def test_rollout_vary_of_friction_that_is_left_out_is_refused(bare):

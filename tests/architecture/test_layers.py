@@ -24,7 +24,6 @@ LAYERS = (
 ROOMS = set().union(*LAYERS)
 #: (importing file, imported file): reason for the exception
 UP = {
-    ("mechanics/flexible/flexible_robot", "simulate/flexible_links"): "FlexibleRobot.simulate is a public method",
     ("robot/robot", "checks/certify/verify"): "a certificate compares with other libraries, whose bridges make robots",
 }
 #: methods of NamedTuple that are public although they start with an underscore

@@ -11,12 +11,11 @@ import pytest
 
 from torsor import simulate
 from torsor.constraints import ConstrainedRobot
-from torsor.flexible import FlexibleRobot, beam, box, rod, tube
+from torsor.flexible import beam, box, rod, tube
 from torsor.kernels import export
 from torsor.look import replay, viewer
 from torsor.robot import Robot
-from torsor.simulate import Result, flexible_links
-from torsor.simulate.flexible_links import FlexibleResult
+from torsor.simulate import Result
 from torsor.spatial.arguments import pose
 
 #: method, module and name of the function it forwards to
@@ -26,9 +25,7 @@ FORWARDED = [
     (Robot.view, viewer, "view"),
     (Robot.export_c, export, "export_c"),
     (Robot.export_python, export, "export_python"),
-    (FlexibleRobot.simulate, flexible_links, "simulate_flexible"),
     (Result.replay, replay, "write"),
-    (FlexibleResult.replay, replay, "write"),
 ]
 
 
@@ -88,7 +85,7 @@ def test_beams_of_a_section_have_the_options_of_beam(function, sizes):
     assert (made.foreshortening, made.origin) == (False, pose((1, 2, 3), (0, 0, 1), "beam"))
 
 
-@pytest.mark.parametrize("owner", [Robot, ConstrainedRobot, FlexibleRobot, Result, FlexibleResult])
+@pytest.mark.parametrize("owner", [Robot, ConstrainedRobot, Result])
 def test_public_methods_have_no_hidden_options(owner):
     methods = {name: m for name, m in inspect.getmembers(owner, inspect.isfunction) if not name.startswith("_")}
     hidden = [name for name, m in methods.items() if any(p.kind is p.VAR_KEYWORD for p in parameters(m))]

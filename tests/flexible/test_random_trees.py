@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import trees
+from tests.flexible.beam_arms import energy
 from torsor import Robot, algorithms
 from torsor.algorithms.equation import At, EquationOfMotion
-from torsor.algorithms.equation.dynamics import forward_dynamics
+from torsor.algorithms.equation.dynamics import forward_dynamics, hybrid_acceleration, hybrid_force
 from torsor.algorithms.equation.motor_motion import motor_motion
-from torsor.flexible import FlexibleRobot, SeriesSpring
-from torsor.mechanics.flexible import beam
-from torsor.mechanics.flexible import link_equations as links
+from torsor.flexible import SeriesSpring, beam
 from torsor.scalar import Dual
 
 SEEDS = st.integers(0, 10**6)
@@ -66,19 +65,21 @@ def test_random_trees_with_beams_are_consistent(seed):
             0.6, mass_per_length=1.0, EI_y=40.0, EI_z=30.0, GJ=20.0, polar_per_length=5e-3, rotary_per_length=rotary,
             modes=(1, 1, 1), damping=1e-3, xyz=rng.normal(size=3) * 0.1, rpy=rng.normal(size=3),
         )  # fmt: skip
-    of = FlexibleRobot.of(robot, bars).flexible
-    n = robot.nv
+    arm = robot.with_beams(bars)
+    m, n, e = arm.model, robot.nv, EquationOfMotion(arm.model)
     q = [*robot.random_configuration(rng).tolist(), *(0.03 * rng.normal(size=6)).tolist()]
     v, a = rng.normal(size=(2, n + 6)).tolist()
-    tau, eta = links.inverse_dynamics(of, q, v, a[:n])
-    a[n:] = eta
-    M = np.array(links.mass_matrix(of, q))
-    assert algorithms.kinetic_energy(of.model, q, v) == pytest.approx(np.array(v) @ M @ v / 2, rel=1e-11)
-    back = links.forward_dynamics(of, q, v, tau)
+    joints = [1] * n + [0] * 6
+    given = q, v, a, [0.0] * (n + 6), joints
+    tau, a = hybrid_force(e, *given), hybrid_acceleration(e, *given)
+    M = np.array(algorithms.crba(m, q))
+    assert algorithms.kinetic_energy(m, q, v) == pytest.approx(np.array(v) @ M @ v / 2, rel=1e-11)
+    np.testing.assert_array_equal(tau[n:], 0.0)
+    back = forward_dynamics(e, q, v, tau)
     np.testing.assert_allclose(back, a, atol=1e-13 * np.linalg.cond(M) * np.abs(a).max())
 
-    dq, dv = as_duals(q, [*configuration_rate(robot.model, q[: robot.nq], v[:n]), *v[n:]]), as_duals(v, a)
-    E = algorithms.kinetic_energy(of.model, dq, dv) + algorithms.potential_energy(of.model, dq) + links.elastic_energy(of, dq)
-    power = np.dot(tau, v[:n]) - links.dissipation(of, q, v)
+    dq, dv, at = as_duals(q, configuration_rate(m, q, v)), as_duals(v, a), At(m, q, v)
+    E = energy(arm, dq, dv)
+    power = np.dot(tau, v) - sum(term.heat(at) for term in m.terms)
     scale = np.abs(M @ a).max() * np.abs(v).max() * len(v)
     assert E.rate == pytest.approx(power, abs=1e-10 * scale)

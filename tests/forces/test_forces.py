@@ -254,7 +254,6 @@ def test_invalid_force_elements_are_refused(make, match):
 @pytest.mark.parametrize("call", [
     lambda r: ts.large.LargeTree.of(r), lambda r: r.operators([0, 0]), lambda r: r.stacked_equations([0, 0]),
     lambda r: r.symbolic(), lambda r: ts.to_pinocchio(r),
-    lambda r: ts.flexible.FlexibleRobot(r, {"link1": ts.flexible.beam(1.0, mass_per_length=1.0, EI_z=5.0, modes=(1, 0, 0))}),
 ])  # fmt: skip
 def test_results_that_would_ignore_forces_are_refused(call):
     robot = ts.robots.two_link().with_forces({"link1": Drag(1.0)})

@@ -8,8 +8,7 @@ import pytest
 import torsor as ts
 from tests.tolerance import assert_close
 from tests.trees import random_tree
-from torsor.flexible import FlexibleRobot
-from torsor.mechanics.flexible import beam
+from torsor.flexible import beam
 from torsor.mechanics.operators import operators
 from torsor.model.terms.springs import SeriesSpring
 from torsor.robot import Robot
@@ -106,8 +105,8 @@ def test_elastic_and_flexible_robots_accept_wrenches_in_world_axes():
     assert_close(a, elastic.forward_dynamics(*state, {"tip": own(robot.pose(q, "tip"))}), condition=1e2)
     assert not np.allclose(a, elastic.forward_dynamics(*state, {"tip": F}))
 
-    arm = FlexibleRobot.of(robot, {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
-    x, w = arm.join_coordinates(q, [0.01, -0.002]), np.zeros(arm.nv)
+    arm = robot.with_beams({"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
+    x, w, tau = np.r_[q, 0.01, -0.002], np.zeros(arm.nv), np.r_[tau, 0.0, 0.0]
     a = arm.forward_dynamics(x, w, tau, {"tip": F}, expressed_in="world")
     assert_close(a, arm.forward_dynamics(x, w, tau, {"tip": own(arm.pose(x, "tip"))}), condition=1e4)
     assert not np.allclose(a, arm.forward_dynamics(x, w, tau, {"tip": F}))

@@ -9,10 +9,9 @@ import pytest
 
 import torsor as ts
 from torsor import replay
-from torsor.flexible import FlexibleRobot
-from torsor.mechanics.flexible import beam
+from torsor.flexible import beam
 from torsor.robot.builder import Builder
-from torsor.simulate.flexible_links import FlexibleResult
+from torsor.simulate import Result
 
 EVIL = '</script><img src=x onerror="window.hacked=1">&\u2028'
 
@@ -40,9 +39,10 @@ def panda_run():
 @pytest.fixture(scope="session")
 def vibration():
     """Joints at rest, and a beam that vibrates at 2 Hz."""
-    arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))})
-    t = np.linspace(0, 1, 101)
-    return FlexibleResult(arm, t, np.stack((0 * t, 0 * t, 0.1 * np.sin(4 * np.pi * t)), axis=-1))
+    arm = ts.robots.two_link().with_beams({"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))})
+    t, w = np.linspace(0, 1, 101), 4 * np.pi
+    q, v = (np.stack((0 * t, 0 * t, y), axis=-1) for y in (0.1 * np.sin(w * t), 0.1 * w * np.cos(w * t)))
+    return Result(t, q, v, 0 * v, robot=arm)
 
 
 @pytest.fixture(scope="session")

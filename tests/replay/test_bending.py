@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.flexible import FlexibleRobot, SeriesSpring
+from torsor.flexible import SeriesSpring, beam
 from torsor.look.replay.replay_data import replay_data_of
-from torsor.look.scene.elastic import PIECES
+from torsor.look.scene.beams import PIECES
 from torsor.look.scene.loops import transform_points
-from torsor.mechanics.flexible import beam
-from torsor.simulate.flexible_links import FlexibleResult
+from torsor.simulate import Result
 
 
 def test_beams_are_cut_into_pieces_that_bend(vibration):
     film, arm = replay_data_of(vibration, "auto", (), 30), vibration.robot
-    q = vibration.at(film.times)
+    q, _ = vibration.at(film.times)
     last = film.poses[:, film.links.index(f"link1/piece{PIECES}")]
     tip = transform_points(last, np.array([0.5 / PIECES, 0, 0]))
     np.testing.assert_allclose(tip, arm.pose(q, "link1/tip")[:, :3, 3], atol=1e-3)
@@ -27,18 +26,20 @@ def test_beams_are_cut_into_pieces_that_bend(vibration):
 
 
 def test_number_of_images_follows_the_slowest_vibration():
-    stiff = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=5e4, modes=(1, 0, 0))})
-    slowest = stiff.frequencies(stiff.neutral(), joints="locked")[0] / (2 * np.pi)
+    stiff = ts.robots.two_link().with_beams({"link1": beam(1.0, mass_per_length=1.0, EI_z=5e4, modes=(1, 0, 0))})
+    slowest = stiff.modes(stiff.neutral(), held=["joint1", "joint2"]).frequencies[0] / (2 * np.pi)
     assert slowest > 10
-    still = FlexibleResult(stiff, [0.0, 1.0], np.zeros((2, 3)))
+    still = Result(np.array([0.0, 1.0]), *np.zeros((3, 2, 3)), robot=stiff)
     assert len(replay_data_of(still, "auto", (), 30).times) == pytest.approx(12 * slowest, abs=2)
 
 
 def test_replay_of_an_elastic_robot_at_rest_shows_its_static_deflection():
-    arm = FlexibleRobot.of(ts.robots.two_link(), {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
+    arm = ts.robots.two_link().with_beams({"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))})
     film = replay_data_of(arm, "auto", (), 30)
-    ends = [d.y for d in arm.beams["link1"].section(1.0).displacement]  # deflection per unit of each mode
-    assert film.poses[0, film.links.index("link2"), 1] == pytest.approx(arm.equilibrium(arm.neutral())[2:] @ ends, rel=1e-9)
+    ends = [d.y for d in arm.description.terms[0].beam.section(1.0).displacement]  # deflection per unit of each mode
+    assert film.poses[0, film.links.index("link2"), 1] == pytest.approx(
+        arm.equilibrium(arm.neutral(), held=["joint1", "joint2"])[2:] @ ends, rel=1e-9
+    )
 
 
 def test_replay_of_elastic_joints_shows_motor_angles_ahead_of_links():

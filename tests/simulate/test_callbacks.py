@@ -7,10 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError
-from torsor.flexible import FlexibleRobot
-from torsor.mechanics.flexible import beam
 from torsor.simulate import Event, SampledController, SimulationStopped
-from torsor.simulate.flexible_links import simulate_flexible
 
 GOAL = np.array([0.5, 0.8])
 
@@ -112,21 +109,6 @@ def test_internal_state_of_a_sampled_controller_is_reset_for_each_run(arm):
     runs = [arm.simulate([0.1, 0.2], [0, 0], 0.05, SampledController(law, 100, start)) for _ in range(2)]
     np.testing.assert_array_equal(motion(runs[0]), motion(runs[1]))
     assert not start.any()
-
-
-def test_flexible_simulation_gives_callbacks_arrays_of_their_own():
-    links = {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))}
-    arm = FlexibleRobot.of(ts.robots.two_link(), links)
-
-    def law(t, q, v):
-        tau = -5 * q[:2]
-        q[:] = v[:] = 0.0
-        return tau
-
-    runs = [simulate_flexible(arm, arm.neutral() + 0.1, np.zeros(arm.nv), 0.01, f) for f in (law, lambda t, q, v: -5 * q[:2])]
-    np.testing.assert_array_equal(runs[0].q, runs[1].q)
-    with pytest.raises(ArgumentError, match=r"control returned 'x' \(str\).*shape \(2,\)"):
-        simulate_flexible(arm, arm.neutral(), np.zeros(arm.nv), 0.01, lambda t, q, v: "x")
 
 
 def test_rollout_controller_that_writes_into_its_arguments_gives_the_same_motion(arm):

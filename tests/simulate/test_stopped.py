@@ -11,9 +11,7 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError
-from torsor.flexible import FlexibleRobot
-from torsor.mechanics.flexible import beam
-from torsor.simulate import Interrupted, SampledController, SimulationStopped, TooManySteps, adaptive, simulate_flexible
+from torsor.simulate import Interrupted, SampledController, SimulationStopped, TooManySteps, adaptive
 from torsor.simulate.adaptive import Budget
 
 
@@ -90,13 +88,6 @@ def test_budget_allows_short_steps_for_a_while_and_in_short_runs():
     brief = Budget(10**6, 1e-9)
     for k in range(2000):
         brief.spend(k * 1e-12)
-
-
-def test_flexible_simulation_with_too_many_steps_is_refused():
-    links = {"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))}
-    robot = FlexibleRobot.of(ts.robots.two_link(), links)
-    with pytest.raises(ArgumentError, match=r"1e\+09 steps; at most 1e\+07"):
-        simulate_flexible(robot, robot.neutral(), np.zeros(robot.nv), 1e3, dt=1e-6)
 
 
 # -- Ctrl-C ------------------------------------------------------------------------------------------------------

@@ -27,10 +27,7 @@ def assemble(d: Description) -> Model:
     A rotor is welded to its mount too, as if it did not spin; the effect of its spin is in its row.
     A joint about a skew axis gets a body frame turned so that the axis is ẑ: same motion, fewer operations.
     """
-    written, d = {j.name for j in d.joints} - {name for term in d.terms for name in term.added}, d.complete
-    children: dict[str, list[Joint]] = {}
-    for j in d.joints:
-        children.setdefault(j.parent, []).append(j)
+    written, d = d, d.complete
     bodies, on_link = d.bodies, _frames_by_link(d)
 
     moved_by: list[Joint | None] = [None]  # the joint of each body; the base has none
@@ -57,7 +54,7 @@ def assemble(d: Description) -> Model:
         by = (j.name, j.parent) if links else (FLOATING_BASE if d.floats else "", "")
         links[j.child] = LinkRow(by[1], X.T @ bodies[j.child], by[0], on_link[j.child])
         inertia[body] = inertia[body] + links[j.child].inertia
-        todo.extend((body, X, below) for below in reversed(children.get(j.child, [])))
+        todo.extend((body, X, below) for below in d.joints_from(j.child)[::-1])
     for f in d.frames:
         body, X = frames[f.link]
         frames[f.name] = Frame(body, f.origin @ X)
@@ -144,11 +141,11 @@ Polynomial = tuple[Scalar, ...]
 
 
 def _coordinates(
-    d: Description, written: set[str], moved_by: list[Joint | None], names: tuple[str, ...], kind: list[JointType]
+    d: Description, written: Description, moved_by: list[Joint | None], names: tuple[str, ...], kind: list[JointType]
 ) -> tuple[tuple[Coupling | None, ...], Starts, Starts, int, int]:
     """Start index of each joint's coordinates; a mimic joint uses its leader's.  A curved one gets its kind changed.
 
-    The coordinates of the ``written`` joints are in the order of the bodies; then come those that terms add, term by term.
+    First come those of the ``written`` tree, in its order, then those that terms add, term by term.
     """
     joints = {j.name: j for j in d.joints}
     number = {name: i for i, name in enumerate(names)}
@@ -165,10 +162,10 @@ def _coordinates(
             kind[i] = Follower(kind[i], p)
         same = higher or isinstance(j.kind, Deflection)
         coupling.append(Coupling(number[leader], 1, 0) if same else Coupling(number[leader], k, b))
-    added = {j.name: k for k, j in enumerate(d.joints, start=1) if j.name not in written}
+    rank = dict.fromkeys(names, 0) if d is written else _ranks(written, d)
     q_start, v_start = [0] * len(names), [0] * len(names)
     nq = nv = 0
-    for i in sorted(range(1, len(names)), key=lambda i: added.get(names[i], 0)):
+    for i in sorted(range(1, len(names)), key=lambda i: rank[names[i]]):
         q_start[i], v_start[i] = nq, nv
         if coupling[i] is None:
             nq, nv = nq + kind[i].nq, nv + kind[i].nv
@@ -176,6 +173,16 @@ def _coordinates(
         if c is not None:
             q_start[i], v_start[i] = q_start[c.leader], v_start[c.leader]
     return tuple(coupling), tuple(q_start), tuple(v_start), nq, nv
+
+
+def _ranks(written: Description, d: Description) -> dict[str, int]:
+    """Place of each joint in the order of coordinates: depth first in the written tree, then as terms added them."""
+    order, todo = [FLOATING_BASE], written.joints_from(written.root)[::-1]
+    while todo:
+        j = todo.pop()
+        order.append(j.name)
+        todo.extend(written.joints_from(j.child)[::-1])
+    return {name: k for k, name in enumerate(dict.fromkeys([*order, *(j.name for j in d.joints)]))}
 
 
 def _coupling(j: Joint, joints: dict[str, Joint], known: dict[str, tuple[str, Polynomial]]) -> tuple[str, Polynomial]:

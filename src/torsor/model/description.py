@@ -191,9 +191,20 @@ class Description:
 
     @cached_property
     def complete(self) -> Description:
-        """The same robot with the joints that its terms add: motors behind springs."""
+        """The same robot with the joints that its terms add: motors behind springs, then sections of beams."""
         ordered = sorted(self.terms, key=lambda term: COORDINATES.index(term.kind) if term.kind in COORDINATES else -1)
         return reduce(lambda d, term: term.coordinates(d), ordered, self)
+
+    def joints_from(self, link: str) -> list[Joint]:
+        """The joints that a link carries, in file order."""
+        return self._joints_by_parent.get(link, [])
+
+    @cached_property
+    def _joints_by_parent(self) -> dict[str, list[Joint]]:
+        out: dict[str, list[Joint]] = {}
+        for j in self.joints:
+            out.setdefault(j.parent, []).append(j)
+        return out
 
     def link(self, name: str) -> Link:
         return next(link for link in self.links if link.name == name)

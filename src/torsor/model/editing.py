@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model import attachments, numbers_surgery, surgery
+from torsor.model.beams import Beam
 from torsor.model.composing import Composing
 from torsor.model.joint_surgery import with_joint_type, with_mimic
 from torsor.model.joints import JointType
 from torsor.model.mechanism import Mechanism
 from torsor.model.renaming import rename
 from torsor.model.spanning import spanning_tree
+from torsor.model.terms.beams import with_beams
 from torsor.model.terms.joint_losses import Damping
 from torsor.model.terms.springs import SeriesSpring, Spring, SpringLaw, motors_of, with_springs
 from torsor.model.terms.tendons import between_frames
@@ -285,6 +287,25 @@ class Editing(Composing):
         ('joint1', 'joint2', 'joint2/motor')
         """
         return self._with_description(with_springs(between_frames(self._description, springs), springs))
+
+    def with_beams(self, beams: Mapping[str, Beam | None]) -> Self:
+        """The same robot with flexible links, ``{"link1": ts.flexible.beam(...)}``: M, h and K η + D η̇ (Book 1984).
+
+        The modes η of each beam are coordinates after those of the joints, ``link1/bend y1``; the joint ``link1/modes`` has
+        them, and ``link1/tip`` is the frame at the end.  A beam takes the place of its link's own inertia; joints, welded
+        links and frames of the link are attached to the nearest section along it.  None makes a link rigid again.
+
+        Deflections are small: displacements across the beam are linear in η, and sections turn by the slopes (Cayley's
+        rotation, right to second order).  Bending shortens the beam, to second order (``foreshortening``).  Elastic energy is
+        quadratic, without shear, stretching, warping, or a coupling of bending and torsion in the section.
+
+        >>> import torsor as ts
+        >>> link = ts.flexible.beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))
+        >>> arm = ts.robots.two_link().with_beams({"link1": link})
+        >>> arm.nq, arm.joint("link1/modes").q_slice
+        (4, slice(2, 4, None))
+        """
+        return self._with_description(with_beams(self._description, beams))
 
     def with_configuration(self, name: str, q: ArrayLike | Mapping[str, ArrayLike] | None) -> Self:
         """The same robot with a named configuration [rad, m]: q ``(nq,)``, or joints by name, with the others neutral.

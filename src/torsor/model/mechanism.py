@@ -60,7 +60,7 @@ class Mechanism(ConfigurationSpace, Topology):
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the moving joints, including mimic joints, in the order of ``q`` and ``v``."""
+        """Names of the moving joints, in the order of the bodies they move; mimic joints and sections of beams included."""
         return self._model.joint_names[1:]
 
     @property

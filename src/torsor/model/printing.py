@@ -9,13 +9,10 @@ from torsor.support.text import count, short
 
 def tree(d: Description, model: Model) -> str:
     """One line per link: its place in the tree, its joint and its mass."""
-    children: dict[str, list[Joint]] = {}
-    for j in d.joints:
-        children.setdefault(j.parent, []).append(j)
-    links = {link.name: link for link in d.links}
-    mass = sum(inertia.m for inertia in d.bodies.values())
+    links = {link.name: link for link in d.complete.links}
+    mass = sum(inertia.m for inertia in d.complete.bodies.values())
     number = {name: i for i, name in enumerate(model.joint_names)}
-    moving = len(model.joint_names) - 1 - d.floats
+    moving = sum(j.name in number for j in d.joints)
     what = f"{count(len(d.links), 'link')}, {count(moving, 'moving joint')}{loop_count(d)}"
     counts = f"{what}, nq = {model.nq}, nv = {model.nv}"
     lines = [f"{printable(d.name)}: {counts}, {short(mass)} kg, {d.base} base"]
@@ -27,7 +24,7 @@ def tree(d: Description, model: Model) -> str:
             text += f"  ({printable(joint.name)}: {printable(_motion(joint, model, number))})"
         m = links[name].inertia.m
         lines.append(text + (f"  {short(m)} kg" if not isinstance(m, (int, float)) or m else ""))
-        below = children.get(name, [])
+        below = d.joints_from(name)
         entries: list[tuple[str, Joint | None, str, str]] = []
         for k, j in enumerate(below):
             last = k == len(below) - 1

@@ -37,7 +37,7 @@ class Topology:
         >>> ts.robots.panda().children("panda_hand")
         ('panda_hand_tcp', 'panda_leftfinger', 'panda_rightfinger')
         """
-        return tuple(j.child for j in self._joints_from.get(self._require_link(link), ()))
+        return tuple(j.child for j in self._description.joints_from(self._require_link(link)))
 
     def path(self, start: str, end: str, of: str = "links") -> tuple[str, ...]:
         """The way from one link to another through the tree: its links, both ends included, or ``of="joints"`` its joints.
@@ -92,7 +92,7 @@ class Topology:
             link = todo.pop()
             if link not in moved:
                 moved.add(link)
-                todo += [j.child for j in self._joints_from.get(link, ())]
+                todo += [j.child for j in self._description.complete.joints_from(link)]
         return tuple(link.name for link in self._description.links if link.name in moved)
 
     def moving_joints(self, link: str) -> tuple[str, ...]:
@@ -102,10 +102,12 @@ class Topology:
         >>> ts.robots.panda().moving_joints("panda_rightfinger")[-2:]
         ('panda_finger_joint1', 'panda_finger_joint2')
         """
-        joints = {j.name: j for j in self._description.joints}
-        moving = {FLOATING_BASE} if self._description.floats else set[str]()
-        for at in list(self._to_root(link))[:-1]:
-            joint = self._joint_to[at]
+        d, at = self._description.complete, self._require_link(link)
+        joints, joint_to = {j.name: j for j in d.joints}, {j.child: j for j in d.joints}
+        moving = {FLOATING_BASE} if d.floats else set[str]()
+        while at in joint_to:
+            joint = joint_to[at]
+            at = joint.parent
             moving.add(joint.name)
             while joint.mimic is not None:
                 joint = joints[joint.mimic.joint]
@@ -138,13 +140,6 @@ class Topology:
         return {j.child: j for j in self._description.joints}
 
     @cached_property
-    def _joints_from(self) -> dict[str, list[Joint]]:
-        out: dict[str, list[Joint]] = {}
-        for j in self._description.joints:
-            out.setdefault(j.parent, []).append(j)
-        return out
-
-    @cached_property
     def _link_names(self) -> frozenset[str]:
         return frozenset(link.name for link in self._description.links)
 
@@ -169,7 +164,8 @@ class Topology:
     def _joint_and_its_mimics(self, joint: str) -> list[Joint]:
         """A joint and the joints that mimic it, directly or through others."""
         turned = {joint}
-        followers = [j for j in self._description.joints if j.mimic is not None]
+        joints = self._description.complete.joints
+        followers = [j for j in joints if j.mimic is not None]
         while more := {j.name for j in followers if j.name not in turned and j.mimic and j.mimic.joint in turned}:
             turned |= more
-        return [j for j in self._description.joints if j.name in turned]
+        return [j for j in joints if j.name in turned]

@@ -78,11 +78,20 @@ class Robot(Computed, Exports):
 
         return Task(self, frame, rows, expressed_in, singular=singular, damping=damping, tolerance=tolerance)
 
-    def equilibrium(self, q0: ArrayLike, tau: ArrayLike | None = None) -> Array:
+    def equilibrium(
+        self,
+        q0: ArrayLike,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        expressed_in: str = "body",
+        held: Sequence[str] = (),
+    ) -> Array:
         """q ``(..., nq)`` at which the robot rests under joint forces ``tau`` [N·m, N], 0 by default: descent from q0.
 
-        Gravity, springs, fields and all other terms count.  The equilibrium is stable, unless q0 is one itself; SingularError
-        is raised where none is found.
+        Gravity, springs, fields and all other terms count, and ``wrenches``.  ``held`` joints keep their coordinates: the sag of
+        an arm with beams is ``arm.equilibrium(q0, held=arm.actuated)``.  The equilibrium is stable, unless q0 is one itself;
+        SingularError is raised where none is found.
 
         >>> import torsor as ts
         >>> sprung = ts.robots.two_link().with_springs(ts.terms.Spring(30.0))
@@ -91,13 +100,13 @@ class Robot(Computed, Exports):
         """
         from torsor.mechanics.statics import equilibrium
 
-        return equilibrium(self, self._as_configurations(q0), tau)
+        return equilibrium(self, self._as_configurations(q0), tau, wrenches, expressed_in, held)
 
-    def modes(self, q: ArrayLike) -> Modes:
+    def modes(self, q: ArrayLike, *, held: Sequence[str] = ()) -> Modes:
         """Small vibrations about q: ``frequencies`` [rad/s] ``(..., nv)`` and ``shapes`` ``(..., nv, nv)``, K Φ = M Φ diag(ω²).
 
         K = ∂f/∂q of all forces at rest, M the mass matrix; the robot is in equilibrium at q or held there by constant joint
-        forces.  Without damping.
+        forces.  ``held`` joints do not move, and have no row and column.  Without damping.
 
         >>> import torsor as ts
         >>> sprung = ts.robots.two_link().with_springs(ts.terms.Spring(30.0))
@@ -106,7 +115,7 @@ class Robot(Computed, Exports):
         """
         from torsor.mechanics.statics import modes
 
-        return modes(self, self._as_configurations(q))
+        return modes(self, self._as_configurations(q), held)
 
     def constrained(self, *constraints: Constraint) -> ConstrainedRobot:
         """M a + h = τ + Aᵀλ, A a = −Ȧ v: the robot with its loops and other constraints (MR §8.7, F&O §3.4).

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from torsor.simulate.controllers import SampledController
     from torsor.simulate.events import Event, Occurrence
     from torsor.simulate.files import load_result
-    from torsor.simulate.flexible_links import FlexibleResult, simulate_flexible
     from torsor.simulate.result import Interrupted, Poses, Result, SimulationStopped
     from torsor.simulate.rollout_failures import Failure
     from torsor.simulate.rollout_files import load_rollout
@@ -38,7 +37,6 @@ _HOMES = {
     "rollout_failures": ("Failure",),
     "rollout_files": ("load_rollout",),
     "rollout_gradient": ("RolloutGradient",),
-    "flexible_links": ("FlexibleResult", "simulate_flexible"),
     "controller_functions": ("record_once",),
     "result": ("Interrupted", "Poses", "Result", "SimulationStopped"),
     "run": ("simulate",),
@@ -51,7 +49,6 @@ __all__ = [
     "Audit",
     "Event",
     "Failure",
-    "FlexibleResult",
     "Interrupted",
     "Occurrence",
     "Poses",
@@ -75,7 +72,6 @@ __all__ = [
     "record_once",
     "rollout",
     "simulate",
-    "simulate_flexible",
 ]
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and report other names

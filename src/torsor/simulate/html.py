@@ -8,10 +8,10 @@ from torsor.errors import TorsorError
 from torsor.support.html import LARGEST_PAGE, Markup, element, page_frame
 
 if TYPE_CHECKING:
-    from torsor.simulate import FlexibleResult, Result
+    from torsor.simulate import Result
 
 
-def of_motion(motion: Result | FlexibleResult) -> Markup:
+def of_motion(motion: Result) -> Markup:
     """One line about the motion, and its replay page unless that is too large."""
     from torsor.look.replay import html
 

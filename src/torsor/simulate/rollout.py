@@ -25,6 +25,7 @@ from torsor.kernels.checks import check_axes, check_step_length, check_wrenches
 from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import wrench_law
+from torsor.mechanics.flexible.frequencies import check_step_resolves_vibrations
 from torsor.model.terms.capabilities import refuse
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
@@ -130,6 +131,7 @@ def rollout(
     entries = labels(robot.model)
     q = as_rows(Argument("q0", (robot.nq,), entries["q0"]), q0, FLOAT64)
     v = as_rows(Argument("v0", (robot.nv,), entries["v0"]), v0, FLOAT64)
+    check_step_resolves_vibrations(robot, q, float(dt))
     u, m = _controls(controls, robot.nv, controller is None), _initial_memory(memory)
     law = _law(robot, controller, parameters or {}, u is not None, m)
     axes = max(

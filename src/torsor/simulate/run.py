@@ -15,6 +15,7 @@ from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.kernels.one_state import one_state
 from torsor.kernels.replaced import name_replacements
+from torsor.mechanics.flexible.frequencies import check_step_resolves_vibrations
 from torsor.model.limit_notes import notes_on_limits
 from torsor.model.terms.joint_drive import JointDrive
 from torsor.model.terms.joint_losses import notes_on_omitted_losses
@@ -99,6 +100,8 @@ def simulate(
     every = _check_arguments(duration, dt, how, record)
     robot, omitted = robot_in_steps(robot, float(dt)), list[str]()
     start = [np.array(y) for y in one_state(robot, q=q, v=v)]
+    if integrator in STEPS:
+        check_step_resolves_vibrations(robot, start[0], dt)
     laws = wrench_laws(robot, wrenches, expressed_in)
     system = _system(robot, tuple(laws), dt, how)
     steady = control_of(robot, control, duration)

@@ -171,7 +171,7 @@ def explain(
     on = wrenches_at(robot.model, wrenches, time)
     loads = one_wrench_each(robot, on, qs, expressed_in, time)
     multipliers = _multipliers(robot, qs, vs, acc, on, expressed_in, time)
-    t = torque_terms(robot.model, qs, vs, acc, robot.description.bodies, loads, multipliers, time)
+    t = torque_terms(robot.model, qs, vs, acc, robot.description.complete.bodies, loads, multipliers, time)
     names = coordinate_names(robot.model)
     parts = [("inertia", names[j], tau) for j, tau in enumerate(t.inertia)]
     parts += [("centrifugal", f"{names[j]}²", tau) for (j, k), tau in t.velocity.items() if j == k]

@@ -22,13 +22,11 @@ from torsor.look.replay.replay_data import replay_data_of
 from torsor.support.files import write_text
 
 if TYPE_CHECKING:
-    from torsor.mechanics.flexible import FlexibleRobot
     from torsor.robot import Robot
     from torsor.simulate import Result
-    from torsor.simulate.flexible_links import FlexibleResult
 
 Roots = Sequence[str | os.PathLike[str]]
-Shown: TypeAlias = "Result | Robot | FlexibleResult | FlexibleRobot"
+Shown: TypeAlias = "Result | Robot"
 
 
 def html(shown: Shown, *, style: str = "auto", roots: Roots = (), fps: float = 30.0) -> str:

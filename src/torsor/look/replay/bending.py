@@ -1,17 +1,16 @@
-"""Replay data of robots with flexible links: the links, and the pieces of their beams."""
+"""Beams on replay pages: how many images their vibrations need, and the deflections of their tips."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.look.replay.replay_data import ReplayData, Row, replay_data_of_poses
-from torsor.look.scene.elastic import ElasticScene
+from torsor.model.terms.beams import beams_of, rigid_joints
 
 if TYPE_CHECKING:
-    from torsor.mechanics.flexible import FlexibleRobot
+    from torsor.look.replay.replay_data import Row
+    from torsor.robot import Robot
 
 Array = np.ndarray
 
@@ -19,31 +18,25 @@ Array = np.ndarray
 IMAGES_PER_PERIOD = 12
 
 
-def at_rest(flexible: FlexibleRobot, style: str, roots: Sequence[Any]) -> ReplayData:
-    """The robot at its neutral configuration, with its beams bent by their weight."""
-    scene = ElasticScene.bending(flexible, roots, style)
-    rest = flexible.equilibrium(flexible.neutral())
-    return replay_data_of_poses(scene, np.zeros(1), scene.poses(rest[None]), facts=facts_of_flexible(flexible))
+def slowest_vibration(robot: Robot, q: Array) -> float:
+    """The lowest frequency of the beams about q, joints held [Hz]; 0 of a robot without beams."""
+    if not beams_of(robot.description):
+        return 0.0
+    return float(robot.modes(q, held=rigid_joints(robot.model)).frequencies[0]) / (2 * np.pi)
 
 
-def tip_row(flexible: FlexibleRobot, eta: Array) -> Row:
+def at_rest(robot: Robot, q: Array) -> Array:
+    """q with the beams bent by their weight."""
+    return robot.equilibrium(q, held=rigid_joints(robot.model)) if beams_of(robot.description) else q
+
+
+def tip_rows(robot: Robot, q: Array) -> list[Row]:
     """Deflection of the end of each beam from its straight shape, along ŷ and ẑ of the beam, if it bends in that direction."""
     curves: dict[str, Any] = {}
-    for link, beam in flexible.beams.items():
-        start = flexible.flexible.starts[link]
-        columns = list(eta[:, start : start + beam.count].T)
-        p = beam.section(beam.length).transform(columns).pose[1]
-        curves |= {f"{link} {'yz'[k]}": p[k + 1] for k in range(2) if beam.modes[k]}
-    values = np.stack(list(curves.values()), axis=-1) if curves else np.zeros((len(eta), 0))
-    return "Beam tip, across", "m", tuple(curves), [""] * len(curves), values
-
-
-def facts_of_flexible(flexible: FlexibleRobot) -> tuple[tuple[str, str], ...]:
-    """Joints, modes and mass."""
-    mass = sum(flexible.robot.link(name).mass for name in flexible.robot.links if name not in flexible.beams)
-    total = mass + sum(beam.mass for beam in flexible.beams.values())
-    return (
-        ("Joints", str(len(flexible.robot.joints))),
-        ("Modes of beams", str(len(flexible.modes))),
-        ("Mass", f"{total:.4g} kg"),
-    )
+    for term in beams_of(robot.description):
+        columns = list(q[:, robot.joint(term.joint).q_slice].T)
+        p = term.beam.section(term.beam.length).transform(columns).pose[1]
+        curves |= {f"{term.link} {'yz'[k]}": p[k + 1] for k in range(2) if term.beam.modes[k]}
+    if not curves:
+        return []
+    return [("Beam tip, across", "m", tuple(curves), [""] * len(curves), np.stack(list(curves.values()), axis=-1))]

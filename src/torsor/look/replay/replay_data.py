@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from torsor.errors import ArgumentError
+from torsor.look.replay.bending import at_rest
 from torsor.look.replay.thinning import envelope
 from torsor.look.scene import Scene, Surface
 from torsor.model.mechanism import Mechanism
 from torsor.model.names import configuration_names, coordinate_names, units_of
 
 if TYPE_CHECKING:
-    from torsor.mechanics.flexible import FlexibleRobot
     from torsor.robot import Robot
     from torsor.simulate import Result
-    from torsor.simulate.flexible_links import FlexibleResult
 
 Array = np.ndarray
 #: of a plot: title, unit, names, joints, values (T, n)
@@ -71,20 +70,14 @@ class ReplayData:
     configurations: tuple[tuple[str, Array], ...] = ()  #: named ones, with the poses (links, 7)
 
 
-def replay_data_of(
-    shown: Result | Robot | FlexibleResult | FlexibleRobot, style: str, roots: Sequence[Any], fps: float
-) -> ReplayData:
+def replay_data_of(shown: Result | Robot, style: str, roots: Sequence[Any], fps: float) -> ReplayData:
     """The data of a replay page for a simulation, or for a robot at rest."""
-    from torsor.look.replay.bending import at_rest
-    from torsor.mechanics.flexible import FlexibleRobot
-
     if not (isinstance(fps, (int, float)) and 0 < fps <= 240):
         raise ArgumentError(f"fps must be above 0 and at most 240 images per second, not {fps!r}")
     if isinstance(shown, Mechanism):
         scene = Scene.of(shown, roots, style)
-        return replay_data_of_poses(scene, np.zeros(1), scene.poses(shown.neutral()[None]), facts=about(shown), named=True)
-    if isinstance(shown, FlexibleRobot):
-        return at_rest(shown, style, roots)
+        rest = at_rest(shown, shown.neutral())
+        return replay_data_of_poses(scene, np.zeros(1), scene.poses(rest[None]), facts=about(shown), named=True)
     make: Callable[..., ReplayData] | None = getattr(shown, "replay_data", None)
     if make is None:
         raise ArgumentError(f"a replay needs the Result of a simulation or a Robot, not {type(shown).__name__}")

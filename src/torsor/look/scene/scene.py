@@ -15,6 +15,7 @@ from torsor.compile.interpret import interpret
 from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.shared.places import Places
 from torsor.look.scene import loops, skeleton
+from torsor.look.scene.beams import BeamPiece, pieces_of
 from torsor.look.scene.shapes import pose, triangles
 from torsor.look.scene.triangles import Triangles
 from torsor.look.scene.upright import has_y_up, turn_upright, turns_meshes_upright
@@ -57,6 +58,7 @@ class Scene:
     notes: tuple[str, ...]
     size: float  #: radius of a ball round the links and frames at the neutral configuration [m]
     _kernel: Kernel = field(repr=False)
+    pieces: tuple[BeamPiece, ...] = ()  #: of beams, after the robot's own links
 
     @classmethod
     def of(cls, robot: Robot, roots: Sequence[str | os.PathLike[str]] = (), style: str = "auto") -> Scene:
@@ -72,8 +74,14 @@ class Scene:
         visuals, notes = ([], []) if style == "skeleton" else _visuals(robot, Places(robot.description.source, roots))
         bare = style == "skeleton" or (style == "auto" and len({part.link for part in visuals}) <= len(notes))
         parts = _skeleton(robot, size) if bare else visuals
+        pieces = tuple(pieces_of(robot))
+        if pieces:  # in place of the shapes of their links
+            bent = {piece.link for piece in pieces}
+            parts = [part for part in parts if part.link not in bent or part.surface.color == skeleton.JOINT]
+            parts += [Surface(piece.name, "skeleton" if bare else "visual", piece.surface(size)) for piece in pieces]
         parts += [Surface(link, "loop", marker) for link, marker in loops.markers(robot.description, size)]
-        return cls(robot, robot.links, tuple(parts), tuple(notes), size, kernel)
+        links = (*robot.links, *(piece.name for piece in pieces))
+        return cls(robot, links, tuple(parts), tuple(notes), size, kernel, pieces)
 
     @property
     def drawn_as(self) -> str:
@@ -81,8 +89,10 @@ class Scene:
         return "mesh" if any(part.kind == "visual" for part in self.parts) else "skeleton"
 
     def poses(self, q: ArrayLike) -> Array:
-        """``(..., links, 7)``: position [m] and quaternion (x, y, z, w) of every link in the world."""
-        return placements(np.stack(_transforms(self._kernel, q), axis=-3))
+        """``(..., links, 7)``: position [m] and quaternion (x, y, z, w) of every link, and piece of a beam, in the world."""
+        T = dict(zip(self.links, _transforms(self._kernel, q), strict=False))
+        bent = [piece.poses(np.asarray(q, float), T[piece.link]) for piece in self.pieces]
+        return placements(np.stack([*T.values(), *bent], axis=-3))
 
     def loop_ends(self, q: ArrayLike) -> Array:
         """``(..., loops, 2, 3)``: positions of the two ends of every loop joint [m]; they differ where the loop is open."""

@@ -12,18 +12,16 @@ from numpy.typing import ArrayLike
 from torsor.look.viewer.viewer import Viewer
 
 if TYPE_CHECKING:
-    from torsor.mechanics.flexible import FlexibleRobot
     from torsor.robot import Robot
     from torsor.simulate import Result
-    from torsor.simulate.flexible_links import FlexibleResult
 
 __all__ = ["Viewer", "view"]
 
 
 def view(
-    robot: Robot | FlexibleRobot,
+    robot: Robot,
     q: ArrayLike | None = None,
-    result: Result | FlexibleResult | None = None,
+    result: Result | None = None,
     *,
     port: int = 0,
     roots: Sequence[str | os.PathLike[str]] = (),

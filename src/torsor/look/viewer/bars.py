@@ -24,6 +24,8 @@ COLORS = {
     "damping": "#666666",
     "friction": "#8C564B",
 }
+#: colour of the other terms of a robot, such as beams
+OF_TERMS = "#009E73"
 #: causes shown of one joint's force
 MOST = 8
 
@@ -93,7 +95,7 @@ def _row(name: str, pieces: Sequence[tuple[str, float]], value: float, unit: str
             continue
         left = 50 + up if part > 0 else 50 - down - width
         up, down = (up + width, down) if part > 0 else (up, down + width)
-        place = f"left:{left:.2f}%;width:{width:.2f}%;background:{COLORS[kind]}"
+        place = f"left:{left:.2f}%;width:{width:.2f}%;background:{COLORS.get(kind, OF_TERMS)}"
         bars.append(f'<div style="position:absolute;top:0;bottom:0;{place}"></div>')
     zero = '<div style="position:absolute;left:50%;top:0;bottom:0;width:1px;background:rgba(60,70,85,.55)"></div>'
     red = ";color:#C0392B;font-weight:600" if alarm else ""
@@ -105,7 +107,7 @@ def _row(name: str, pieces: Sequence[tuple[str, float]], value: float, unit: str
 
 
 def _dot(kind: str) -> str:
-    return f'<span style="display:inline-block;width:9px;height:9px;border-radius:2px;background:{COLORS[kind]}"></span>'
+    return f'<span style="display:inline-block;width:9px;height:9px;border-radius:2px;background:{COLORS.get(kind, OF_TERMS)}"></span>'
 
 
 def _number(x: float) -> str:

@@ -18,7 +18,6 @@ from torsor.look.viewer.track import Track
 if TYPE_CHECKING:
     from torsor.look.explain import TorqueTerm
     from torsor.simulate import Result
-    from torsor.simulate.flexible_links import FlexibleResult
 
 Array = np.ndarray
 
@@ -92,7 +91,7 @@ class Session:
 
     # -- a motion --------------------------------------------------------------------------------------------
 
-    def load(self, result: Result | FlexibleResult | Track) -> None:
+    def load(self, result: Result | Track) -> None:
         """A simulation to play, from its beginning."""
         self.track = result if isinstance(result, Track) else self.stage.track(result)
         self.scrub(0.0)

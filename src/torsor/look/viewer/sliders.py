@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.model.terms.beams import rigid_joints
 from torsor.spatial.rotation import Quaternion, to_rpy
 from torsor.spatial.vector import AXES
 
@@ -44,7 +45,8 @@ class Slider(NamedTuple):
 class Sliders:
     """The sliders of a robot.  ``rows`` are in the order of q; a joint with a quaternion has roll, pitch and yaw in its place.
 
-    Without limits the range is half a turn in both directions, or twice the robot's ``size`` [m].  Mimic joints have no slider.
+    Without limits the range is half a turn in both directions, or twice the robot's ``size`` [m].  Mimic joints and modes of
+    beams have no slider.
 
     >>> import torsor as ts
     >>> sliders = Sliders(ts.robots.cart_pole(), 1.0)
@@ -55,7 +57,8 @@ class Sliders:
     """
 
     def __init__(self, robot: Robot, size: float):
-        self.joints = [joint for joint in map(robot.joint, robot.joints) if joint.mimic is None]
+        self.joints = [robot.joint(name) for name in rigid_joints(robot.model)]
+        self.rest = robot.nq - sum(len(joint.lower) for joint in self.joints)  # modes of beams, which have no slider
         self.rows: list[Slider] = []
         for joint in self.joints:
             several = joint.q_slice.stop - joint.q_slice.start > 1
@@ -85,7 +88,7 @@ class Sliders:
             mine, rest = rest[: straight + 3 * turned], rest[straight + 3 * turned :]
             q += mine[:straight]
             q += _quaternion(mine[straight:]) if turned else []
-        return np.array(q, float)
+        return np.array([*q, *[0.0] * self.rest], float)
 
 
 def _range(lower: float, upper: float, free: float) -> tuple[float, float]:

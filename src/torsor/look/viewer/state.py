@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.equation.at import At
+from torsor.algorithms.equation.equation import joint_forces
 from torsor.algorithms.terms import gravity_force_by_link
 from torsor.errors import ClosureError, SingularError
 from torsor.look.explain.explain import TorqueTerm
 from torsor.look.scene import Scene
 from torsor.look.viewer.track import Track
+from torsor.mechanics.flexible.frequencies import fastest_vibration
 from torsor.model.names import coordinate_names
+from torsor.model.terms.beams import beams_of, rigid_joints
 from torsor.spatial.rigid.motions import to_quaternion
+from torsor.support.text import as_float
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -28,6 +33,10 @@ KINDS = ("inertia", "velocity", "gravity", "external")
 OPEN_LOOP = 1e-6
 #: usual names of links that tools are mounted on, the most reliable first
 TOOLS = ("tool0", "tcp", "ee_link", "tip", "tool", "hand")
+#: message where there is no effective mass
+MASSLESS = "no effective mass: the mass matrix is singular"
+#: length of a step in which vibrations are resolved, times their angular frequency
+RESOLVED = 0.6
 #: degrees of freedom up to which a motion is explained part by part while it runs: the number of pairs grows with the square
 MANY = 12
 
@@ -49,7 +58,7 @@ class DisplayedState:
     q: Array
     poses: Array  #: (links of the scene, 7): position, quaternion (x, y, z, w)
     center_of_mass: Array
-    torque: Mapping[str, Array]  #: (nv,) by kind, see KINDS, and "friction" of laws; their sum is inverse dynamics (see Stage)
+    torque: Mapping[str, Array]  #: (nv,) by kind, see KINDS, "beam", "friction"; their sum is inverse dynamics (see Stage)
     kinetic: float
     potential: float
     origin: Array  #: of the chosen frame
@@ -67,7 +76,8 @@ class Stage:
     """A robot in the viewer: :meth:`look` computes a :class:`DisplayedState`, :meth:`close_loops` a configuration from a guess.
 
     Joint forces and mass of a robot with loops are those of ``tree``, its loops cut: which joints have a drive is not part of a
-    model.  The viewer shows a note about it.
+    model.  The viewer shows a note about it.  Beams are in static equilibrium, bent by gravity and the applied force, unless
+    a motion is shown.
 
     >>> import torsor as ts
     >>> stage = Stage(ts.robots.two_link())
@@ -75,14 +85,13 @@ class Stage:
     array([29.43,  9.81])
     """
 
-    #: message where there is no effective mass
-    massless = "no effective mass: the mass matrix is singular"
-
     def __init__(self, robot: Robot, scene: Scene | None = None):
         self.robot = robot
         self.tree = robot.without_loops() if robot.loops else robot
         self.scene = Scene.of(robot, style="skeleton") if scene is None else scene
         self.names = coordinate_names(robot.model)
+        self.beams = beams_of(robot.description)
+        self.massless = "" if self.beams else MASSLESS
 
     @property
     def frame(self) -> str:
@@ -131,7 +140,9 @@ class Stage:
         v = zero if v is None else np.asarray(v, float)
         a = zero if a is None else np.asarray(a, float)
         frame = self.frame if frame is None else frame
-        wrenches = self.wrench(q, frame, force) if wrenches is None else wrenches
+        if wrenches is None:
+            q = self.rest(q, {frame: [0.0, 0.0, 0.0, *np.asarray(force, float)]} if np.any(force) else None, "world")
+            wrenches = self.wrench(q, frame, force)
         pulled = sum((robot.jacobian(q, f, "body").T @ F for f, F in wrenches.items()), start=zero)
         torque = {
             "inertia": robot.mass_matrix(q) @ a,
@@ -139,6 +150,8 @@ class Stage:
             "gravity": self.tree.gravity_force(q),
             "external": -pulled,
         }
+        if self.beams:
+            torque["beam"] = np.sum([part.tau for part in self._beams(q, v)], axis=0)
         if robot.model.joints_with_friction:
             torque["friction"] = robot.friction_force(v, load=np.sum(list(torque.values()), axis=0))
         return DisplayedState(
@@ -147,19 +160,30 @@ class Stage:
             center_of_mass=robot.center_of_mass(q),
             torque=torque,
             kinetic=float(robot.kinetic_energy(q, v)),
-            potential=float(robot.potential_energy(q)),
+            potential=float(sum([robot.potential_energy(q), *(as_float(x.energy(self._at(q, v))) for x in self.beams)])),
             origin=robot.pose(q, frame)[:3, 3],
             mass=self.mass(q, frame),
             loop_ends=self.scene.loop_ends(q),
             closure_error=float(np.abs(robot.constrained().residual(q)).max(initial=0)) if robot.loops else 0.0,
         )
 
+    def rest(self, q: ArrayLike, wrenches: Mapping[str, Any] | None = None, expressed_in: str = "body") -> Array:
+        """q with the beams at rest under wrenches on frames."""
+        if not self.beams:
+            return np.asarray(q, float)
+        return self.robot.equilibrium(q, wrenches, expressed_in=expressed_in, held=rigid_joints(self.robot.model))
+
     def poses(self, q: ArrayLike) -> Array:
         """(links, 7), for a first image before anything is computed."""
         return self.scene.poses(q)
 
     def mass(self, q: ArrayLike, frame: str) -> Mass | None:
-        """Effective mass at a frame by direction (MR 8.21); None where the mass matrix is singular."""
+        """Effective mass at a frame by direction (MR 8.21); None where the mass matrix is singular, or beams bend.
+
+        The effective mass at the tip of a beam depends on its fastest mode and is not informative.
+        """
+        if self.beams:
+            return None
         try:
             found = self.tree.mass_ellipsoid(q, frame)
         except SingularError:
@@ -181,11 +205,22 @@ class Stage:
         robot = self.robot
         if np.any(v) or np.any(a):
             return self.tree.explain(q, v, a, wrenches).parts if robot.nv <= MANY else ()
-        weights = gravity_force_by_link(robot.model, np.asarray(q, float).tolist(), robot.description.bodies)
+        q = self.rest(q, wrenches)
+        weights = gravity_force_by_link(robot.model, q.tolist(), robot.description.complete.bodies)
         parts = [
             TorqueTerm("gravity", link, np.array(g, float)) for link, g in weights.items() if robot.model.frame(link).body > 0
         ]
+        parts += self._beams(q, v)
         return (*parts, *(TorqueTerm("external", f, -robot.jacobian(q, f, "body").T @ F) for f, F in wrenches.items()))
+
+    def _beams(self, q: ArrayLike, v: ArrayLike) -> list[TorqueTerm]:
+        """K η + D η̇, beam by beam."""
+        model, at = self.robot.model, self._at(q, v)
+        forces = {term.name: joint_forces(model, [term.force(at).joints]) for term in self.beams}
+        return [TorqueTerm("beam", name, -np.array(force, float)) for name, force in forces.items()]
+
+    def _at(self, q: ArrayLike, v: ArrayLike) -> At:
+        return At(self.robot.model, np.asarray(q, float).tolist(), np.asarray(v, float).tolist())
 
     def push(self, q: ArrayLike, frame: str, force: ArrayLike, duration: float = 2.0, *, carried: bool = True) -> Track:
         """The motion from rest under a constant force [N, world axes] at a frame; ``carried``: the joints hold the weight."""
@@ -194,11 +229,16 @@ class Stage:
         def wrench(t: float, q: Array, v: Array) -> Array:
             return self.wrench(q, frame, f)[frame]
 
-        control = (lambda t, q, v: self.tree.gravity_force(q)) if carried else None
+        driven = np.zeros(robot.nv)
+        for name in rigid_joints(robot.model):
+            driven[robot.joint(name).v_slice] = 1.0
+        control = (lambda t, q, v: driven * self.tree.gravity_force(q)) if carried else None
+        q = self.rest(q)
+        dt = min(2e-3, RESOLVED / fastest_vibration(robot, q)) if self.beams else 2e-3
         lossy = robot if robot.model.joints_with_friction else robot.with_damping(True)  # a law has its joint's damping
         result = lossy.simulate(
             q, np.zeros(robot.nv), duration, control, wrenches={frame: wrench} if f.any() else None,
-            dt=2e-3, record=5, progress=False,
+            dt=dt, record=5, progress=False,
         )  # fmt: skip
         return Track.of(result, lossy)
 

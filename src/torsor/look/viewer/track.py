@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.errors import ArgumentError
-from torsor.look.replay.bending import IMAGES_PER_PERIOD
+from torsor.look.replay.bending import IMAGES_PER_PERIOD, slowest_vibration
+from torsor.model.terms.beams import beams_of
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate import Result
-    from torsor.simulate.flexible_links import FlexibleResult
 
 Array = np.ndarray
 
@@ -47,29 +47,19 @@ class Track:
         if result.q.shape[-1] != robot.nq or (result.robot is not None and result.robot != robot):
             raise ArgumentError(f"this is a simulation of {result.info.get('robot', '?')!r}, not of {robot.name!r}")
         begin, end = float(result.t[0]), float(result.t[-1])
-        count = int(np.clip(np.ceil((end - begin) * RATE), 1, MOST)) + 1
+        rate = max(RATE, IMAGES_PER_PERIOD * slowest_vibration(robot, result.q[0]))
+        count = int(np.clip(np.ceil((end - begin) * rate), 1, MOST)) + 1
         t = np.linspace(begin, end, count)
         q, v = replace(result, robot=robot).at(t)
-        a = _acceleration(replace(result, robot=robot), t)
         energies = {name: np.interp(t, result.t, values) for name, values in result.energies.items()}
         energies["total"] = np.sum(list(energies.values()), axis=0)
         wrenches = {frame: _interpolate_columns(t, result.t, F) for frame, F in result.wrenches.items()}
-        return cls(t, q, v, a, _interpolate_columns(t, result.t, result.tau), energies, wrenches)
-
-    @classmethod
-    def bending(cls, motion: FlexibleResult) -> Track:
-        """The images of a motion of flexible links, as many as their vibrations need."""
-        if motion.v is None or motion.tau is None:
-            raise ArgumentError("a motion is played with its velocities and joint forces: FlexibleResult(robot, t, q, v, tau)")
-        flexible, records = motion.robot, motion.t
-        slowest = float(flexible.frequencies(motion.q[0], joints="locked")[0]) / (2 * np.pi)
-        count = int(np.clip(np.ceil((records[-1] - records[0]) * max(RATE, IMAGES_PER_PERIOD * slowest)), 1, MOST)) + 1
-        t = np.linspace(records[0], records[-1], count)
-        q, (v, tau) = motion.at(t), (_interpolate_columns(t, records, x) for x in (motion.v, motion.tau))
-        wrenches = {frame: _interpolate_columns(t, records, F) for frame, F in motion.wrenches.items()}
-        energies = {name: np.interp(t, records, values) for name, values in motion.energies.items()}
-        energies["total"] = np.sum(list(energies.values()), axis=0)
-        return cls(t, q, v, flexible.forward_dynamics(q, v, tau, wrenches), tau, energies, wrenches)
+        tau = _interpolate_columns(t, result.t, result.tau)
+        if beams_of(robot.description):  # vibrations are too fast for differences
+            a = robot.forward_dynamics(q, v, tau, wrenches)
+        else:
+            a = _acceleration(replace(result, robot=robot), t)
+        return cls(t, q, v, a, tau, energies, wrenches)
 
     @property
     def duration(self) -> float:

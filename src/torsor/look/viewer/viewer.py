@@ -20,10 +20,8 @@ from torsor.support.html import element
 from torsor.support.locks import new_lock
 
 if TYPE_CHECKING:
-    from torsor.mechanics.flexible import FlexibleRobot
     from torsor.robot import Robot
     from torsor.simulate import Result
-    from torsor.simulate.flexible_links import FlexibleResult
 
 #: largest number of images per second
 RATE = 30.0
@@ -38,15 +36,15 @@ class Viewer:
 
     def __init__(
         self,
-        robot: Robot | FlexibleRobot,
+        robot: Robot,
         q: ArrayLike | None = None,
-        result: Result | FlexibleResult | None = None,
+        result: Result | None = None,
         *,
         port: int = 0,
         roots: Sequence[str | os.PathLike[str]] = (),
         style: str = "auto",
     ):
-        self.session = Session(_stage(robot, roots, style), q)
+        self.session = Session(Stage(robot, Scene.of(robot, roots, style)), q)
         if result is not None:
             self.session.load(result)
         self.server, self._url = serving.serve(port, label=self.session.stage.robot.name)
@@ -69,7 +67,7 @@ class Viewer:
         """The robot at a configuration (nq,), at rest."""
         self.do(self.session.show, q)
 
-    def play(self, result: Result | FlexibleResult) -> None:
+    def play(self, result: Result) -> None:
         """A simulation, from its beginning."""
         self.do(self.session.load, result)
 
@@ -153,14 +151,3 @@ class Viewer:
                 except TorsorError as error:  # a state that cannot be computed; the last image stays
                     self._page.joints.show_error(str(error))
             time.sleep(max(0.0, 1 / RATE - (time.perf_counter() - now)))
-
-
-def _stage(robot: Robot | FlexibleRobot, roots: Sequence[str | os.PathLike[str]], style: str) -> Stage:
-    from torsor.mechanics.flexible import FlexibleRobot
-
-    if isinstance(robot, FlexibleRobot):
-        from torsor.look.scene.elastic import ElasticScene
-        from torsor.look.viewer.bending import BendingStage
-
-        return BendingStage(robot, ElasticScene.bending(robot, roots, style))
-    return Stage(robot, Scene.of(robot, roots, style))

@@ -1,11 +1,44 @@
-"""Small vibrations: M ẍ + K x = 0."""
+"""Small vibrations, M ẍ + D ẋ + K x = 0, and the steps that resolve them."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from torsor.errors import SingularError
+from torsor.errors import ArgumentError, SingularError
+from torsor.model.terms.beams import beams_of
 from torsor.spatial.rigid.basis import fix_signs
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: |λ| dt up to which the Runge–Kutta method is stable; the other explicit methods are not beyond it either
+STABLE = 2.8
+
+
+def fastest_vibration(robot: Robot, q: np.ndarray) -> float:
+    """The largest |λ| [rad/s] of M ẍ + D ẋ + K x = 0 at q, with M of the robot, K and D of its beams."""
+    n = robot.nv
+    K, D = np.zeros((2, n, n))
+    for term in beams_of(robot.description):
+        rows = robot.joint(term.joint).v_slice
+        K[rows, rows] = term.beam.stiffness
+        D[rows, rows] = term.beam.damping * K[rows, rows]
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(robot.mass_matrix(q), np.hstack((K, D)))]])
+    return float(np.abs(np.linalg.eigvals(A)).max())
+
+
+def check_step_resolves_vibrations(robot: Robot, q: np.ndarray, dt: float) -> None:
+    """ArgumentError if explicit steps of dt from q, of one or many robots, diverge, as beams vibrate too fast for them."""
+    if not (q.size and beams_of(robot.description)):
+        return
+    fastest = fastest_vibration(robot, q.reshape(-1, robot.nq)[0])
+    if fastest * dt > STABLE:
+        raise ArgumentError(
+            f"dt = {dt:g} s is too long for the fastest vibration or damping of the beams, {fastest:.4g} rad/s: give one below "
+            f"{STABLE / fastest:.2g} s; fewer modes, or beams without their stiffest direction, allow longer steps"
+        )
 
 
 def frequencies(M: np.ndarray, K: np.ndarray) -> np.ndarray:

@@ -6,6 +6,8 @@ and the usual recursions apply, velocity products included.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,9 @@ from torsor.model.joints.base import JointType
 from torsor.scalar import Scalars
 from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO
+
+#: largest rotation of a section by one mode in a random configuration [rad]
+SMALL = 0.1
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,10 @@ class Deflection(JointType):
         turns = [-(p1.cross(r) * k) - s.w * shrink for r, s in zip(self._turns, S, strict=True)]
         shifts = [R.T @ Vec(x, 0, 0) for x in self._shortening(v)]
         return Subspace([Motion(t, d - w.cross(s.v)) for t, d, s in zip(turns, shifts, S, strict=True)])
+
+    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
+        """Small deflections: each mode turns the section by at most 0.1 rad."""
+        return [rng.uniform(-SMALL, SMALL, size=shape) / max(math.sqrt(r.dot(r)), SMALL) for r in self._turns]
 
     @property
     def _turns(self) -> tuple[Vec, ...]:
