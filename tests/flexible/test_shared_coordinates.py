@@ -8,7 +8,7 @@ import pytest
 import torsor as ts
 from tests.flexible.beam_arms import size
 from torsor import algorithms as alg
-from torsor.errors import ModelError, UnknownName
+from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.flexible import beam
 from torsor.model.beams.shapes import FAMILIES, gauss
 from torsor.model.names import configuration_names
@@ -145,3 +145,41 @@ def test_beams_refuse_what_has_no_place_on_them():
     both = robot.with_beams({"link1": link}).with_beams({"link2": link})
     assert both == robot.with_beams({"link2": link, "link1": link})
     assert both.with_beams({"link1": None, "link2": None}).model.nq == robot.nq
+
+
+def test_editing_reaches_beams():
+    """rename, subtree, lock, prefixes: the beam goes with its link; a beam that would lose its root or its mass is refused."""
+    link = beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))
+    arm = ts.robots.two_link().with_beams({"link1": link})
+    assert arm.rename({"link1": "boom"}).joint("boom/modes").q_slice == slice(2, 3)
+    assert arm.subtree("link2").terms == {}
+    held = arm.lock({"joint2": 0.3})
+    q, rest = np.array([0.2, 0.3, 0.01]), np.zeros(3)
+    expected = arm.mass_matrix(q)[[0, 0, 2, 2], [0, 2, 0, 2]].reshape(2, 2)
+    np.testing.assert_allclose(held.mass_matrix(q[[0, 2]]), expected, rtol=1e-12)
+    loaded = arm.with_payload("tip", mass=0.5)
+    assert loaded.gravity_force(q)[1] > arm.gravity_force(q)[1]
+    for edit in (lambda: arm.with_payload("link1", mass=1.0), lambda: arm.with_link("link1", mass=2.0)):
+        with pytest.raises(ModelError, match="'link1' is a beam, whose mass is along it"):
+            edit()
+    with pytest.raises(ModelError, match="'joint1' carries at its root"):
+        arm.rebase("link2")
+    assert arm.rebase("link1").nv == 3  # its root is the base then
+    both = arm.with_springs({"joint2": ts.flexible.SeriesSpring(900.0, rotor_inertia=0.2)})
+    assert configuration_names(both.model) == ("joint1", "joint2", "joint2/motor", "link1/bend y1")
+    assert both.actuated == ("joint1", "joint2/motor")
+    np.testing.assert_array_equal(both.state([0.1, 0.2]).q, [0.1, 0.2, 0.2, 0.0])
+    assert arm.energies(q, rest)["link1 beam"] == pytest.approx(link.stiffness[0][0] * 1e-4 / 2, rel=1e-12)
+
+
+def test_beams_are_verified_and_refuse_symbols_and_copies():
+    arm = ts.robots.two_link().with_beams({"link1": beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(1, 0, 0))})
+    found = arm.verify(samples=4, peers=False)
+    assert found
+    assert "link1/bend y1" in str(found)
+    for call in (arm.symbolic, lambda: ts.symbolic.lagrange_of(arm)):
+        with pytest.raises(ArgumentError, match="link1 beam .* does not have symbolic equations: the sections"):
+            call()
+    pytest.importorskip("pinocchio")
+    with pytest.raises(ArgumentError, match="a copy in another library"):
+        ts.to_pinocchio(arm)

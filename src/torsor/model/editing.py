@@ -18,7 +18,7 @@ from torsor.model.joints import JointType
 from torsor.model.mechanism import Mechanism
 from torsor.model.renaming import rename
 from torsor.model.spanning import spanning_tree
-from torsor.model.terms.beams import with_beams
+from torsor.model.terms.beams import with_beams, with_roots_of_beams
 from torsor.model.terms.joint_losses import Damping
 from torsor.model.terms.springs import SeriesSpring, Spring, SpringLaw, motors_of, with_springs
 from torsor.model.terms.tendons import between_frames
@@ -243,7 +243,7 @@ class Editing(Composing):
 
     def rebase(self, link: str) -> Self:
         """The same mechanism with another link as its base; joints between the two are reversed."""
-        return self._with_description(surgery.rebase(self._description, link))
+        return self._with_description(with_roots_of_beams(self._description, surgery.rebase(self._description, link)))
 
     def with_base(self, base: str) -> Self:
         """The same robot with another base: ``"fixed"``, ``"floating"`` or ``"floating_rpy"``.
@@ -349,4 +349,4 @@ class Editing(Composing):
 
     def with_spanning_tree(self, cut: str | Sequence[str] = "auto") -> Self:
         """The same mechanism with other joints closing its loops: those named, or those with the most degrees of freedom."""
-        return self._with_description(spanning_tree(self._description, cut))
+        return self._with_description(with_roots_of_beams(self._description, spanning_tree(self._description, cut)))

@@ -12,7 +12,7 @@ from torsor.model.joints import Continuous
 from torsor.model.model import Model
 from torsor.model.physical import warn_or_refuse
 from torsor.model.seat import snap_rounding
-from torsor.model.surgery import link_and_pose, require_link
+from torsor.model.surgery import link_and_pose, refuse_inertia_of_beam, require_link
 from torsor.spatial import Inertia
 from torsor.spatial import arguments as read
 from torsor.spatial.rigid.physical import inertia_problems
@@ -42,8 +42,8 @@ def with_body_inertias(d: Description, model: Model, inertias: Sequence[Inertia]
     The child link gets the change; links welded to it and rotors on it keep theirs.  Where the rest would not be an inertia
     that a body can have, the child link gets the whole, and the links welded to it none.
     """
-    child = {j.name: j.child for j in d.joints} | {FLOATING_BASE: d.root}
-    links, changed = {link.name: link.inertia for link in d.links}, dict[str, Inertia]()
+    child = {j.name: j.child for j in d.complete.joints} | {FLOATING_BASE: d.root}
+    links, changed = {link.name: link.inertia for link in d.complete.links}, dict[str, Inertia]()
     for (i, _), G in zip(model.outward(), inertias, strict=True):
         name = child[model.joint_names[i]]
         to_link = model.frames[name].X.inverse.T
@@ -67,6 +67,11 @@ def _is_impossible(G: Inertia) -> bool:
 
 def _with_inertias(d: Description, inertias: Mapping[str, Inertia], note: str) -> Description:
     """Other inertias of links, as given, also if no body has them: then with a warning."""
+    written = {x.name for x in d.links}
+    for name in inertias:
+        refuse_inertia_of_beam(d, name)
+        if name not in written:
+            raise ModelError(f"{name!r} belongs to a term of robot {d.name!r}, which gives its inertia; change the term")
     links = tuple(replace(x, inertia=inertias.get(x.name, x.inertia)) for x in d.links)
     made = d.with_note(note, links=links)
     warn_or_refuse(made, only=inertias)

@@ -223,6 +223,15 @@ def _with_source(link: Link, source: str) -> Link:
     return replace(link, geometry=tuple(replace(g, source=g.source or source) for g in link.geometry))
 
 
+def refuse_inertia_of_beam(d: Description, link: str) -> None:
+    """A beam takes the place of its link's inertia, so a change of that would be without effect."""
+    if link in [getattr(term, place) for term in d.terms if term.kind == "beam" for place in term.places]:
+        raise ModelError(
+            f"link {link!r} is a beam, whose mass is along it; give the mass to a link that the beam carries, or another beam "
+            "to the robot (robot.with_beams)"
+        )
+
+
 def payload(d: Description, at: str, mass: Any, com: Any = (0, 0, 0), inertia: Any = None) -> Description:
     """A body held at a link or frame: mass [kg], centre [m] in that frame, inertia [kg·m²] about the centre in its axes.
 
@@ -232,6 +241,7 @@ def payload(d: Description, at: str, mass: Any, com: Any = (0, 0, 0), inertia: A
     1.5
     """
     link, X = link_and_pose(d, at)
+    refuse_inertia_of_beam(d, link)
     body = X.T @ read.mass_properties(mass, com, inertia, (0, 0, 0), "payload")
     return d.with_note(
         f"added a payload of {mass} kg at {at!r}",

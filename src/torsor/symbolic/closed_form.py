@@ -19,6 +19,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Description, Model, assemble
 from torsor.model.mechanism import Mechanism
 from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_loops
+from torsor.model.terms.capabilities import refuse
 from torsor.model.regrouping import with_fewest_parameters
 from torsor.scalar import Graph
 from torsor.support.locks import cached_property
@@ -73,6 +74,7 @@ def symbolic(robot: Mechanism, parameters: str = "symbols", form: str = "auto") 
         raise ArgumentError(f"parameters must be 'symbols' or 'numbers', not {parameters!r}")
     if form not in ("auto", "expanded", "program"):
         raise ArgumentError(f"form must be 'auto', 'expanded' or 'program', not {form!r}")
+    refuse(robot.model, "symbols")
     refuse_forces(robot.model, "symbolic")
     refuse_loops(robot.model, "symbolic", CONSTRAINED_FORWARD_DYNAMICS)
     return ClosedForm(robot, parameters, form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 Twin = TypeVar("Twin")
 
 
+def _tree_with_all_coordinates(robot: Robot) -> Robot:
+    """The robot without terms other than constraints; motors and sections of beams stay, as joints like others."""
+    d = robot.description
+    rows = tuple(term for term in d.terms if term.kind == "constraint")
+    return type(robot)(replace(d.complete, terms=rows)) if d.terms else robot
+
+
 class Samples:
     """A robot at random states, ``(samples, n)``: q within its limits, v and a normal with unit deviation [rad/s, m/s ...].
 
@@ -36,7 +44,7 @@ class Samples:
             raise ArgumentError(f"robot {robot.name!r} has no moving joint, so there is no dynamics to verify")
         if samples < 1:
             raise ArgumentError(f"samples must be 1 or more, not {samples}")
-        robot = robot.without_terms(*(term.name for term in robot.description.terms if term.kind != "constraint"))
+        robot = _tree_with_all_coordinates(robot)
         self.rubbing = robot.without_loops() if robot.loops else robot
         own = [name for name in robot.terms if name not in robot.loops]
         self.robot = robot.without_terms(*own).with_forces(None) if own or robot.forces else robot

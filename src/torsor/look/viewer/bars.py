@@ -107,7 +107,8 @@ def _row(name: str, pieces: Sequence[tuple[str, float]], value: float, unit: str
 
 
 def _dot(kind: str) -> str:
-    return f'<span style="display:inline-block;width:9px;height:9px;border-radius:2px;background:{COLORS.get(kind, OF_TERMS)}"></span>'
+    color = COLORS.get(kind, OF_TERMS)
+    return f'<span style="display:inline-block;width:9px;height:9px;border-radius:2px;background:{color}"></span>'
 
 
 def _number(x: float) -> str:

@@ -62,8 +62,12 @@ class BeamLink(Term):
         return f"beam with modes {', '.join(self.beam.names)}"
 
     def cannot(self, model: Model) -> Mapping[str, str]:
-        """No symbolic equations."""
-        return {"symbols": f"the sections of a beam make them too large to read; robot.without_terms({self.name!r}) is rigid"}
+        """No symbolic equations, and no copy in another library."""
+        rigid = f"robot.without_terms({self.name!r}) is rigid"
+        return {
+            "symbols": f"the sections of a beam make them too large to read; {rigid}",
+            "copy": f"its sections share their coordinates, which joints of other libraries do not; {rigid}",
+        }
 
     def coordinates(self, description: Description) -> Description:
         """The description with the link cut into its root, its slices, its tip and the sections that carry something."""
@@ -138,6 +142,19 @@ def with_beams(d: Description, beams: Mapping[str, Beam | None]) -> Description:
 def beams_of(d: Description) -> list[BeamLink]:
     """The links that are beams, in the order of their modes."""
     return [term for term in d.terms if isinstance(term, BeamLink)]
+
+
+def with_roots_of_beams(before: Description, after: Description) -> Description:
+    """The edited description; ModelError if another joint than before carries a beam, which then is not at its root."""
+    movers = [{j.child: j.name for j in d.joints} for d in (before, after)]
+    for term in beams_of(after):
+        was, now = (mover.get(term.link) for mover in movers)
+        if now not in (was, None):
+            raise ModelError(
+                f"link {term.link!r} is a beam, which joint {was!r} carries at its root and {now!r} would carry elsewhere; make "
+                f"it rigid first: robot.without_terms({term.name!r})"
+            )
+    return after
 
 
 def rigid_joints(model: Model) -> list[str]:

@@ -12,6 +12,7 @@ CAPABILITIES = {
     "symbols": "symbolic equations",
     "statics": "an equilibrium and modes",
     "energies": "an energy",
+    "copy": "a copy in another library",
 }
 
 
