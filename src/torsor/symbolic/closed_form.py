@@ -19,8 +19,8 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.model import Description, Model, assemble
 from torsor.model.mechanism import Mechanism
 from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_loops
-from torsor.model.terms.capabilities import refuse
 from torsor.model.regrouping import with_fewest_parameters
+from torsor.model.terms.capabilities import refuse
 from torsor.scalar import Graph
 from torsor.support.locks import cached_property
 from torsor.symbolic.equations import PARTS, EquationsOfMotion

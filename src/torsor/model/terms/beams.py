@@ -151,8 +151,8 @@ def with_roots_of_beams(before: Description, after: Description) -> Description:
         was, now = (mover.get(term.link) for mover in movers)
         if now not in (was, None):
             raise ModelError(
-                f"link {term.link!r} is a beam, which joint {was!r} carries at its root and {now!r} would carry elsewhere; make "
-                f"it rigid first: robot.without_terms({term.name!r})"
+                f"link {term.link!r} is a beam, which joint {was!r} carries at its root and {now!r} would carry elsewhere; "
+                f"make it rigid first: robot.without_terms({term.name!r})"
             )
     return after
 
