@@ -178,7 +178,7 @@ def test_beams_are_verified_and_refuse_symbols_and_copies():
     assert found
     assert "link1/bend y1" in str(found)
     for call in (arm.symbolic, lambda: ts.symbolic.lagrange_of(arm)):
-        with pytest.raises(ArgumentError, match="link1 beam .* does not have symbolic equations: the sections"):
+        with pytest.raises(ArgumentError, match=r"link1 beam .* does not have symbolic equations: the sections"):
             call()
     pytest.importorskip("pinocchio")
     with pytest.raises(ArgumentError, match="a copy in another library"):

@@ -14,15 +14,10 @@ from torsor.scalar import Dual, Scalar, Scalars, rate, repeatable
 
 
 class Field(NamedTuple):
-    """a(q, v, t) and its configuration manifold: the model's coordinates, followed by coordinates that are simply added.
-
-    t is None if the field does not depend on time.
-    ``inertias`` has one row for each of those, the motors of elastic joints: p = B ω.
-    """
+    """a(q, v, t) and the configuration manifold of a model; t is None if the field does not depend on time."""
 
     model: Model
     acceleration: Callable[[Scalars, Scalars, Scalar | None], list[Scalar]]
-    inertias: tuple[Scalar, ...] = ()
 
     def record_once(self) -> Field:
         """The same field, with its acceleration recorded once for all stages of a step."""
@@ -31,13 +26,11 @@ class Field(NamedTuple):
 
     def add(self, q: Scalars, w: Scalars) -> list[Scalar]:
         """q ⊕ w."""
-        m = self.model
-        return integrate(m, q[: m.nq], w[: m.nv], 1) + [x + y for x, y in zip(q[m.nq :], w[m.nv :], strict=True)]
+        return integrate(self.model, q, w, 1)
 
     def difference(self, q0: Scalars, q: Scalars) -> list[Scalar]:
         """q ⊖ q₀."""
-        n = self.model.nq
-        return difference(self.model, q0[:n], q[:n]) + [y - x for x, y in zip(q0[n:], q[n:], strict=True)]
+        return difference(self.model, q0, q)
 
     def difference_rate(self, q0: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
         """d/dt (q ⊖ q₀) at velocity v."""
@@ -45,15 +38,13 @@ class Field(NamedTuple):
 
     def configuration_rate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """q̇."""
-        m = self.model
-        return configuration_rate(m, q[: m.nq], v[: m.nv]) + list(v[m.nv :])
+        return configuration_rate(self.model, q, v)
 
     # -- momentum --------------------------------------------------------------------------------------------
 
     def momentum(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """p = M v: inverse dynamics of v as an acceleration, at rest and without gravity."""
-        m = self.model.weightless()
-        return rnea(m, q[: m.nq], [0] * m.nv, v[: m.nv]) + [B * x for B, x in zip(self.inertias, v[m.nv :], strict=True)]
+        return rnea(self.model.weightless(), q, [0] * self.model.nv, v)
 
     def momentum_rate(self, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
         """ṗ = Ṁ v + M a."""
@@ -61,10 +52,7 @@ class Field(NamedTuple):
 
     def velocity(self, q: Scalars, p: Scalars) -> list[Scalar]:
         """M⁻¹ p."""
-        m = self.model.weightless()
-        return list(forward_dynamics(m, q[: m.nq], [0] * m.nv, p[: m.nv])) + [
-            x / B for B, x in zip(self.inertias, p[m.nv :], strict=True)
-        ]
+        return list(forward_dynamics(self.model.weightless(), q, [0] * self.model.nv, p))
 
     def pull_back(self, q: Scalars, x: Scalars, p: Scalars) -> list[Scalar]:
         """J(x)ᵀ p, where J(x) δx is the velocity of q ⊕ x as x changes: the identity for coordinates that are added."""

@@ -123,7 +123,7 @@ class AdaptiveSteps:
         self.system, self.acceleration, self.states = system, acceleration, states
         self.make: Any = getattr(methods, METHODS[how.method])
         self.options, self.budget = {"rtol": how.tolerance, "atol": how.tolerance, "max_step": longest}, budget
-        self.chart, self.moved = (system.kernels(name, ()) for name in ("chart", "point"))
+        self.chart, self.moved = map(system.kernels, ("chart", "point"))
         self.nv = system.model.nv
         self.curved = any(j.nq != j.nv for j in system.model.joint)
         self.solver: Any = None

@@ -1,8 +1,4 @@
-"""Table of the quantities that a simulation compiles: parts of a step, charts of adaptive integrators, rollouts.
-
-Coordinates after those of the model (motors of elastic joints, modes of flexible links) are plain numbers; ``inertias`` has one
-number per coordinate.
-"""
+"""Table of the quantities that a simulation compiles: parts of a step, charts of adaptive integrators, rollouts."""
 
 from __future__ import annotations
 
@@ -21,8 +17,6 @@ from torsor.model import Model
 from torsor.simulate.sensor_program import sensor_values
 from torsor.simulate.step_program import Plan, next_state, recorded_forces
 
-Inertias = tuple[float, ...]
-
 
 class _AccelerationNeeded(Exception):
     """The step needs an acceleration that is not computed yet."""
@@ -37,25 +31,23 @@ def _no_acceleration(q: Any, v: Any, t: Any) -> Any:
     raise AssertionError
 
 
-def _state(subject: Any, inertias: Inertias) -> list[Argument]:
-    model, n = _model(subject), len(inertias)
-    return [Argument("q", (model.nq + n,)), Argument("v", (model.nv + n,)), Argument("dt", ())]
+def _state(subject: Any) -> list[Argument]:
+    model = _model(subject)
+    return [Argument("q", (model.nq,)), Argument("v", (model.nv,)), Argument("dt", ())]
 
 
-def _velocities(subject: Any, inertias: Inertias, *names: str) -> list[Argument]:
-    return [Argument(name, (_model(subject).nv + len(inertias),)) for name in names]
+def _velocities(subject: Any, *names: str) -> list[Argument]:
+    return [Argument(name, (_model(subject).nv,)) for name in names]
 
 
 # -- explicit steps, split where they need an acceleration -------------------------------------------------------
 
 
-def _stage_inputs(subject: Any, integrator: str, k: int, inertias: Inertias = ()) -> list[Argument]:
-    return _state(subject, inertias) + _velocities(subject, inertias, *(f"a{i}" for i in range(1, k + 1)))
+def _stage_inputs(subject: Any, integrator: str, k: int) -> list[Argument]:
+    return _state(subject) + _velocities(subject, *(f"a{i}" for i in range(1, k + 1)))
 
 
-def _stage(
-    subject: Any, q: Any, v: Any, dt: Any, *given: Any, integrator: str, k: int, inertias: Inertias = ()
-) -> tuple[Any, ...]:
+def _stage(subject: Any, q: Any, v: Any, dt: Any, *given: Any, integrator: str, k: int) -> tuple[Any, ...]:
     """The step up to the state (q, v, t) of its next acceleration, or to its end, from the first ``k`` accelerations."""
     waiting, asked = list(given), []  # type: ignore[var-annotated]
 
@@ -66,7 +58,7 @@ def _stage(
         raise _AccelerationNeeded
 
     try:
-        return step_named(integrator)(Field(_model(subject), acceleration, inertias), q, v, 0, dt)
+        return step_named(integrator)(Field(_model(subject), acceleration), q, v, 0, dt)
     except _AccelerationNeeded:
         return tuple(asked)
 
@@ -74,51 +66,49 @@ def _stage(
 # -- steps with an unknown mean velocity w -----------------------------------------------------------------------
 
 
-def _midpoint_inputs(subject: Any, integrator: str, inertias: Inertias = (), guess: Sequence[str] = ("w",)) -> list[Argument]:
-    return _state(subject, inertias) + _velocities(subject, inertias, *guess, "a")
+def _midpoint_inputs(subject: Any, integrator: str, guess: Sequence[str] = ("w",)) -> list[Argument]:
+    return _state(subject) + _velocities(subject, *guess, "a")
 
 
-def _midpoint(subject: Any, integrator: str, inertias: Inertias) -> tuple[Midpoint, Field]:
+def _midpoint(subject: Any, integrator: str) -> tuple[Midpoint, Field]:
     rule = step_named(integrator)
     assert isinstance(rule, Midpoint)
-    return rule, Field(_model(subject), _no_acceleration, inertias)
+    return rule, Field(_model(subject), _no_acceleration)
 
 
-def _first_guess(subject: Any, q: Any, v: Any, dt: Any, a: Any, integrator: str, inertias: Inertias = ()) -> tuple[Any, Any]:
-    _, f = _midpoint(subject, integrator, inertias)
+def _first_guess(subject: Any, q: Any, v: Any, dt: Any, a: Any, integrator: str) -> tuple[Any, Any]:
+    _, f = _midpoint(subject, integrator)
     w = [x + y * (dt / 2) for x, y in zip(v, a, strict=True)]
     return w, f.add(q, scale(w, dt / 2))
 
 
-def _better_guess(
-    subject: Any, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str, inertias: Inertias = ()
-) -> tuple[Any, Any]:
-    rule, f = _midpoint(subject, integrator, inertias)
+def _better_guess(subject: Any, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str) -> tuple[Any, Any]:
+    rule, f = _midpoint(subject, integrator)
     w = rule.improved(f, q, v, w, a, dt)
     return w, f.add(q, scale(w, dt / 2))
 
 
-def _end(subject: Any, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str, inertias: Inertias = ()) -> tuple[Any, Any]:
-    rule, f = _midpoint(subject, integrator, inertias)
+def _end(subject: Any, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str) -> tuple[Any, Any]:
+    rule, f = _midpoint(subject, integrator)
     return f.add(q, scale(w, dt)), rule.velocity(f, q, v, w, a, dt)
 
 
 # -- charts: θ = q ⊖ q₀ ------------------------------------------------------------------------------------------
 
 
-def _chart_inputs(subject: Any, inertias: Inertias = (), rates: Sequence[str] = ("theta", "v")) -> list[Argument]:
-    q, *_ = _state(subject, inertias)
-    return [Argument("q0", q.shape), *_velocities(subject, inertias, *rates)]
+def _chart_inputs(subject: Any, rates: Sequence[str] = ("theta", "v")) -> list[Argument]:
+    q, *_ = _state(subject)
+    return [Argument("q0", q.shape), *_velocities(subject, *rates)]
 
 
-def _point(subject: Any, q0: Any, theta: Any, inertias: Inertias = ()) -> Any:
+def _point(subject: Any, q0: Any, theta: Any) -> Any:
     """q = q₀ ⊕ θ."""
-    return Field(_model(subject), _no_acceleration, inertias).add(q0, theta)
+    return Field(_model(subject), _no_acceleration).add(q0, theta)
 
 
-def _chart(subject: Any, q0: Any, theta: Any, v: Any, inertias: Inertias = ()) -> tuple[Any, Any]:
+def _chart(subject: Any, q0: Any, theta: Any, v: Any) -> tuple[Any, Any]:
     """q = q₀ ⊕ θ, and θ̇ at velocity v."""
-    f = Field(_model(subject), _no_acceleration, inertias)
+    f = Field(_model(subject), _no_acceleration)
     q = f.add(q0, theta)
     return q, f.difference_rate(q0, q, v)
 
@@ -168,13 +158,13 @@ QUANTITIES = Table(
         "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",), follows_terms=True),
         "load": Quantity(("q", "v", "tau"), _load, follows_terms=True),
         "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",), follows_terms=True),
-        "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v")),
-        "stage": Quantity(_stage_inputs, _stage, ("integrator", "k", "inertias"), ("q", "v", "t")),
-        "first guess": Quantity(partial(_midpoint_inputs, guess=()), _first_guess, ("integrator", "inertias"), ("w", "q")),
-        "better guess": Quantity(_midpoint_inputs, _better_guess, ("integrator", "inertias"), ("w", "q")),
-        "end": Quantity(_midpoint_inputs, _end, ("integrator", "inertias"), ("q", "v")),
-        "chart": Quantity(_chart_inputs, _chart, ("inertias",), ("q", "rate")),
-        "point": Quantity(partial(_chart_inputs, rates=("theta",)), _point, ("inertias",), ("q",)),
+        "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k"), ("q", "v")),
+        "stage": Quantity(_stage_inputs, _stage, ("integrator", "k"), ("q", "v", "t")),
+        "first guess": Quantity(partial(_midpoint_inputs, guess=()), _first_guess, ("integrator",), ("w", "q")),
+        "better guess": Quantity(_midpoint_inputs, _better_guess, ("integrator",), ("w", "q")),
+        "end": Quantity(_midpoint_inputs, _end, ("integrator",), ("q", "v")),
+        "chart": Quantity(_chart_inputs, _chart, (), ("q", "rate")),
+        "point": Quantity(partial(_chart_inputs, rates=("theta",)), _point, (), ("q",)),
     },
     title="simulate",
     symbols="give it numbers",

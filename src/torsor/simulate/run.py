@@ -213,7 +213,7 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
     if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):
         time_loop.run_without_events(run, grid, constant_force_step(system.smooth, integrator), by_force=True)
         return
-    step = advance(stages(system.kernels, (), integrator), integrator, run.acceleration, system.projection)
+    step = advance(stages(system.kernels, integrator), integrator, run.acceleration, system.projection)
     if watch:
         time_loop.run_with_events(run, grid, time_loop.FixedStep(run, step), GridTimes(grid.kept))
     else:

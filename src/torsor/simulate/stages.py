@@ -35,12 +35,12 @@ class StepNotConverged(TorsorError, ArithmeticError):
     """An implicit step whose equation was not solved by iterating it."""
 
 
-def stages(kernels: Kernels, inertias: tuple[float, ...], integrator: str) -> list[Callable[..., Any]]:
+def stages(kernels: Kernels, integrator: str) -> list[Callable[..., Any]]:
     """The kernels of a fixed-step method, from the table of :mod:`torsor.simulate.quantities`."""
     if isinstance(step_named(integrator), Midpoint):
-        return [kernels(name, integrator, inertias) for name in ("first guess", "better guess", "end")]
+        return [kernels(name, integrator) for name in ("first guess", "better guess", "end")]
     n = EVALUATIONS[integrator]
-    return [kernels("stage" if k < n else "last stage", integrator, k, inertias) for k in range(1, n + 1)]
+    return [kernels("stage" if k < n else "last stage", integrator, k) for k in range(1, n + 1)]
 
 
 def advance(
