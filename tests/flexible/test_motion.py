@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from tests.flexible.beam_arms import inverse
-from torsor.errors import ArgumentError
+from torsor.errors import ArgumentError, ModelError, SingularError
 from torsor.flexible import beam
 
 
@@ -64,3 +64,24 @@ def test_result_of_a_beam_interpolates_between_records(arm):
     q = np.array([[0.0, 0, 0], [0.2, 0.4, 0.1]])
     motion = ts.simulate.Result(np.array([0.0, 1.0]), q, 0 * q, 0 * q, robot=arm)
     assert motion.at(np.array([0.0, 1.0]))[0].shape == (2, 3)
+
+
+def test_modes_and_equilibria_of_any_robot():
+    """A pendulum: √(g/l) below, −√(g/l) above its pivot; batches; what has no small motions is refused."""
+    bob = ts.robots.pendulum()
+    w, shapes = bob.modes([[0.0], [np.pi]])
+    np.testing.assert_allclose(w[:, 0], np.sqrt(9.81) * np.array([1, -1]), rtol=1e-12)
+    assert shapes.shape == (2, 1, 1)
+    np.testing.assert_allclose(bob.equilibrium([[0.4], [-0.2]]), 0.0, atol=1e-12)
+    arm = ts.robots.two_link()
+    pull = {"tip": [0, 0, 0, 3.0, 0, 0]}
+    rest = arm.equilibrium([-1.4, 0.0], pull, expressed_in="world")
+    np.testing.assert_allclose(arm.inverse_dynamics(rest, [0, 0], [0, 0], pull, expressed_in="world"), 0, atol=1e-9)
+    with pytest.raises(SingularError, match="no static equilibrium"):
+        arm.with_gravity((0, 0, 0)).equilibrium([0.0, 0.0])
+    with pytest.raises(ArgumentError, match="nothing moves"):
+        arm.modes([0.0, 0.0], held=["joint1", "joint2"])
+    with pytest.raises(ModelError, match="has constraints"):
+        ts.mechanisms.four_bar().modes(np.zeros(3))
+    with pytest.raises(ArgumentError, match="nan"):
+        arm.modes([np.nan, 0.0])

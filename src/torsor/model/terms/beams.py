@@ -106,8 +106,9 @@ class BeamLink(Term):
             joint, mimic = (name, Mimic(self.joint)) if k else (self.joint, None)
             motion = motion if k else replace(motion, labels=tuple(f"{link}/{mode}" for mode in beam.names))
             joints.append(Joint(joint, motion, link, name, beam.section_transform(x), mimic=mimic))
-        parts = {"links": links, "joints": joints, "frames": frames, "rotors": rotors, "loops": loops}
-        return replace(d, **{part: tuple(values) for part, values in parts.items()})
+        return replace(
+            d, links=tuple(links), joints=tuple(joints), frames=tuple(frames), rotors=tuple(rotors), loops=tuple(loops)
+        )
 
     def force(self, at: At) -> Effort:
         """−K (η + β η̇)."""
