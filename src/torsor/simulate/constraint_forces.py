@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from torsor.algorithms.equation import EquationOfMotion
 from torsor.simulate.limits import joints_at_stops, stops_of
 from torsor.simulate.modes import decide
 from torsor.simulate.system import ClosedLinkage
+from torsor.simulate.term_states import behind_bristles
 
 if TYPE_CHECKING:
     from torsor.simulate.result import Result
@@ -34,15 +34,10 @@ def _forces_of_modes(result: Result) -> Array:
     """The forces of stops, dry friction and bristles on the joints (T, nv), from the mode that each state decides."""
     robot, total = result.require_robot(), np.zeros_like(result.tau)
     system, stops = ClosedLinkage(robot, tuple(result.wrenches)), stops_of(robot)
-    bristles = EquationOfMotion(robot.model.with_same_mass_matrix(terms=tuple(
-        term for term in robot.model.terms if term.kind == "friction" and term.states(robot.model).size
-    )))  # fmt: skip
-    for k, (t, q, v, tau) in enumerate(zip(result.t.tolist(), result.q, result.v, result.tau, strict=True)):
+    loads = behind_bristles(robot.model, result)
+    for k, (t, q, v, tau) in enumerate(zip(result.t.tolist(), result.q, result.v, loads, strict=True)):
         if not (system.sticks or joints_at_stops(stops, q, v)):
             continue
-        if bristles.terms:
-            there = bristles.at(q.tolist(), v.tolist(), t, result.states["z"][k].tolist())
-            tau = np.array(bristles.load(there, tau.tolist()))
         F = [x[k] for x in result.wrenches.values()]
         mode = decide(system, stops, t, q, v, tau, F)
         total[k] = tau - result.tau[k] + system.motion(mode, t, q, v, tau, *F)[1] - system.friction(t, q, v, tau, mode.side)

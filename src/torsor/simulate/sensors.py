@@ -16,6 +16,7 @@ from torsor.simulate.modes import decide
 from torsor.simulate.rollout_failures import evaluate_before_failures, rows_before
 from torsor.simulate.step_program import at_records
 from torsor.simulate.system import ClosedLinkage, System
+from torsor.simulate.term_states import behind_bristles
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -44,8 +45,6 @@ def check_sensors(robot: Robot, sensors: Any, system: System | None = None) -> d
         if quantity in FORCES and isinstance(system, ClosedLinkage):
             raise ArgumentError(f"{reading}: forces inside a robot with loops or constraints are not recorded; "
                                 "robot.constrained().reactions(q, v, tau) computes them")  # fmt: skip
-        if quantity in OF_ACCELERATION and system is not None and system.has_bristles:
-            raise ArgumentError(f"{reading}: accelerations under LuGre friction are not recorded; use another friction law")
     return dict(sensors)
 
 
@@ -72,12 +71,13 @@ def simulation_readings(run: Run, result: Result, sensors: Mapping[str, Sensor])
 
 def _accelerations(run: Run, result: Result) -> Array:
     """a (T, nv) at the recorded rows: of the motion that follows each of them."""
-    system, F = run.system, tuple(result.wrenches.values())
+    system, F, loads = run.system, tuple(result.wrenches.values()), behind_bristles(run.system.robot.model, result)
     if not run.modes:
-        return system.acceleration(result.t, result.q, result.v, result.tau, *F)  # type: ignore[arg-type]
+        return system.acceleration(result.t, result.q, result.v, loads, *F)  # type: ignore[arg-type]
+    system.states = None  # its bristles are counted
     rows = []
     for k, t in enumerate(result.t.tolist()):
-        state, wrenches = (t, result.q[k], result.v[k], result.tau[k]), [f[k] for f in F]
+        state, wrenches = (t, result.q[k], result.v[k], loads[k]), [f[k] for f in F]
         mode = decide(system, run.stops, *state, wrenches)
         rows.append(system.motion(mode, *state, *wrenches)[0])
     return np.array(rows)

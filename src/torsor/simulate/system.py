@@ -60,7 +60,6 @@ class System:
         self.sticks = bool(sticks)
         self.dry_rows = stiction.sticking_rows(self.rubbing)  #: rows of v with dry friction
         self.transmits = EquationOfMotion(robot.model).transmits
-        self.has_bristles = any(t.states(robot.model).size for t in rubbing)
         self.states: TermStates | None = None  #: of this run
 
     @property

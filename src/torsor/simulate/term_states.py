@@ -16,6 +16,8 @@ from torsor.simulate.controllers import Control, HeldForces, Law
 from torsor.simulate.rollout import no_states
 
 if TYPE_CHECKING:
+    from torsor.model import Model
+    from torsor.simulate.result import Result
     from torsor.simulate.system import System
 
 Array: TypeAlias = np.ndarray
@@ -131,6 +133,17 @@ class TermStates:
                 row = found.setdefault(kind, {})
                 row[joint if joint not in row else f"{joint} {len(row)}"] = float(x)
         return found
+
+
+def behind_bristles(model: Model, result: Result) -> Array:
+    """ℓ (T, nv), the joint forces at the recorded rows behind the friction with states."""
+    rubbing = tuple(t for t in model.terms if t.kind == "friction" and t.states(model).size)
+    if not rubbing:
+        return result.tau
+    e, rows = EquationOfMotion(model.with_same_mass_matrix(terms=rubbing)), zip(
+        result.t.tolist(), result.q.tolist(), result.v.tolist(), result.states["z"].tolist(), result.tau.tolist(), strict=True
+    )  # fmt: skip
+    return np.array([e.load(e.at(q, v, t, z), tau) for t, q, v, z, tau in rows])
 
 
 def sampled_commands(command: Control, states: TermStates, box: list[Array], dt: float) -> Control:
