@@ -117,6 +117,13 @@ def test_adaptive_steps_integrate_the_rates(method):
     assert_close([run.v[-1, 0], run.states["z"][-1, 0]], exact, 1e-7)
 
 
+def test_varied_friction_scales_the_force_of_bristles():
+    robot, more = ARM.with_friction({"joint1": LUGRE}), {"dt": DT, "steps": 5, "integrator": "rk4"}
+    twice = LuGre(Stribeck(3.0, 2.0, 0.8, v_stribeck=0.1), stiffness=600.0, damping=4.0)
+    varied = robot.rollout(Q, V, U, vary={"friction": {"joint1": 2.0}}, **more)
+    assert_close(varied.q, ARM.with_friction({"joint1": twice}).rollout(Q, V, U, **more).q, 1e-13)
+
+
 # -- instant methods ---------------------------------------------------------------------------------------------------------
 
 

@@ -44,7 +44,6 @@ class ScaledLaw(NamedTuple):
 
     law: Any
     k: Any
-    states = 0  #: laws with states have no steps in a kernel yet
 
     def steady(self, v: Any, load: Any = 0) -> Any:
         return self.law.steady(v, load) * self.k

@@ -224,6 +224,11 @@ class Differentiation(CompiledMechanism):
         if dt is None:
             return self._linearize_motion(q, v, tau, wrenches, expressed_in=expressed_in, time=time)
         check_step_length(dt)
+        if self.state_names:
+            raise ArgumentError(
+                f"robot {self.name!r} has first-order states ({', '.join(self.state_names)}), which A and B leave out; "
+                'robot.derivative("step", by=("q", "v", "tau", "x")) has its derivatives'
+            )
         return self._linearize_step(q, v, tau, dt, integrator, wrenches, expressed_in=expressed_in, time=time)
 
     @kernel_method_of(Linearized)

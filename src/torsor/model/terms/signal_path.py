@@ -88,7 +88,7 @@ class SignalPath(Term):
         y, memory = command[at.model.v_start[i]], at.x_of(self) or self.states(at.model).start
         after, m = list[Scalar](), 0
         for law, size in zip(self.laws, self._sizes, strict=True):
-            y, kept = law.respond(y, at.qs[i][0], at.vs[i][0], memory[m : m + size], *law.coefficients(dt))
+            y, kept = law.respond(y, at.qs[i][0], at.vs[i][0], memory[m : m + size], *law.coefficients(dt))  # type: ignore[arg-type]
             after, m = after + kept, m + size
         return y, after
 
