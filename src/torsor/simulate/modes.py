@@ -12,7 +12,7 @@ velocity passes zero.  Both instants are located like events, so integrators kee
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def tied_joints_at_rest(system: System, t: float, q: Array, v: Array) -> Array:
     return np.where(slow & _tied_rows(system.inverse_mass(q, t), still), 0.0, v)
 
 
-def _tied_rows(W: Array, held: Sequence[int] | Array) -> Array:
+def _tied_rows(W: Array, held: Any) -> Array:
     """The rows without mobility beside those that are held, (nv,) bool: the diagonal of W − W_r W_rr⁻¹ W_rᵀ."""
     across = W[:, held] @ np.linalg.pinv(W[np.ix_(held, held)], rcond=DEPENDENT, hermitian=True)
     left = np.diag(W) - np.einsum("ij,ij->i", across, W[:, held])

@@ -77,7 +77,7 @@ class _Rubbing(NamedTuple):
     rate: Any
 
 
-def _levels(rubbing: list[_Rubbing], tau: float, forward: bool) -> list[float]:
+def _levels(rubbing: list[_Rubbing], tau: float, forward: bool) -> list[Scalar]:
     """The bounds ``hold`` and ``slide`` and the drag of a coordinate, each at its own load: ℓ + level + drag = τ."""
     found = _levels_at_load(rubbing, Dual(tau, 1))
     if all(is_zero(rate(x)) for x in found):
@@ -101,9 +101,9 @@ def _levels_at_load(rubbing: list[_Rubbing], load: Scalar) -> list[Scalar]:
     return total
 
 
-def _load(rubbing: list[_Rubbing], tau: float, row: int) -> float:
+def _load(rubbing: list[_Rubbing], tau: float, row: int) -> Scalar:
     """ℓ with ℓ + φ(ℓ) = τ, φ the level of a row of the table and the drag, by Newton's method as in every other method."""
-    load = tau
+    load: Scalar = tau
     for _ in range(NEWTON_STEPS):
         at = _levels_at_load(rubbing, Dual(load, 1))
         phi = at[row] + at[4]

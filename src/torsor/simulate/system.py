@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.settle import SHARES
 from torsor.errors import ArgumentError
 from torsor.kernels import Kernels, Spec
 from torsor.mechanics.constraints.motion import Stabilization
@@ -19,6 +20,7 @@ from torsor.simulate import complementarity, stiction
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.singular import NoSingularPositions, SingularPositions
+from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -31,6 +33,8 @@ Law = Callable[[float, Array, Array], Array]
 
 #: the accuracy of ∂a/∂τ under constraints, relative to its largest entry: smaller mobilities of held joints are none
 DEPENDENT = 1e-9
+#: closure error [m, rad] that one Newton step reduces to rounding, and steps after which the null space is used
+SETTLED, NEWTON_STEPS = 1e-8, 4
 #: velocity of joints that constraints tie to others at rest, or slip of a constraint, that is rounding [rad/s, m/s]
 AT_REST = 1e-9
 
@@ -211,12 +215,12 @@ class ClosedLinkage(System):
 
     def __init__(self, robot: Robot, frames: tuple[str, ...], dt: float = 0.0, integrator: Any = "rk4"):
         super().__init__(robot)
-        self.held, self.frames = self.smooth.constrained(), frames
+        self.held, self.frames, self._fixed = self.smooth.constrained(), frames, isinstance(integrator, str)
         way = self.held.solver.equations.settling
         if way == VELOCITY:  # A v⁺ = b − φ/dt
-            if integrator not in ("euler", "semi_implicit"):
-                raise ArgumentError(f"stabilization={way!r} is for euler and semi_implicit; {integrator!r} needs 'projection'")
-            way = (0.5 / dt, 1 / dt)
+            if integrator not in SHARES:
+                raise ArgumentError(f"stabilization={way!r} is for {' and '.join(SHARES)}; {integrator!r} needs 'projection'")
+            way = (0.5 / dt, SHARES[integrator] ** 0.5 / dt)
         self._projects = way == PROJECTION
         self._gains = None if way in (PROJECTION, None) else Stabilization(*way)
         self._timed = self.held.solver.equations.depends_on_time
@@ -237,6 +241,23 @@ class ClosedLinkage(System):
 
     def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         return self.held.project(q, v, time=self._time(t))
+
+    def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """Fixed steps by Newton steps in a kernel over the independent rows; where these are dependent, by the null space."""
+        if not (self._projects and self._fixed):
+            return super().project(q, v, t)
+        near, clock = (q, v), (t,) if self._timed else ()
+        for _ in range(NEWTON_STEPS):
+            *near, error, doubt = self._settled(*near, *clock)
+            if not doubt < 1:
+                break
+            if np.abs(error).max(initial=0.0) <= SETTLED:
+                return near[0], near[1]
+        return self.onto_constraints(q, v, t)
+
+    @cached_property
+    def _settled(self) -> Callable[..., Any]:
+        return self.held.solver.kernel("settled", self.held.independent_rows).__call__
 
     def velocity_on_constraints(self, q: Array, v: Array, t: float) -> Array:
         slips = np.abs(self.held.slip(q, v, time=self._time(t))).max(initial=0.0) > AT_REST

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from torsor.algorithms import crba
 from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import At, EquationOfMotion
-from torsor.algorithms.equation.constrained import drive_wrenches, factors, impact_terms, residual, solution, system
+from torsor.algorithms.equation.constrained import doubt_of, drive_wrenches, factors, impact_terms, residual, solution, system
+from torsor.algorithms.equation.settle import ConstrainedField, near_rows, slip
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
 from torsor.compile.program import Empty
@@ -78,6 +80,19 @@ def _closing_step(e: EquationOfMotion, q: Any, movable: Any, t: Any = None) -> t
     for x in step:
         most = maximum(most, abs(x))
     return integrate(e.model, q, [x / most for x in step], 1), r.error
+
+
+def _settled(e: EquationOfMotion, q: Any, v: Any, t: Any = None, rows: Any = (), route: str = "") -> tuple[Any, ...]:
+    """q ⊕ δ and v + w on the rows, as at the end of a step, φ at q, and doubt: one Newton step, of least kinetic energy."""
+    field = ConstrainedField(replace(e, rows=tuple(rows)), _no_force, lambda q, t: factors(e, q, rows, route, t))
+    r = near_rows(e, q, v, t)
+    end = integrate(e.model, q, field.correction(q, t, r.error), 1)
+    fast = field.correction(end, t, slip(near_rows(e, end, v, t), v))
+    return end, [x + y for x, y in zip(v, fast, strict=True)], r.error, doubt_of(field.saddle(end, t).pivots)
+
+
+def _no_force(q: Any, v: Any, t: Any) -> Any:
+    raise AssertionError
 
 
 def _mass_matrix(e: EquationOfMotion, q: Any) -> Any:
@@ -151,6 +166,9 @@ _ROWS = (
         "residual": Quantity(("q",), _closure_error),
         "drift": Quantity(("q", "v"), _drift),
         "closing_step": Quantity(("q", "movable"), _closing_step, outputs=("q", "error")),
+        "settled": Quantity(
+            ("q", "v"), _settled, ("rows",), ("q", "v", "error", "doubt"), (partial(_settled, route="factors"),), lenient=True
+        ),
         "position": Quantity(("q",), _position, outputs=("error", "A")),
         "mass_matrix": Quantity(("q",), _mass_matrix),
         "inverse_effective_mass": Quantity(
