@@ -16,10 +16,10 @@ from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
 from torsor.kernels.checks import wrenches_at
 from torsor.kernels.compiled_mechanism import Array, Wrenches
 from torsor.kernels.export_methods import Exports
-from torsor.kernels.methods import Computed
 from torsor.kernels.quantities import sizes
 from torsor.kernels.replaced import name_replacements
 from torsor.model import Description
+from torsor.robot.statics_methods import Statics
 
 if TYPE_CHECKING:
     from torsor.algorithms.equation import EquationOfMotion
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from torsor.look.viewer import Viewer
     from torsor.mechanics.constraints import ConstrainedRobot, Constraint
     from torsor.mechanics.operators import Innovations, Operators
-    from torsor.mechanics.statics import Modes
     from torsor.mechanics.task import Task
     from torsor.model.sensor import Sensor
     from torsor.simulate import Adaptive, Result, Rollout
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @name_replacements
-class Robot(Computed, Exports):
+class Robot(Statics, Exports):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
     ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  Results are
@@ -77,45 +76,6 @@ class Robot(Computed, Exports):
         from torsor.mechanics.task import Task
 
         return Task(self, frame, rows, expressed_in, singular=singular, damping=damping, tolerance=tolerance)
-
-    def equilibrium(
-        self,
-        q0: ArrayLike,
-        tau: ArrayLike | None = None,
-        wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        held: Sequence[str] = (),
-    ) -> Array:
-        """q ``(..., nq)`` at which the robot rests under joint forces ``tau`` [N·m, N], 0 by default: descent from q0.
-
-        Gravity, springs, fields and all other terms count, and ``wrenches``.  ``held`` joints keep their coordinates: the sag of
-        an arm with beams is ``arm.equilibrium(q0, held=arm.actuated)``.  The equilibrium is stable, unless q0 is one itself;
-        SingularError is raised where none is found.
-
-        >>> import torsor as ts
-        >>> sprung = ts.robots.two_link().with_springs(ts.terms.Spring(30.0))
-        >>> sprung.equilibrium([0.0, 0.0]).round(4)
-        array([-0.7017, -0.2022])
-        """
-        from torsor.mechanics.statics import equilibrium
-
-        return equilibrium(self, self._as_configurations(q0), tau, wrenches, expressed_in, held)
-
-    def modes(self, q: ArrayLike, *, held: Sequence[str] = ()) -> Modes:
-        """Small vibrations about q: ``frequencies`` [rad/s] ``(..., nv)`` and ``shapes`` ``(..., nv, nv)``, K Φ = M Φ diag(ω²).
-
-        K = ∂f/∂q of all forces at rest, M the mass matrix; the robot is in equilibrium at q or held there by constant joint
-        forces.  ``held`` joints do not move, and have no row and column.  Without damping.
-
-        >>> import torsor as ts
-        >>> sprung = ts.robots.two_link().with_springs(ts.terms.Spring(30.0))
-        >>> sprung.modes(sprung.equilibrium([0.0, 0.0])).frequencies.round(3)
-        array([ 3.055, 13.766])
-        """
-        from torsor.mechanics.statics import modes
-
-        return modes(self, self._as_configurations(q), held)
 
     def constrained(self, *constraints: Constraint) -> ConstrainedRobot:
         """M a + h = τ + Aᵀλ, A a = −Ȧ v: the robot with its loops and other constraints (MR §8.7, F&O §3.4).
