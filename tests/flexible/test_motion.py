@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from tests.flexible.beam_arms import inverse
-from torsor.errors import ArgumentError, ModelError, SingularError
+from torsor.errors import ArgumentError
 from torsor.flexible import beam
 
 
@@ -48,7 +48,7 @@ def test_simulation_rollout_and_steps_of_a_beam_agree(arm):
     for _ in range(40):
         at = arm.step(*at, u, dt, integrator="rk4")
     np.testing.assert_allclose(at[0], run.q[-1], rtol=1e-12, atol=1e-14)
-    exact = arm.simulate(q, v, 40 * dt, u, integrator="dop853", tolerance=1e-11)
+    exact = arm.simulate(q, v, 40 * dt, u, integrator=ts.Adaptive("dop853", tolerance=1e-11))
     np.testing.assert_allclose(run.q[-1], exact.q[-1], atol=1e-8)
 
 
@@ -75,13 +75,9 @@ def test_modes_and_equilibria_of_any_robot():
     np.testing.assert_allclose(bob.equilibrium([[0.4], [-0.2]]), 0.0, atol=1e-12)
     arm = ts.robots.two_link()
     pull = {"tip": [0, 0, 0, 3.0, 0, 0]}
-    rest = arm.equilibrium([-1.4, 0.0], pull, expressed_in="world")
+    rest = arm.equilibrium([-1.4, 0.0], wrenches=pull, expressed_in="world")
     np.testing.assert_allclose(arm.inverse_dynamics(rest, [0, 0], [0, 0], pull, expressed_in="world"), 0, atol=1e-9)
-    with pytest.raises(SingularError, match="no static equilibrium"):
-        arm.with_gravity((0, 0, 0)).equilibrium([0.0, 0.0])
     with pytest.raises(ArgumentError, match="nothing moves"):
         arm.modes([0.0, 0.0], held=["joint1", "joint2"])
-    with pytest.raises(ModelError, match="has constraints"):
-        ts.mechanisms.four_bar().modes(np.zeros(3))
     with pytest.raises(ArgumentError, match="nan"):
         arm.modes([np.nan, 0.0])

@@ -171,7 +171,7 @@ class Stage:
         """q with the beams at rest under wrenches on frames."""
         if not self.beams:
             return np.asarray(q, float)
-        return self.robot.equilibrium(q, wrenches, expressed_in=expressed_in, held=rigid_joints(self.robot.model))
+        return self.robot.equilibrium(q, wrenches=wrenches, expressed_in=expressed_in, held=rigid_joints(self.robot.model))
 
     def poses(self, q: ArrayLike) -> Array:
         """(links, 7), for a first image before anything is computed."""
