@@ -64,7 +64,15 @@ def test_simulation_and_rollout_on_a_moving_base_agree():
     run = arm.simulate(Q, V, 0.05, dt=1e-3)
     many = arm.rollout(Q, V, dt=1e-3, steps=50, integrator="rk4")
     assert_close(run.q[-1], many.q[-1])
-    assert_close(arm.simulate(Q, V, 0.05, integrator="dop853", tolerance=1e-10).q[-1], many.q[-1], relative=1e-9)
+    assert_close(arm.simulate(Q, V, 0.05, integrator=ts.Adaptive("dop853", tolerance=1e-10)).q[-1], many.q[-1], relative=1e-9)
+
+
+def test_energy_relative_to_a_moving_base_changes_by_the_work_of_inertial_forces():
+    arm = ts.robots.two_link().with_base_motion(lambda t: ([0.1 * sin(5 * t), 0, 0], [0, 0, 0.3 * sin(2 * t)]))
+    audits = [arm.simulate(Q, V, 0.2, dt=dt).audit() for dt in (2e-3, 1e-3)]
+    assert abs(audits[1].work[-1]) > 0.01
+    assert audits[1].worst < 1e-8
+    assert audits[0].worst / audits[1].worst > 8  # fourth order
 
 
 def test_robot_on_a_moving_base_compares_by_the_path_that_is_recorded():
@@ -91,6 +99,8 @@ def test_invalid_base_motions_are_refused():
         moved.forward_dynamics(Q, V, [0, 0])
     with pytest.raises(ts.ArgumentError, match="no wrench depends on it"):
         arm.forward_dynamics(Q, V, [0, 0], time=1.0)
+    with pytest.raises(ts.ArgumentError, match="leaves no equilibrium"):
+        moved.equilibrium(Q)
     world = arm.rename({arm.links[0]: "world"})
     with pytest.raises(ts.ModelError, match="is named 'world'"):
         world.with_base_motion(lambda t: [t, 0, 0])

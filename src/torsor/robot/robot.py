@@ -350,21 +350,14 @@ class Robot(Statics, Exports):
         refuse_derivative(given, bad)
 
     def _through_loops(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        wrenches: Wrenches | None,
-        expressed_in: str,
-        time: ArrayLike | None,
-        out: Array | None,
+        self, state: tuple[ArrayLike, ...], wrenches: Wrenches | None, expressed_in: str, time: Any, out: Array | None
     ) -> Array:
-        on = wrenches_at(self._model, wrenches, time)
-        if any(map(is_lazy, (q, v, tau, *on.values()))):
+        on, clock = wrenches_at(self._model, wrenches, time), time if self._model.depends_on_time else None
+        if any(map(is_lazy, (*state, *on.values()))):
             refuse_out(out)
-            later: Array = self._through_loops_later((q, v, tau), on, expressed_in)
+            later: Array = self._through_loops_later(state, on, expressed_in)
             return later
-        clock = time if self._model.depends_on_time else None
+        q, v, tau = state
         a = self.constrained().forward_dynamics(q, v, tau, on, expressed_in=expressed_in, time=clock).a
         if out is None:
             return a
@@ -382,4 +375,4 @@ class Robot(Statics, Exports):
 def _block_through_loops(
     robot: Robot, frames: tuple[str, ...], expressed_in: str, q: Array, v: Array, tau: Array, *wrenches: Array
 ) -> Array:
-    return robot._through_loops(q, v, tau, dict(zip(frames, wrenches, strict=True)), expressed_in, None, None)
+    return robot._through_loops((q, v, tau), dict(zip(frames, wrenches, strict=True)), expressed_in, None, None)

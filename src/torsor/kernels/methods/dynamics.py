@@ -108,7 +108,7 @@ class Dynamics(CompiledMechanism):
         if self._model.has_rows:
             if method is not None:
                 raise ArgumentError("method= selects an algorithm for trees; robot.constrained() has those for closed loops")
-            return self._through_loops(q, v, tau, wrenches, expressed_in, time, out)
+            return self._through_loops((q, v, tau), wrenches, expressed_in, time, out)
         options: Any = {"expressed_in": expressed_in, "method": method, "extra": {} if x is None else {"x": x}}
         return self._run("forward_dynamics", (q, v, tau), wrenches, **options, time=time, out=out)
 
@@ -351,13 +351,6 @@ class Dynamics(CompiledMechanism):
         return self._run("joint_forces", (u, q, v), extra={} if x is None else {"x": x})
 
     def _through_loops(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        wrenches: Wrenches | None,
-        expressed_in: str,
-        time: ArrayLike | None,
-        out: Array | None,
+        self, state: tuple[ArrayLike, ...], wrenches: Wrenches | None, expressed_in: str, time: Any, out: Array | None
     ) -> Array:
         raise NotImplementedError  # implemented by Robot
