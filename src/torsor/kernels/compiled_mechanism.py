@@ -207,10 +207,10 @@ class CompiledMechanism(Editing):
         if name in LIMITS:
             return self._limit_kernel(name)
         clock = ("t",) if words.pop("time", None) is PRESENT else ()
-        derivative = ("linearization", "q", "v", "tau") if name in LINEARIZED else ()
+        derivative: tuple[str, ...] = ("linearization", "q", "v", "tau") if name in LINEARIZED else ()
         if name in DERIVATIVES and self._model.has_rows:
-            derivative = "jacobian", *QUANTITIES[DERIVATIVES[name]].inputs
             name = DERIVATIVES[name]
+            derivative = "jacobian", *(a.name for a in self._kernels.inputs(Spec(((name,),))))
         name = LINEARIZED.get(name, name)
         own = () if name in PAIRS else self._kernels.table[name].words
         given = {word: words.get(word) for word in own if word in words or word in OPTIONAL}

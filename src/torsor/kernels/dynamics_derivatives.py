@@ -99,7 +99,7 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
     by_recursion = not spec.extra
 
     def solve_residual(*values: Scalars) -> dict[str, Any]:
-        named = {x.name: value if x.shape else value[0] for x, value in zip(inputs, values, strict=False)}
+        named: dict[str, Any] = {x.name: value if x.shape else value[0] for x, value in zip(inputs, values, strict=False)}
         wrenches = spec.wrenches(named)
         given = {name: named[name] for name in spec.extra}
         q, v, tau = named["q"], named["v"], named["tau"]

@@ -39,19 +39,19 @@ class First(NamedTuple):
     """The derivative of the first results alone."""
 
     linear: Linear
-    count: int
+    size: int
 
     @property
     def results(self) -> list[Scalar]:
-        return self.linear.results[: self.count]
+        return self.linear.results[: self.size]
 
     def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
         """The rates of these results for each direction."""
-        return [rates[: self.count] for rates in self.linear.push(directions)]
+        return [rates[: self.size] for rates in self.linear.push(directions)]
 
     def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
         """The adjoints of the inputs."""
-        return self.linear.pull([*weights, *([0] * (len(self.linear.results) - self.count))])
+        return self.linear.pull([*weights, *([0] * (len(self.linear.results) - self.size))])
 
 
 def saddle_solution(R: Linearization, saddle: Saddle, rows: Sequence[int], motion: Scalars, multipliers: Scalars) -> Solution:

@@ -264,13 +264,13 @@ def reaction_wrenches(
     x: Scalars | None = None,
 ) -> tuple[list[list[Scalar]], Scalar, Scalar]:
     """The wrench of each joint on its child link, with the constraints' wrenches T λ on the bodies, λ that of the drives."""
-    lam, *checks = inverse_dynamics(e, q, v, a, wrenches, axes, t, x, multipliers=True)
+    lam, violation, gap = inverse_dynamics(e, q, v, a, wrenches, axes, t, x, multipliers=True)
     at = e.at(q, v, t, x)
     on: dict[Any, Any] = dict(e.applied_without_friction(at, wrenches, axes).wrenches)
     for body, F in e.constraint_wrenches(at, lam).items():
         on[body] = on[body] + F if body in on else F
     found = tree_reactions(at.model, q, v, a, on)
-    return (found[len(at.model.parent) - len(e.model.parent) :], *checks)  # without that of a moving base
+    return found[len(at.model.parent) - len(e.model.parent) :], violation, gap  # without that of a moving base
 
 
 def _violation(rows: ConstraintRows, a: Scalars) -> Scalar:
@@ -285,4 +285,5 @@ def _violation(rows: ConstraintRows, a: Scalars) -> Scalar:
 
 def maximum_of(values: Sequence[Scalar]) -> Scalar:
     """The largest of several numbers."""
-    return reduce(maximum, values, 0.0)
+    zero: Scalar = 0.0
+    return reduce(maximum, values, zero)

@@ -52,12 +52,12 @@ def fifty_digits(spec: str, s: Samples) -> Comparison:
     if spec == "christoffel_symbols" and s.model.nv > LARGEST_CUBIC:
         raise Skip(f"{s.model.nv}³ entries take minutes to compile")
     row = QUANTITIES[spec]
-    frame = {word: s.tip for word in ("frame", "at") if word in row.words}
+    frame: dict[str, Any] = {word: s.tip for word in ("frame", "at") if word in row.words}
     n = len(s.q) if s.thorough else min(REFERENCE_STATES, len(s.q))
     state = [_value(s, x.name)[:n] for x in s.tree.kernel((spec, *frame.values())).inputs]
     key = (spec, *frame.values())
     got, sigma = s.kernel(key, *state), s.sigma(key, *state)
-    exact = _reference(partial(_of_model, row, **frame), s.model, state)
+    exact = _reference(partial(_of_model, row, frame), s.model, state)
     error = _differences(got.reshape(n, -1), exact).reshape(got.shape)
     size = per_sample(got)
     return Comparison(error, SIGMAS * sigma + FLOOR * broadcast_samples(size, got), size, _labels(spec, s, got.ndim - 1))
@@ -91,7 +91,7 @@ def _value(s: Samples, name: str) -> Array:
     return np.full(len(s.q), STEP) if name == "dt" else getattr(s, name)
 
 
-def _of_model(row: Quantity, model: Model, *state: Any, **words: Any) -> Any:
+def _of_model(row: Quantity, words: dict[str, Any], model: Model, *state: Any) -> Any:
     return row.function(EquationOfMotion(model) if row.follows_terms else model, *state, **words)
 
 

@@ -70,7 +70,7 @@ class Configurations(CompiledMechanism):
         A leader is also moved so that its mimic joints are within theirs, if its own limits allow it.  Quaternions are
         normalised and otherwise stay.
         """
-        return self._kernel_for("clip")(q)[0]
+        return self._kernel_of("clip")(q)[0]
 
     def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> Any:
         """Whether lower − tolerance ≤ q ≤ upper + tolerance for all joints, mimic joints too: a bool, or an array for a batch.
@@ -89,4 +89,4 @@ class Configurations(CompiledMechanism):
     @kernel_method_of(guards=VALID)
     def _limit_violation(self, q: ArrayLike) -> Any:
         """Distance of q from the range of its limits [rad, m], 0 inside."""
-        return self._kernel_for("_limit_violation")(q)[0]
+        return self._kernel_of("_limit_violation")(q)[0]

@@ -69,7 +69,7 @@ class Scene:
         """
         if style not in STYLES:
             raise ArgumentError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
-        kernel = robot.kernel(*(("pose", link) for link in robot.links))
+        kernel = robot.kernels.kernel(robot.spec(*(("pose", link) for link in robot.links)))
         size = _size(kernel, robot)
         visuals, notes = ([], []) if style == "skeleton" else _visuals(robot, Places(robot.description.source, roots))
         bare = style == "skeleton" or (style == "auto" and len({part.link for part in visuals}) <= len(notes))

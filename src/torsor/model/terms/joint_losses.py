@@ -86,7 +86,10 @@ class JointFriction(Term):
         return [law.steady_state(at.vs[i][d], load[i][d]) for d, law in self._bristles(at.model)]
 
     def energy(self, at: At) -> Scalar:
-        return sum(law.stiffness * z * z / 2 for z, (_, law) in zip(at.x_of(self), self._bristles(at.model), strict=False))
+        total: Scalar = 0
+        for z, (_, law) in zip(at.x_of(self), self._bristles(at.model), strict=False):
+            total = total + law.stiffness * z * z / 2
+        return total
 
     def _laws(self, model: Model) -> tuple[Any, ...]:
         return model.friction[model.joint_names.index(self.joint)]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import fields as fields_of
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from torsor.model.joints import JOINT_TYPES
+from torsor.model.joints import JOINT_TYPES, JointType
 from torsor.model.terms.constraint import Constraint
 
 
@@ -65,9 +65,9 @@ def _inside(x: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(x, tuple):
         items = map(change, x)
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-    if is_dataclass(x) and type(x) in JOINT_TYPES.values():
+    if isinstance(x, JointType) and type(x) in JOINT_TYPES.values():
         made = copy(x)
-        for field in fields_of(x):
+        for field in fields_of(x):  # type: ignore[arg-type]  # torsor's joint types are dataclasses
             object.__setattr__(made, field.name, change(getattr(x, field.name)))  # past the checks, which need numbers
         return made
     return x
