@@ -187,16 +187,20 @@ def two_frame_spring(case: Case) -> None:
     """From the hand to a point above the base, f = K (rest − L) − D L̇ along the line, as a wrench on the hand."""
     K, D, rest = 60.0, 3.0, 0.4
     case.robot = case.robot.with_springs({("hand", "hook"): ts.terms.Spring(K, D, rest=rest)})
-    tree = case.equation.tree
+    e = case.equation
 
-    def wrench(s: State) -> np.ndarray:
-        q, v = s.q[: tree.nq], s.v[: tree.nv]
-        r = tree.pose(q, "hand")[:3, 3] - tree.pose(q, "hook")[:3, 3]
-        L, J = np.linalg.norm(r), tree.jacobian(q, "hand")[3:] - tree.jacobian(q, "hook")[3:]
-        f = (K * (rest - L) - D * (r @ J @ v) / L) * r / L
-        return J.T @ f
+    def on(frame: str, side: int) -> Callable[[State], np.ndarray]:
+        def wrench(s: State) -> np.ndarray:
+            hand, seat = (e.pose(s.q, name, s.t) for name in ("hand", "hook"))
+            r = hand[:3, 3] - seat[:3, 3]
+            L = np.linalg.norm(r)
+            rate = r @ (hand[:3, :3] @ e.twist(s, "hand")[3:] - seat[:3, :3] @ e.twist(s, "hook")[3:]) / L
+            f = side * (K * (rest - L) - D * rate) * r / L
+            return np.concatenate([np.zeros(3), e.pose(s.q, frame, s.t)[:3, :3].T @ f])
 
-    case.equation.forces.append(lambda s: np.concatenate([wrench(s), np.zeros(case.equation.nv - tree.nv)]))
+        return wrench
+
+    e.wrenches += [("hand", on("hand", 1)), ("hook", on("hook", -1))]
 
 
 #: bending stiffness across y and z and torsional stiffness [N·m²] of the upper arm, and its material's damping [s]
