@@ -253,11 +253,8 @@ def bend(case: Case) -> None:
 
 
 def beam(case: Case) -> None:
-    if not hasattr(case.robot, "with_beams"):
-        why = "flexible links belong to a robot of their own, FlexibleRobot"
-        return case.cannot(why, "instant", "rollout", "simulate")
     case.robot = case.robot.with_beams({"upper": BEAM})
-    return bend(case)
+    bend(case)
 
 
 def _moved(tree: ts.Robot, whole: ts.Robot, x: np.ndarray, part: str, size: int) -> np.ndarray:
@@ -396,7 +393,9 @@ def payload(robot: ts.Robot) -> ts.Robot:
 
 
 def rotor(robot: ts.Robot) -> ts.Robot:
-    return robot.with_rotors({"elbow": {"mass": 0.1, "inertia": (1e-4, 2e-4, 1e-4), "ratio": 30.0, "axis": (0, 1, 0)}})
+    """On the root of the upper arm, also where the arm is a beam and the elbow at its tip."""
+    fields = {"mass": 0.1, "inertia": (1e-4, 2e-4, 1e-4), "ratio": 30.0, "axis": (0, 1, 0), "link": "upper"}
+    return robot.with_rotors({"elbow": fields})
 
 
 def mimic(robot: ts.Robot) -> ts.Robot:

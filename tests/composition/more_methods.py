@@ -96,7 +96,8 @@ def _simulated(case: Case, duration: float, **more: Any) -> Any:
 
 def adaptive(case: Case) -> None:
     run = _simulated(case, 5 * DT, integrator=ts.Adaptive("dop853", tolerance=1e-10))
-    end = case.equation.run(case.start, case.command, DT, 5)[-1]
+    fine = 8 if case.equation.modes and not case.equation.ticks else 1  # beams vibrate within a step
+    end = case.equation.run(case.start, case.command, DT / fine, 5 * fine)[-1]
     compare(case, run.q[-1], end.q, 1e-8)
     compare(case, run.v[-1], end.v, 1e-8)
 

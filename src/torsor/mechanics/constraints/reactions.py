@@ -38,5 +38,6 @@ def reactions(
                 on[body] = on[body] + push
         start += c.size
         loops.append(six_numbers(F))
-    tree = reaction_wrenches(at.model, at.q, at.v, a, {**wrenches, **e.forces(at).wrenches}, on)
+    pushes: dict[Any, Any] = {**wrenches, **e.forces(at).wrenches}
+    tree = reaction_wrenches(at.model, at.q, at.v, a, pushes, on)
     return tree[len(at.model.parent) - len(e.model.parent) :], loops  # without that of a moving base
