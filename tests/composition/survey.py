@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib.util
 from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from tests.composition.cells import Features, cells, outcome
@@ -38,19 +40,27 @@ def write(refused: set[tuple[Features, str]]) -> None:
     REFUSED.write_text("".join(f"{' + '.join(features)}: {'; '.join(methods)}\n" for features, methods in rows.items()))
 
 
+def try_cell(cell: tuple[Features, str]) -> str:
+    """The outcome of a cell; "WRONG" and the error for a wrong result, or an untyped error: the tests fail there."""
+    try:
+        return outcome(*cell)
+    except Exception as error:
+        return f"WRONG {type(error).__name__}: {error}"
+
+
 def main() -> None:
     before, refused = refused_cells() if REFUSED.exists() else set(), set()
-    for size in (1, 2):
-        tried = list(cells(size))
-        for features, method in tried:
-            try:
-                known = (features, method) in before if not is_installed(method) else outcome(features, method) != "works"
-            except Exception as error:  # a wrong result, or an untyped error: the tests fail here
-                print(f"WRONG {' + '.join(features)}: {method}: {error}")
-                continue
-            refused |= {(features, method)} if known else set()
-        open_cells = sum(len(features) == size for features, _ in refused)
-        print(f"{size} feature(s): {len(tried) - open_cells} of {len(tried)} cells work, {1 - open_cells / len(tried):.1%}")
+    with ProcessPoolExecutor(max_tasks_per_child=200, mp_context=get_context("spawn")) as pool:
+        for size in (1, 2):
+            tried = [cell for cell in cells(size) if is_installed(cell[1])]
+            refused |= {cell for cell in cells(size) if not is_installed(cell[1]) and cell in before}
+            for cell, found in zip(tried, pool.map(try_cell, tried, chunksize=8), strict=True):
+                if found.startswith("WRONG"):
+                    print(f"{' + '.join(cell[0])}: {cell[1]}: {found}", flush=True)
+                elif found != "works":
+                    refused.add(cell)
+            every, shut = len(list(cells(size))), sum(len(features) == size for features, _ in refused)
+            print(f"{size} feature(s): {every - shut} of {every} cells work, {1 - shut / every:.1%}", flush=True)
     write(refused)
 
 
