@@ -30,7 +30,7 @@ def test_regrouping_does_not_change_joint_space_quantities(seed):
     robot = Robot(random_tree(seed))
     full, lean = robot.model, with_fewest_parameters(robot.model)
     q, v, a = (x.tolist() for x in state(robot, seed))
-    given_state = {"q": q, "v": v, "a": a, "tau": a, "y": a}
+    given_state = {"q": q, "v": v, "a": a, "tau": a, "u": a, "y": a}
     for name, row in QUANTITIES.items():
         if not row.joint_space or row.outputs or name in ("christoffel_symbols", *SOLVED, "mass_matrix_inverse"):
             continue

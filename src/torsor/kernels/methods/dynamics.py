@@ -342,13 +342,15 @@ class Dynamics(CompiledMechanism):
             return StateWithX(*self._run("step", (q, v, tau, dt, x), wrenches, **options))
         return State(*self._run("step", (q, v, tau, dt), wrenches, **options))
 
-    def joint_forces(self, u: ArrayLike, q: ArrayLike, v: ArrayLike, *, x: ArrayLike | None = None) -> Array:
-        """τ (..., nv), the joint forces from commands u (..., nv): what actuators and drives make of them at (q, v, x).
+    def joint_forces(
+        self, u: ArrayLike, q: ArrayLike, v: ArrayLike, *, x: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
+        """τ ``(nv,)`` [N·m, N], the joint forces from commands u ``(nv,)``: what actuators and drives make of them at (q, v, x).
 
         ``x`` (``robot.state_names``) has their memory and currents, by default zero memory and currents at rest.  Without
         actuators and drives τ = u.
         """
-        return self._run("joint_forces", (u, q, v), extra={} if x is None else {"x": x})
+        return self._run("joint_forces", (u, q, v), extra={} if x is None else {"x": x}, out=out)
 
     def _through_loops(
         self, state: tuple[ArrayLike, ...], wrenches: Wrenches | None, expressed_in: str, time: Any, out: Array | None
