@@ -230,7 +230,8 @@ def _reloaded(case: Case, extension: str) -> ts.Robot:
         if said:
             raise Refused(str(said[0].message))
         base = "floating" if "floating_base" in case.robot.joints else "fixed"
-        return ts.load(path, base=base, loops=True if extension == "urdf" and case.robot.loops else None, terms=["spring"])
+        own = ["spring", *(["damping"] if "damping" in case.robot.terms else [])]
+        return ts.load(path, base=base, loops=True if extension == "urdf" and case.robot.loops else None, terms=own)
 
 
 def _same_after(case: Case, extension: str) -> None:

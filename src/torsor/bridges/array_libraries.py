@@ -18,7 +18,7 @@ from torsor.compile import Argument, Kernel, Program
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
 from torsor.compile.text.names import argument_names, identifier
-from torsor.errors import MissingExtra
+from torsor.errors import ArgumentError, MissingExtra
 from torsor.kernels.checked_kernel import CheckedKernel, Exportable
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Name, Spec
@@ -162,6 +162,11 @@ def torch_rollout(
 
 def _make_array_function(robot: Robot, spec: Spec) -> ArrayFunction:
     """The function of a spec; its kernel is made now, so that a wrong name raises here."""
+    if checks := [name for quantity, *_ in spec.quantities for name in robot.kernels.table[quantity].checks]:
+        raise ArgumentError(
+            f"{spec.label} of robot {robot.name!r} is valid where {', '.join(checks)} is below 1, which functions of tensors do "
+            "not check yet; use robot.kernel, robot.jvp and robot.vjp"
+        )
     function = ArrayFunction(robot.kernels, spec)
     function.kernel(spec.dtype)
     return function

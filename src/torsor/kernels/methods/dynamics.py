@@ -345,7 +345,7 @@ class Dynamics(CompiledMechanism):
     def joint_forces(
         self, u: ArrayLike, q: ArrayLike, v: ArrayLike, *, x: ArrayLike | None = None, out: Array | None = None
     ) -> Array:
-        """τ ``(nv,)`` [N·m, N], the joint forces from commands u ``(nv,)``: what actuators and drives make of them at (q, v, x).
+        """τ ``(nv,)`` [N·m, N], the joint forces of commands u ``(nv,)``: what actuators and drives make of them at (q, v, x).
 
         ``x`` (``robot.state_names``) has their memory and currents, by default zero memory and currents at rest.  Without
         actuators and drives τ = u.
