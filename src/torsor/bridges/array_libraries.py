@@ -164,8 +164,8 @@ def _make_array_function(robot: Robot, spec: Spec) -> ArrayFunction:
     """The function of a spec; its kernel is made now, so that a wrong name raises here."""
     if checks := [name for quantity, *_ in spec.quantities for name in robot.kernels.table[quantity].checks]:
         raise ArgumentError(
-            f"{spec.label} of robot {robot.name!r} is valid where {', '.join(checks)} is below 1, which functions of tensors do "
-            "not check yet; use robot.kernel, robot.jvp and robot.vjp"
+            f"{spec.label} of robot {robot.name!r} is valid where {', '.join(checks)} is below 1, which functions of tensors "
+            "do not check yet; use robot.kernel, robot.jvp and robot.vjp"
         )
     function = ArrayFunction(robot.kernels, spec)
     function.kernel(spec.dtype)
