@@ -146,7 +146,8 @@ def test_exports_of_task_and_constrained_dynamics_have_the_terms_of_the_robot(tm
         assert "joint1 friction: " in header.read_text()
         (name,) = re.findall(r"void (\w+)", header.read_text())
         found = call(getattr(library(tmp_path, f"r{k}"), name), (q, v, w), [x.shape for x in kernel.outputs])
-        for ours, theirs in zip(np.atleast_1d(kernel(q, v, w)) if len(found) == 1 else kernel(q, v, w), found, strict=True):
+        results = kernel(q, v, w)
+        for ours, theirs in zip([results] if len(found) == 1 else results, found, strict=True):
             assert_close(theirs, ours)
     tau = ts.robots.two_link().task("tip", ("vx", "vy")).inverse_dynamics(q, v, w).tau
     assert_close(task.inverse_dynamics(q, v, w).tau, tau + [0.3, 0.2] * v)

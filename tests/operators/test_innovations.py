@@ -139,7 +139,7 @@ def test_innovations_refuses_invalid_arguments():
         f.sample(0, kT=-1)
     with pytest.raises(ArgumentError, match=r"\(\.\.\., 2\)"):
         innovations(robot, [0, 0, 0])
-    with pytest.raises(ArgumentError, match="x has shape"):
+    with pytest.raises(ArgumentError, match="y has shape"):
         f.times([1.0])
 
 

@@ -19,10 +19,10 @@ REACTIONS = "robot.constrained().reactions(q, v, tau)"
 def refuse_loops(model: Model, what: str, instead: str = CONSTRAINED_INVERSE_DYNAMICS) -> None:
     """Raise ArgumentError if the model has rows, which ``what`` would ignore; ``instead`` is the call that satisfies them."""
     if model.has_rows:
-        kind = "loops" if model.loops else "constraints"
+        kind, tree = ("loops", "without_loops()") if model.loops else ("constraints", "without_terms('constraint')")
         raise ArgumentError(
             f"robot {model.name!r} has {kind}, and {what} would ignore them; "
-            f"use {instead}, or robot.without_terms('constraint') for the tree"
+            f"use {instead}, or robot.{tree} for the tree"
         )
 
 

@@ -101,7 +101,7 @@ class Robot(Statics, Exports):
         expressed_in: str = "body",
         time: ArrayLike | None = None,
     ) -> Array:
-        """λ of M a + h = τ + Σf + Aᵀλ, ``(..., k)`` [N, N·m]: the forces of the rows of loops and constraints (MR 8.98).
+        """λ of M a + h = τ + Σf + Aᵀλ, ``(..., k)`` [N, N·m]: the forces of the rows of loops and constraints (MR §8.7).
 
         One entry per name in ``robot.constrained().rows``.  ``time`` [s] is 0 unless given, where a constraint reads it.
 

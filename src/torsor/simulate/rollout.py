@@ -90,8 +90,7 @@ def rollout(
     actuators and drives (:meth:`Robot.with_actuators`, :meth:`Robot.with_drives`).  ``x`` (n,) or (..., n) are the first-order
     states at the start (``robot.state_names``), by default those of bristles, currents and memories at rest: 0.  A
     ``controller`` is a function over scalars with the arguments q, v, t, u (the controls) and its own ``parameters``, found by
-    name.  It returns the commands, is recorded into the kernel, and is part of the equation of motion: "rk4" evaluates it four
-    times per step.
+    name.  It returns the commands, is recorded into the kernel and part of the equation of motion: "rk4" evaluates it 4 times.
     A parameter is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``; noise is
     such a parameter, drawn beforehand, and a controller that draws random numbers itself is refused.  With an initial
     ``memory`` (n,) or (..., n), the controller has an argument ``memory``, constant over a step, and returns (joint forces,

@@ -77,29 +77,29 @@ class Innovations:
     def __repr__(self) -> str:
         return f"<Innovations of {self.robot.name!r}, q of shape {self.q.shape}>"
 
-    def times(self, x: ArrayLike) -> Array:
-        """M x: the joint forces, or momenta, of accelerations, or velocities, x."""
-        return self.robot.mass_matrix_product(self.q, x)
+    def times(self, y: ArrayLike) -> Array:
+        """M y: the joint forces, or momenta, of accelerations, or velocities, y."""
+        return self.robot.mass_matrix_product(self.q, y)
 
-    def solve(self, x: ArrayLike) -> Array:
-        """M⁻¹ x: the accelerations from rest of joint forces x."""
-        return self.robot.mass_matrix_solve(self.q, x)
+    def solve(self, y: ArrayLike) -> Array:
+        """M⁻¹ y: the accelerations from rest of joint forces y."""
+        return self.robot.mass_matrix_solve(self.q, y)
 
-    def half_times(self, x: ArrayLike) -> Array:
-        """L x = (1 + HᵀφK) D^½ x, with M = L Lᵀ."""
-        return self._run("half_times", x)
+    def half_times(self, y: ArrayLike) -> Array:
+        """L y = (1 + HᵀφK) D^½ y, with M = L Lᵀ."""
+        return self._run("half_times", y)
 
-    def half_transpose_times(self, x: ArrayLike) -> Array:
-        """Lᵀ x: ½|Lᵀ v|² is the kinetic energy of v."""
-        return self._run("half_transpose_times", x)
+    def half_transpose_times(self, y: ArrayLike) -> Array:
+        """Lᵀ y: ½|Lᵀ v|² is the kinetic energy of v."""
+        return self._run("half_transpose_times", y)
 
-    def half_solve(self, x: ArrayLike) -> Array:
-        """L⁻¹ x = D^-½ (1 − HᵀψK) x: forces of covariance M become white."""
-        return self._run("half_solve", x)
+    def half_solve(self, y: ArrayLike) -> Array:
+        """L⁻¹ y = D^-½ (1 − HᵀψK) y: forces of covariance M become white."""
+        return self._run("half_solve", y)
 
-    def half_transpose_solve(self, x: ArrayLike) -> Array:
-        """L⁻ᵀ x = (1 − HᵀψK)ᵀ D^-½ᵀ x: white numbers become velocities of covariance M⁻¹."""
-        return self._run("half_transpose_solve", x)
+    def half_transpose_solve(self, y: ArrayLike) -> Array:
+        """L⁻ᵀ y = (1 − HᵀψK)ᵀ D^-½ᵀ y: white numbers become velocities of covariance M⁻¹."""
+        return self._run("half_transpose_solve", y)
 
     @property
     def logdet(self) -> Any:
@@ -126,8 +126,8 @@ class Innovations:
         white = np.random.default_rng(rng).standard_normal(shape)
         return np.sqrt(kT) * self._run(SAMPLES[of], white)
 
-    def _run(self, name: str, x: ArrayLike) -> Array:
-        return self._kernels(name)(self.q, x)
+    def _run(self, name: str, y: ArrayLike) -> Array:
+        return self._kernels(name)(self.q, y)
 
 
 def innovations(robot: Robot, q: ArrayLike) -> Innovations:

@@ -1,6 +1,6 @@
 """Tasks of robots with constraints, or under wrenches: Λ and η from the robot's own forward dynamics.
 
-Under joint forces τ the task accelerates by V̇ = V̇₀ + J G τ, G = ∂a/∂τ: M⁻¹ of a tree, P M⁻¹ under constraints (MR 8.100).
+Under joint forces τ the task accelerates by V̇ = V̇₀ + J G τ, G = ∂a/∂τ: M⁻¹ of a tree, P M⁻¹ under constraints.
 So Λ⁻¹ = J G Jᵀ, η = −Λ V̇₀, and F = Λ (V̇ − V̇₀), as for a tree (MR 8.89–8.91).
 """
 

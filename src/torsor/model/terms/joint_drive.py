@@ -115,7 +115,7 @@ class JointDrive(Term):
         I, T, out = self._current(at, u), self._temperature(at), []
         if self.has_current:
             w = self.drive.motor_speed(at.vs[body_of(at.model, self.joint)][0])
-            rate = (self._voltage(at, u) - motor.back_emf(w) - self._resistance(T) * I) / motor.inductance  # MR 8.103
+            rate = (self._voltage(at, u) - motor.back_emf(w) - self._resistance(T) * I) / motor.inductance  # MR §8.9.1
             most = motor.max_current
             if not is_unlimited(most):  # the amplifier lets the current grow no further
                 rate = where(most <= I, minimum(rate, 0), where(-most >= I, maximum(rate, 0), rate))
