@@ -124,4 +124,6 @@ def case_of(features: Sequence[Feature]) -> Case:
     case = Case(robot, Equation(tree_with()), tree_with)
     for f in sorted(features, key=lambda f: f.order):
         f.add(case)
+    if case.equation.modes and case.equation.rates:
+        case.tolerance *= 20  # with fast modes, x differs more: at dt/8 both are within 2e-6 of a fine solution
     return case

@@ -65,7 +65,7 @@ def forward(case: Case) -> None:
 def directions(case: Case, *sizes: int) -> list[np.ndarray]:
     """Random directions; short ones where modes of beams, which are stiff, would spoil differences."""
     rng = np.random.default_rng(7)
-    return [rng.normal(size=n) * (0.2 if case.equation.modes else 1.0) for n in sizes]
+    return [rng.normal(size=n) * (0.05 if case.equation.modes else 1.0) for n in sizes]
 
 
 def tangent(case: Case, s: State, dq: np.ndarray, dv: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -152,7 +152,7 @@ def _takes_out(owner: type, method: str) -> bool:
 
 def _inputs(method: str) -> list[str]:
     """The arrays of a state that a method of a robot takes by position."""
-    known = ("q", "q0", "q1", "qdot", "v", "a", "tau", "dt", "s", "y", "wrench", "height")
+    known = ("q", "q0", "q1", "qdot", "v", "a", "tau", "u", "dt", "s", "y", "wrench", "height")
     return [x for x in inspect.signature(getattr(Robot, method)).parameters if x in known]
 
 

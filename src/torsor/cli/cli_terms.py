@@ -39,7 +39,7 @@ CLI_TERMS = {
     r"\brobot\.neutral\(\) is": "the neutral configuration is",
     r"\buse robot\.assemble\(q\)": "omit --q to start at a closed configuration",
     r"\buse robot\.constrained\(\)\.project_velocity\(q, v\)": "omit --v to start at rest",
-    r"; use (robot\.constrained\(.*\)), or (robot\.without_terms\('constraint'\)) for the tree":
+    r"; use (robot\.constrained\(.*\)), or (robot\.without_\w+\(.*?\)) for the tree":
         r"; in Python, use \1, or \2 for the tree",
     r"\bduration must be": "--seconds must be",
     r"\bdt must be": "--dt must be",
