@@ -21,8 +21,7 @@ def refuse_loops(model: Model, what: str, instead: str = CONSTRAINED_INVERSE_DYN
     if model.has_rows:
         kind, tree = ("loops", "without_loops()") if model.loops else ("constraints", "without_terms('constraint')")
         raise ArgumentError(
-            f"robot {model.name!r} has {kind}, and {what} would ignore them; "
-            f"use {instead}, or robot.{tree} for the tree"
+            f"robot {model.name!r} has {kind}, and {what} would ignore them; use {instead}, or robot.{tree} for the tree"
         )
 
 
