@@ -16,7 +16,7 @@ REFUSED = refused_cells()
 #: single cells of these methods take seconds
 SLOW = ("verify", "sweep over processes")
 #: of the pairs, the fast suite tries one of so many
-SAMPLE = 23
+SAMPLE = 47
 
 
 def _parameters(size):
