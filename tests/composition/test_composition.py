@@ -15,6 +15,7 @@ from tests.composition.survey import is_installed, refused_cells
 REFUSED = refused_cells()
 #: single cells of these methods take seconds
 SLOW = ("verify", "sweep over processes")
+SLOW_CELLS = ((("beam",), "gradient"), (("beam",), "simulate, adaptive"))
 #: of the pairs, the fast suite tries one of so many
 SAMPLE = 47
 
@@ -22,7 +23,7 @@ SAMPLE = 47
 def _parameters(size):
     numbers = {features: k for k, features in enumerate(dict.fromkeys(features for features, _ in cells(size)))}
     for features, method in cells(size):
-        night = method in SLOW or (size == 2 and numbers[features] % SAMPLE)
+        night = method in SLOW or (features, method) in SLOW_CELLS or (size == 2 and numbers[features] % SAMPLE)
         yield pytest.param(features, method, id=f"{'+'.join(features)}-{method}", marks=[pytest.mark.night] * bool(night))
 
 
