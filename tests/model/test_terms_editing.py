@@ -122,8 +122,8 @@ def test_terms_are_printed_compared_and_pickled(arm):
     text = str(arm)
     assert "spring: spring tool0–base_link  (Spring(stiffness=10.0" in text
     assert "field: tool0 field  (force of position, velocity at tool0)" in text
-    assert "6 terms" in repr(arm)
-    assert "6 terms" in text.splitlines()[0]
+    assert "7 terms" in repr(arm)
+    assert "7 terms" in text.splitlines()[0]
     assert "tool0 field" in arm._repr_html_()
     assert pickle.loads(pickle.dumps(arm)) == arm
     assert arm != arm.without_terms("field")

@@ -38,8 +38,9 @@ def tree(d: Description, model: Model) -> str:
 
 
 def loop_count(d: Description) -> str:
-    """The number of loops, and of terms that were attached, if there are any."""
-    return "".join(f", {count(len(parts), word)}" for word, parts in (("loop", d.loops), ("term", d.terms)) if parts)
+    """The number of loops, and of other terms, if there are any."""
+    terms = [*(j for j in d.joints if any(law is not None for law in j.laws)), *d.terms]
+    return "".join(f", {count(len(parts), word)}" for word, parts in (("loop", d.loops), ("term", terms)) if parts)
 
 
 def _motion(joint: Joint, model: Model, number: dict[str, int]) -> str:
