@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from torsor.mechanics.task.task import Task
 
 Array = np.ndarray
+#: Newton steps for τ under friction, which is piecewise linear in the load: each load may change its sign on the way
+NEWTON_STEPS = 6
+#: entries of Λ⁻¹ below this, relative to the largest, are rounding errors of a row that constraints hold
+ROUNDING = 1e-12
 
 
 class Response(NamedTuple):
@@ -29,10 +33,14 @@ class Response(NamedTuple):
     a: Array
 
     @property
+    def gain(self) -> Array:
+        """J G Jᵀ = ∂V̇/∂F, symmetric unless friction grows with the load."""
+        return self.JG @ np.swapaxes(self.J, -1, -2)
+
+    @property
     def inverse_mass(self) -> Array:
-        """Λ⁻¹ = J G Jᵀ, symmetric."""
-        A = self.JG @ np.swapaxes(self.J, -1, -2)
-        return (A + np.swapaxes(A, -1, -2)) / 2
+        """Λ⁻¹ = J G Jᵀ, made symmetric."""
+        return (self.gain + np.swapaxes(self.gain, -1, -2)) / 2
 
 
 def respond(task: Task, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, **options: Any) -> Response:
@@ -46,8 +54,8 @@ def respond(task: Task, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None
 
 def force_for(task: Task, response: Response, acceleration: ArrayLike) -> tuple[Array, Array]:
     """F = Λ (V̇ − V̇(τ)) and JᵀF."""
-    lacking = np.asarray(acceleration, float) - response.acceleration
-    F = (mass_matrix(task, response) @ lacking[..., None])[..., 0]
+    lacking, mass = (np.asarray(acceleration, float) - response.acceleration)[..., None], mass_matrix(task, response)
+    F = (np.linalg.solve(response.gain, lacking) if task.treatment.treatment == "raise" else mass @ lacking)[..., 0]
     return F, (np.swapaxes(response.J, -1, -2) @ F[..., None])[..., 0]
 
 
@@ -56,11 +64,11 @@ def mass_matrix(task: Task, response: Response) -> Array:
     A = response.inverse_mass
     if task.treatment.treatment != "raise":
         return task.treatment.mass(A)
-    scale = np.sqrt(np.einsum("...ii->...i", A))
-    least = np.linalg.eigvalsh(
-        A / np.where(scale == 0, 1.0, scale)[..., :, None] / np.where(scale == 0, 1.0, scale)[..., None, :]
-    )
-    if (least[..., 0] < 10 / LARGEST).any():
+    own = np.einsum("...ii->...i", A)
+    held = own <= ROUNDING * np.abs(own).max(axis=-1, keepdims=True, initial=0)  # rows that no force accelerates
+    scale = np.sqrt(np.where(held, 1.0, own))
+    least = np.linalg.eigvalsh(A / (scale[..., :, None] * scale[..., None, :]))[..., 0]
+    if (held.any(axis=-1) | ~(least > 10 / LARGEST)).any():
         raise SingularError(
             f"{task.robot.name!r} cannot accelerate all rows of this task under its constraints: Λ does not exist; omit a row, "
             'or choose singular="damped" or "truncated"'
@@ -71,9 +79,20 @@ def mass_matrix(task: Task, response: Response) -> Array:
 def inverse_dynamics(
     task: Task, q: Any, v: Any, acceleration: Any, null_torque: Any = None, **options: Any
 ) -> tuple[Array, Array]:
-    """F and τ = JᵀF + N τ₀; options as for :func:`respond`."""
-    F, tau = force_for(task, respond(task, q, v, None, **options), acceleration)
+    """F and τ = JᵀF + N τ₀; options as for :func:`respond`.
+
+    V̇ is linear in τ unless friction grows with the load: then each step begins at the τ of the one before (Newton's method).
+    """
+    F, tau = _solve(task, q, v, np.zeros(task.robot.nv), acceleration, **options)
     if null_torque is None:
         return F, tau
-    own = force_for(task, respond(task, q, v, null_torque, **options), acceleration)[1]
-    return F, np.asarray(null_torque, float) + own
+    return F, _solve(task, q, v, np.asarray(null_torque, float), acceleration, **options)[1]
+
+
+def _solve(task: Task, q: Any, v: Any, tau: Array, acceleration: Any, **options: Any) -> tuple[Array, Array]:
+    """F, and τ + JᵀF under which the task has an acceleration."""
+    F: Any = 0.0
+    for _ in range(NEWTON_STEPS if task.robot.model.joints_with_friction else 1):
+        more, push = force_for(task, respond(task, q, v, tau, **options), acceleration)
+        F, tau = F + more, tau + push
+    return F, tau
