@@ -103,7 +103,7 @@ class Robot(Statics, Exports):
     ) -> Array:
         """λ of M a + h = τ + Σf + Aᵀλ, ``(..., k)`` [N, N·m]: the forces of the rows of loops and constraints (MR §8.7).
 
-        One entry per name in ``robot.constrained().rows``.  ``time`` [s] is 0 unless given, where a constraint reads it.
+        One entry per name in ``robot.constrained().rows``.  ``time`` [s] is needed where a constraint reads it.
 
         >>> import torsor as ts
         >>> plane = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0))
@@ -111,9 +111,8 @@ class Robot(Statics, Exports):
         >>> robot.constraint_forces([-3.14159265 / 3, 2 * 3.14159265 / 3], [1.0, 0.0], [0.0, 0.0]).round(3)  # MR Example 8.5
         array([0.167])
         """
-        held = self.constrained()
-        when = None if not held.solver.clock else 0.0 if time is None else time
-        return held.forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in, time=when).multipliers
+        found = self.constrained().forward_dynamics(q, v, tau, wrenches, expressed_in=expressed_in, time=time)
+        return found.multipliers
 
     def assemble(
         self,
