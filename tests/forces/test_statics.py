@@ -81,9 +81,57 @@ def test_equilibrium_that_does_not_exist_and_curl_forces_are_errors():
         ts.robots.two_link().equilibrium([0, 0], [np.inf, 0])
 
 
-def test_statics_of_a_robot_with_rows_are_refused_with_a_reason_and_friction_is_ignored():
+def bob_on_a_circle(l=0.7) -> ts.Robot:
+    """A pendulum in Cartesian coordinates: a mass on two slides, at the distance l from the origin."""
+    b = ts.Builder("bob on a circle")
+    b.link("base")
+    b.link("carriage")
+    b.link("bob", mass=2.0, inertia=(0, 0, 0))
+    b.joint("x", "prismatic", "base", "carriage", axis=(1, 0, 0))
+    b.joint("z", "prismatic", "carriage", "bob", axis=(0, 0, 1))
+    return b.build().with_constraints(ts.constraints.distance("bob", "base", l))
+
+
+def test_pendulum_in_cartesian_coordinates_hangs_and_vibrates_like_a_pendulum():
+    """Its stiffness is that of the rod alone, −∂(Aᵀλ)/∂q."""
+    robot = bob_on_a_circle()
+    np.testing.assert_allclose(robot.equilibrium([[0.4, 0.5], [-0.7, 0.01]]), [[0, -0.7], [0, -0.7]], atol=1e-12)
+    w, shapes = robot.modes([[0.0, -0.7], [0.0, 0.7]])
+    assert_close(w[:, 0], np.sqrt(9.81 / 0.7) * np.array([1, -1]))
+    assert_close(shapes[:, :, 0], np.array([[1, 0], [1, 0]]) / np.sqrt(2.0))
+
+
+def test_four_bar_rests_and_its_mode_is_that_of_its_constrained_motion():
+    robot = ts.mechanisms.four_bar().with_springs({"crank": Spring(20.0, rest=1.0)})
+    q = robot.equilibrium(robot.assemble())
+    still = np.zeros(3)
+    np.testing.assert_allclose(robot.constrained().residual(q), 0, atol=1e-12)
+    np.testing.assert_allclose(robot.forward_dynamics(q, still, still), 0, atol=1e-10)
+    (w,), shapes = robot.modes(q)
+    x, h = shapes[:, 0], 1e-5
+    ends = [robot.constrained().project(robot.integrate(q, s * x)) for s in (h, -h)]
+    a = [robot.forward_dynamics(end, still, still) for end in ends]
+    np.testing.assert_allclose((a[0] - a[1]) / (2 * h), -(w**2) * x, rtol=1e-6, atol=1e-6)
+    assert w > 0
+
+
+def test_equilibrium_of_a_linkage_with_a_held_joint_keeps_the_joint():
+    robot = ts.mechanisms.five_bar()
+    q0 = robot.assemble()
+    held = robot.joints[0]
+    q = robot.equilibrium(q0, held=[held])
+    assert q[robot.joint(held).q_slice] == q0[robot.joint(held).q_slice]
+    np.testing.assert_allclose(robot.constrained().residual(q), 0, atol=1e-12)
+    assert robot.potential_energy(q) < robot.potential_energy(q0)
+    assert robot.modes(q, held=[held]).frequencies.shape == (1,)
+    assert robot.modes(q).frequencies.shape == (2,)
+
+
+def test_statics_under_a_constraint_that_moves_are_refused_and_friction_is_ignored():
     robot = ts.robots.two_link()
-    held = robot.with_constraints(ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0)))
+    held = robot.with_constraints(
+        ts.constraints.prescribed(ts.constraints.point_on_plane("tip", normal=(1, 0, 0)), lambda t: [0.1 * t])
+    )
     with pytest.raises(ArgumentError, match="does not have an equilibrium and modes"):
         held.modes([0.0, 0.0])
     rubbing = robot.with_friction({"joint1": ts.actuators.friction.Coulomb(1.0)})

@@ -40,7 +40,7 @@ class Constraint(Term, ABC):
         """The rows at a state, over any scalar."""
 
     def cannot(self, model: Model) -> Mapping[str, str]:
-        return {"statics": "the configurations that it allows are curved; use robot.simulate with damping until it rests"}
+        return {"statics": "a constraint that moves leaves no equilibrium"} if self.depends_on_time else {}
 
     @property
     def holonomic(self) -> tuple[bool, ...]:
