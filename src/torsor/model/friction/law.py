@@ -125,12 +125,3 @@ def check(law: Any, *names: str, positive: bool = False) -> None:
         if isinstance(x, (int, float)) and not (0 <= x < math.inf and (x > 0 or not positive)):
             must = "positive" if positive else "not negative"
             raise ModelError(f"{type(law).__name__}: {name} must be finite and {must}, not {x!r}")
-
-
-def check_order(law: Any) -> None:
-    """b_static ≥ b_kinetic, as in MR Fig. 8.15 (d)."""
-    if isinstance(law.b_static, (int, float)) and isinstance(law.b_kinetic, (int, float)) and law.b_static < law.b_kinetic:
-        raise ModelError(
-            f"{type(law).__name__}: b_static ({law.b_static}) must be at least b_kinetic ({law.b_kinetic}): "
-            "static friction is never below kinetic friction"
-        )

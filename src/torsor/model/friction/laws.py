@@ -6,16 +6,46 @@ Constants are numbers or any scalars: b_static and b_kinetic [N·m or N], b_visc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from torsor.errors import ArgumentError, ModelError
-from torsor.model.friction.law import Friction, Levels, check, check_order
+from torsor.model.friction.law import Friction, Levels, check
 from torsor.scalar import Scalar, exp, is_zero
 
 
+class FigureLaw(Friction):
+    """Dry friction of b_static at rest and b_kinetic in motion (b_static where a law has no b_kinetic), and b_viscous v.
+
+    A law of the figure has some of these constants as its fields; the parts without a constant are 0.
+    """
+
+    b_static: Scalar
+    b_kinetic: Scalar
+    b_viscous: Scalar
+
+    def __post_init__(self) -> None:
+        check(self, *(f.name for f in fields(self) if f.name.startswith("b_")))  # type: ignore[arg-type]  # a dataclass
+        static, kinetic = (getattr(self, name, None) for name in ("b_static", "b_kinetic"))
+        if isinstance(static, (int, float)) and isinstance(kinetic, (int, float)) and static < kinetic:
+            raise ModelError(
+                f"{type(self).__name__}: b_static ({static}) must be at least b_kinetic ({kinetic}): "
+                "static friction is never below kinetic friction"
+            )
+
+    def breakaway(self, load: Scalar = 0) -> Levels:
+        level = getattr(self, "b_static", 0)
+        return Levels(level, level)
+
+    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
+        return Levels(self.b_kinetic, self.b_kinetic) if hasattr(self, "b_kinetic") else self.breakaway(load)
+
+    def drag(self, v: Scalar) -> Scalar:
+        return self.b_viscous * v if hasattr(self, "b_viscous") else 0
+
+
 @dataclass(frozen=True)
-class Viscous(Friction):
+class Viscous(FigureLaw):
     """τ = b_viscous v (MR Fig. 8.15 a).
 
     >>> Viscous(0.5).force(-2.0)
@@ -26,18 +56,9 @@ class Viscous(Friction):
     formula = "b_viscous v"
     figure = "MR Fig. 8.15 a"
 
-    def __post_init__(self) -> None:
-        check(self, "b_viscous")
-
-    def breakaway(self, load: Scalar = 0) -> Levels:
-        return Levels(0, 0)
-
-    def drag(self, v: Scalar) -> Scalar:
-        return self.b_viscous * v
-
 
 @dataclass(frozen=True)
-class Coulomb(Friction):
+class Coulomb(FigureLaw):
     """τ = b_static sgn(v); at rest any value in [−b_static, b_static] (MR Fig. 8.15 b).
 
     >>> law = Coulomb(3.0)
@@ -49,15 +70,9 @@ class Coulomb(Friction):
     formula = "b_static sgn(v)"
     figure = "MR Fig. 8.15 b"
 
-    def __post_init__(self) -> None:
-        check(self, "b_static")
-
-    def breakaway(self, load: Scalar = 0) -> Levels:
-        return Levels(self.b_static, self.b_static)
-
 
 @dataclass(frozen=True)
-class StaticViscous(Friction):
+class StaticViscous(FigureLaw):
     """τ = b_static sgn(v) + b_viscous v (MR Fig. 8.15 c).  Equivalent to URDF's ``<dynamics friction damping>``.
 
     >>> StaticViscous(3.0, 0.5).force(-2.0)
@@ -69,18 +84,9 @@ class StaticViscous(Friction):
     formula = "b_static sgn(v) + b_viscous v"
     figure = "MR Fig. 8.15 c"
 
-    def __post_init__(self) -> None:
-        check(self, "b_static", "b_viscous")
-
-    def breakaway(self, load: Scalar = 0) -> Levels:
-        return Levels(self.b_static, self.b_static)
-
-    def drag(self, v: Scalar) -> Scalar:
-        return self.b_viscous * v
-
 
 @dataclass(frozen=True)
-class StaticKinetic(Friction):
+class StaticKinetic(FigureLaw):
     """τ = b_kinetic sgn(v) once more than b_static has set the joint off (MR Fig. 8.15 d).
 
     Where b_static > b_kinetic the force jumps at break-away, whose time simulations do not locate: they are of first order.
@@ -95,19 +101,9 @@ class StaticKinetic(Friction):
     formula = "b_kinetic sgn(v), up to b_static at rest"
     figure = "MR Fig. 8.15 d"
 
-    def __post_init__(self) -> None:
-        check(self, "b_static", "b_kinetic")
-        check_order(self)
-
-    def breakaway(self, load: Scalar = 0) -> Levels:
-        return Levels(self.b_static, self.b_static)
-
-    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
-        return Levels(self.b_kinetic, self.b_kinetic)
-
 
 @dataclass(frozen=True)
-class StaticKineticViscous(Friction):
+class StaticKineticViscous(FigureLaw):
     """τ = b_kinetic sgn(v) + b_viscous v once more than b_static has set the joint off (MR Fig. 8.15 e).
 
     Where b_static > b_kinetic the force jumps at break-away, whose time simulations do not locate: they are of first order.
@@ -122,22 +118,9 @@ class StaticKineticViscous(Friction):
     formula = "b_kinetic sgn(v) + b_viscous v, up to b_static at rest"
     figure = "MR Fig. 8.15 e"
 
-    def __post_init__(self) -> None:
-        check(self, "b_static", "b_kinetic", "b_viscous")
-        check_order(self)
-
-    def breakaway(self, load: Scalar = 0) -> Levels:
-        return Levels(self.b_static, self.b_static)
-
-    def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
-        return Levels(self.b_kinetic, self.b_kinetic)
-
-    def drag(self, v: Scalar) -> Scalar:
-        return self.b_viscous * v
-
 
 @dataclass(frozen=True)
-class Stribeck(Friction):
+class Stribeck(FigureLaw):
     """τ = [b_kinetic + (b_static − b_kinetic) exp(−(|v|/v_stribeck)ⁿ)] sgn(v) + b_viscous v (MR Fig. 8.15 f).
 
     At low speed friction falls as speed grows.  ``v_stribeck`` [rad/s or m/s] is the velocity scale; n is 2 (a bell, the
@@ -157,22 +140,15 @@ class Stribeck(Friction):
     figure = "MR Fig. 8.15 f"
 
     def __post_init__(self) -> None:
-        check(self, "b_static", "b_kinetic", "b_viscous")
+        super().__post_init__()
         check(self, "v_stribeck", positive=True)
-        check_order(self)
         if not isinstance(self.n, int) or self.n < 1:
             raise ModelError(f"Stribeck: n must be a positive whole number, not {self.n!r}")
-
-    def breakaway(self, load: Scalar = 0) -> Levels:
-        return Levels(self.b_static, self.b_static)
 
     def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         x = v / self.v_stribeck if self.n % 2 == 0 else abs(v) / self.v_stribeck  # an even power needs no modulus
         level = self.b_kinetic + (self.b_static - self.b_kinetic) * exp(-(x**self.n))
         return Levels(level, level)
-
-    def drag(self, v: Scalar) -> Scalar:
-        return self.b_viscous * v
 
     @property
     def scale(self) -> float:
