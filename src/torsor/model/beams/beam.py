@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.beams.shapes import FAMILIES, gauss
@@ -176,6 +176,19 @@ def beam(
     )  # fmt: skip
 
 
+class BeamOptions(TypedDict, total=False):
+    """Options of every function that makes a beam, as :func:`beam` has them."""
+
+    rotary_per_length: Sequence[float]
+    modes: Sequence[int]
+    shapes: str
+    damping: float
+    foreshortening: bool
+    slices: int | None
+    xyz: Sequence[float]
+    rpy: Sequence[float]
+
+
 def tube(
     length: float,
     radius: float,
@@ -184,14 +197,7 @@ def tube(
     E: float,
     G: float,
     density: float,
-    rotary_per_length: Sequence[float] = (0, 0),
-    modes: Sequence[int] = (2, 2, 1),
-    shapes: str = "polynomial",
-    damping: float = 0,
-    foreshortening: bool = True,
-    slices: int | None = None,
-    xyz: Sequence[float] = (0, 0, 0),
-    rpy: Sequence[float] = (0, 0, 0),
+    **options: Unpack[BeamOptions],
 ) -> Beam:
     """A round tube: outer ``radius`` and ``thickness`` of the wall [m], moduli E and G [Pa], ``density`` [kg/m³].
 
@@ -204,11 +210,7 @@ def tube(
         raise ArgumentError(f"a tube's thickness must be positive and at most its radius {radius!r}, not {thickness!r}")
     inner = radius - thickness
     A, I = math.pi * (radius**2 - inner**2), math.pi / 4 * (radius**4 - inner**4)
-    return beam(
-        length, **_section(A, I, I, 2 * I, E, G, density),
-        rotary_per_length=rotary_per_length, modes=modes, shapes=shapes, damping=damping, foreshortening=foreshortening,
-        slices=slices, xyz=xyz, rpy=rpy,
-    )  # fmt: skip
+    return beam(length, **_section(A, I, I, 2 * I, E, G, density), **options)
 
 
 def rod(
@@ -218,21 +220,10 @@ def rod(
     E: float,
     G: float,
     density: float,
-    rotary_per_length: Sequence[float] = (0, 0),
-    modes: Sequence[int] = (2, 2, 1),
-    shapes: str = "polynomial",
-    damping: float = 0,
-    foreshortening: bool = True,
-    slices: int | None = None,
-    xyz: Sequence[float] = (0, 0, 0),
-    rpy: Sequence[float] = (0, 0, 0),
+    **options: Unpack[BeamOptions],
 ) -> Beam:
     """A solid round bar, as :func:`tube`."""
-    return tube(
-        length, radius, radius, E=E, G=G, density=density,
-        rotary_per_length=rotary_per_length, modes=modes, shapes=shapes, damping=damping, foreshortening=foreshortening,
-        slices=slices, xyz=xyz, rpy=rpy,
-    )  # fmt: skip
+    return tube(length, radius, radius, E=E, G=G, density=density, **options)
 
 
 def box(
@@ -243,14 +234,7 @@ def box(
     E: float,
     G: float,
     density: float,
-    rotary_per_length: Sequence[float] = (0, 0),
-    modes: Sequence[int] = (2, 2, 1),
-    shapes: str = "polynomial",
-    damping: float = 0,
-    foreshortening: bool = True,
-    slices: int | None = None,
-    xyz: Sequence[float] = (0, 0, 0),
-    rpy: Sequence[float] = (0, 0, 0),
+    **options: Unpack[BeamOptions],
 ) -> Beam:
     """A solid rectangular bar, ``width`` along ŷ and ``height`` along ẑ [m]; Saint-Venant's torsion constant."""
     a, b = max(width, height), min(width, height)
@@ -258,11 +242,7 @@ def box(
         raise ArgumentError(f"a box's width and height must be positive, not {width!r} and {height!r}")
     series = sum(math.tanh(n * math.pi * a / (2 * b)) / n**5 for n in range(1, 30, 2))
     J = a * b**3 * (1 / 3 - 64 / math.pi**5 * (b / a) * series)
-    return beam(
-        length, **_section(width * height, width * height**3 / 12, height * width**3 / 12, J, E, G, density),
-        rotary_per_length=rotary_per_length, modes=modes, shapes=shapes, damping=damping, foreshortening=foreshortening,
-        slices=slices, xyz=xyz, rpy=rpy,
-    )  # fmt: skip
+    return beam(length, **_section(width * height, width * height**3 / 12, height * width**3 / 12, J, E, G, density), **options)
 
 
 def _section(A: float, Iy: float, Iz: float, J: float, E: float, G: float, density: float) -> dict[str, Any]:
