@@ -68,7 +68,7 @@ class Limits:
         """max(lower − q, q − upper) of each entry of q (−inf in quaternions), then of each mimic joint: positive outside."""
         with np.errstate(over="ignore"):
             own = np.maximum(self.lower - q, q - self.upper)
-            led = [evaluate(m.coefficients, q[..., m.entry]) for m in mimics]
+            led = [np.asarray(evaluate(m.coefficients, q[..., m.entry])) for m in mimics]
             rest = [np.maximum(m.lower - y, y - m.upper)[..., None] for m, y in zip(mimics, led, strict=True)]
         for part in self.quaternions:
             own[..., part] = -INF

@@ -8,7 +8,7 @@ a product overflows without an error (1e308 + 1e308 is inf, inf − inf is NaN),
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from numbers import Number
 from typing import Any
@@ -50,23 +50,22 @@ def check_inertia(what: str, G: Inertia) -> None:
 
 def check_constants(what: str, thing: Any) -> None:
     """Raise for a constant of a joint type or friction law (its dataclass fields) that is out of bounds."""
-    for f in fields(thing) if is_dataclass(thing) else ():
-        x = getattr(thing, f.name)
-        for part in flat(x) if isinstance(x, tuple) else (x,):  # a composite joint has several
-            if is_dataclass(part):
-                check_constants(f"{what}: {f.name}", part)
-            else:
-                check_size(f"{what}: {f.name}", part)
+    for label, x in _constants(thing):
+        check_size(f"{what}{label}", x)
 
 
 def has_symbols(thing: Any) -> bool:
     """Whether a joint type, or one inside it, has a constant that is a scalar but not a number."""
+    return any(_is_symbol(x) for _, x in _constants(thing))
+
+
+def _constants(thing: Any) -> Iterator[tuple[str, Any]]:
+    """(": field: field ...", value) of the fields of a dataclass, and of dataclasses in them."""
     for f in fields(thing) if is_dataclass(thing) else ():
         x = getattr(thing, f.name)
-        for part in flat(x) if isinstance(x, tuple) else (x,):
-            if has_symbols(part) if is_dataclass(part) else _is_symbol(part):
-                return True
-    return False
+        for part in flat(x) if isinstance(x, tuple) else (x,):  # a composite joint has several
+            inner = _constants(part) if is_dataclass(part) else [("", part)]
+            yield from ((f": {f.name}{label}", value) for label, value in inner)
 
 
 def _is_symbol(x: Any) -> bool:

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
+from torsor.scalar import Scalar
+
 Coefficients = Sequence[Any]  # floats, or scalars of another kind
 
 
-def evaluate(p: Coefficients, x: Any) -> Any:
+def evaluate(p: Coefficients, x: Any) -> Scalar:
     """p(x), by Horner's rule.
 
     >>> evaluate((1, 0, 2), 3)
     19
     """
-    total: Any = 0
+    total: Scalar = 0
     for c in reversed(p):
         total = total * x + c
     return total

@@ -18,58 +18,15 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.errors import ModelError
-from torsor.model.joints import (
-    Composite,
-    Continuous,
-    Cylindrical,
-    EulerAngles,
-    Fixed,
-    Floating,
-    FloatingRPY,
-    FunctionJoint,
-    Helical,
-    JointType,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Spline,
-    Translation,
-    Universal,
-)
+from torsor.model import joints
+from torsor.model.joints import *  # noqa: F403  # every joint type is one of the names
+from torsor.model.joints import JointType
 from torsor.scalar import Scalars
 from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec, about
 from torsor.spatial.vector import IDENTITY, ZERO
 
-__all__ = [
-    "IDENTITY",
-    "ZERO",
-    "Composite",
-    "Continuous",
-    "Cylindrical",
-    "EulerAngles",
-    "Fixed",
-    "Floating",
-    "FloatingRPY",
-    "Force",
-    "FunctionJoint",
-    "Helical",
-    "JointType",
-    "Motion",
-    "Planar",
-    "Prismatic",
-    "Quaternion",
-    "Revolute",
-    "Spherical",
-    "Spline",
-    "Subspace",
-    "Transform",
-    "Translation",
-    "Universal",
-    "Vec",
-    "about",
-    "check",
-]
+__all__ = ["IDENTITY", "ZERO", "Force", "Motion", "Quaternion", "Subspace", "Transform", "Vec", "about", "check"]
+__all__ += joints.__all__
 
 
 def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:

@@ -37,12 +37,10 @@ class Deflection(JointType):
     name = "deflection"
 
     @property
-    def nq(self) -> int:  # type: ignore[override]
+    def nq(self) -> int:  # type: ignore[override]  # a class variable elsewhere
         return len(self.displacement)
 
-    @property
-    def nv(self) -> int:  # type: ignore[override]
-        return len(self.displacement)
+    nv = nq
 
     def transform(self, q: Scalars) -> Transform:
         u = _sum(self.displacement, q) + Vec(1, 0, 0) * (_dot(self._shortening(q), q) / 2)

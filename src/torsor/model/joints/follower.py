@@ -43,9 +43,7 @@ class Follower(JointType):
         return [evaluate(self.coefficients, q[0])]
 
     def _ratio(self, q: Scalars) -> Scalar:
-        ratio: Scalar = evaluate(derivative(self.coefficients), q[0])  # p′ = dy/dx
-        return ratio
+        return evaluate(derivative(self.coefficients), q[0])  # p′ = dy/dx
 
     def _ratio_rate(self, q: Scalars, v: Scalars) -> Scalar:
-        change: Scalar = evaluate(derivative(derivative(self.coefficients)), q[0]) * v[0]  # p″ẋ
-        return change
+        return evaluate(derivative(derivative(self.coefficients)), q[0]) * v[0]  # p″ẋ

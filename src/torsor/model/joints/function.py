@@ -62,9 +62,7 @@ class FunctionJoint(JointType):
     def nq(self) -> int:  # type: ignore[override]  # a class variable elsewhere
         return self.dof
 
-    @property
-    def nv(self) -> int:  # type: ignore[override]  # a class variable elsewhere
-        return self.dof
+    nv = nq
 
     def transform(self, q: Scalars) -> Transform:
         return self._axes.transform(self._values(q))
