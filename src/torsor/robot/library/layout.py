@@ -46,6 +46,10 @@ class Layout:
         self._builder.joint(name, type, parent, child, xyz=self._origin[child] - self._origin[parent], **geometry)
         return self
 
+    def bar(self, name: str, parent: str, start: Vec, end: Vec, mass: float, **geometry: Any) -> Layout:
+        """A uniform rod on a continuous joint of the same name at its start, by default about ẑ."""
+        return self.rod(name, start, end, mass).joint(name, "continuous", parent, name, **geometry)
+
     def loop(self, name: str, type: str, parent: str, child: str, at: Vec, **geometry: Any) -> Layout:
         """A joint that closes a loop at a point."""
         here, there = (at - self._origin[link] for link in (parent, child))

@@ -40,14 +40,10 @@ def pantograph(*, bar: float = 1.0, ratio: float = 2.0, spread: float = 1.2, den
     C, Q = B + down * (1 / ratio), up + down
     return (
         Layout("pantograph")
-        .rod("first", ORIGIN, B, density * bar)
-        .rod("second", B, Q, density * bar)
-        .rod("short", A, P, density * bar / ratio)
-        .rod("tie", C, P, density * bar * (1 - 1 / ratio))
-        .joint("first", "continuous", "ground", "first")
-        .joint("second", "continuous", "first", "second")
-        .joint("short", "continuous", "first", "short")
-        .joint("tie", "continuous", "second", "tie")
+        .bar("first", "ground", ORIGIN, B, density * bar)
+        .bar("second", "first", B, Q, density * bar)
+        .bar("short", "first", A, P, density * bar / ratio)
+        .bar("tie", "second", C, P, density * bar * (1 - 1 / ratio))
         .loop("pin", "revolute", "short", "tie", at=P)
         .frame("tracer", "short", at=P)
         .frame("copy", "second", at=Q)
@@ -83,14 +79,12 @@ def peaucellier(*, crank: float = 0.5, arm: float = 1.5, side: float = 0.75, den
     height = sqrt(arm**2 - middle**2)
     P, Q = Vec(inner, 0, 0), Vec(2 * middle - inner, 0, 0)
     corners = {"upper": Vec(middle, height, 0), "lower": Vec(middle, -height, 0)}
-    layout = Layout("peaucellier").rod("crank", Vec(crank, 0, 0), P, density * crank)
-    layout.joint("crank", "continuous", "ground", "crank")
+    layout = Layout("peaucellier").bar("crank", "ground", Vec(crank, 0, 0), P, density * crank)
     for half, corner in corners.items():
-        layout.rod(f"inner_{half}", P, corner, density * side).joint(f"inner_{half}", "continuous", "crank", f"inner_{half}")
+        layout.bar(f"inner_{half}", "crank", P, corner, density * side)
     for half, corner in corners.items():
-        layout.rod(f"arm_{half}", ORIGIN, corner, density * arm).joint(f"arm_{half}", "continuous", "ground", f"arm_{half}")
-        layout.rod(f"outer_{half}", corner, Q, density * side)
-        layout.joint(f"outer_{half}", "continuous", f"arm_{half}", f"outer_{half}")
+        layout.bar(f"arm_{half}", "ground", ORIGIN, corner, density * arm)
+        layout.bar(f"outer_{half}", f"arm_{half}", corner, Q, density * side)
         layout.loop(f"corner_{half}", "revolute", f"inner_{half}", f"arm_{half}", at=corner)
     layout.loop("pen", "revolute", "outer_upper", "outer_lower", at=Q).frame("pen", "outer_upper", at=Q)
     return layout.build(gravity=Vec(0, -g, 0))
@@ -121,10 +115,9 @@ def n_four_bar(n: int = 1, *, length: float = 1.0, mass: float = 1.0, g: float =
     layout = Layout(f"n_four_bar_{n}")
     for i in range(n + 1):
         foot, top = Vec(i * length, 0, 0), Vec(i * length, length, 0)
-        layout.rod(f"rod{i}", foot, top, mass).joint(f"rod{i}", "continuous", "ground", f"rod{i}")
+        layout.bar(f"rod{i}", "ground", foot, top, mass)
         if i < n:
-            layout.rod(f"bar{i + 1}", top, Vec((i + 1) * length, length, 0), mass)
-            layout.joint(f"bar{i + 1}", "continuous", f"rod{i}", f"bar{i + 1}")
+            layout.bar(f"bar{i + 1}", f"rod{i}", top, Vec((i + 1) * length, length, 0), mass)
         if i > 0:
             layout.loop(f"pin{i}", "revolute", f"bar{i}", f"rod{i}", at=top)
     return layout.frame("top", "rod0", at=Vec(0, length, 0)).build(gravity=Vec(0, -g, 0))

@@ -54,10 +54,8 @@ def stewart_platform(
         layout.joint(f"foot{k}", "universal", "ground", f"cylinder{k}", axis=level, second_axis=along.cross(level))
         layout.joint(f"leg{k}", "prismatic", f"cylinder{k}", f"piston{k}", axis=along)
         if k == 1:
-            layout.body("plate", head, masses[2], centre, (disc, disc, 2 * disc)).joint(
-                "ball1", "spherical", "piston1", "plate"
-            )
-            layout.frame("plate_centre", "plate", at=centre)
+            layout.body("plate", head, masses[2], centre, (disc, disc, 2 * disc))
+            layout.joint("ball1", "spherical", "piston1", "plate").frame("plate_centre", "plate", at=centre)
         else:
             layout.loop(f"ball{k}", "spherical", f"piston{k}", "plate", at=head)
         layout.frame(f"foot_point_{k}", "ground", at=foot).frame(f"plate_point_{k}", "plate", at=head)
@@ -102,8 +100,7 @@ def delta_robot(
     for k in (1, 2, 3):
         out = _point_on_circle(1.0, 120 * (k - 1), 0)
         side = Vec(-out.y, out.x, 0)
-        layout.rod(f"arm{k}", out * base, out * (base + arm), masses[0])
-        layout.joint(f"arm{k}", "continuous", "ground", f"arm{k}", axis=side)
+        layout.bar(f"arm{k}", "ground", out * base, out * (base + arm), masses[0], axis=side)
         for hand, shift in (("left", width / 2), ("right", -width / 2)):
             name = f"{k}_{hand}"
             elbow, ball = out * (base + arm) + side * shift, centre + out * platform + side * shift
