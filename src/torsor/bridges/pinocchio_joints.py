@@ -118,38 +118,19 @@ def _by_subspace(joint: Any, scale: float) -> JointType:
 def make_joint(pin: Any, kind: JointType, who: str, plain: bool) -> tuple[Any, Mat]:
     """(Pinocchio's joint, R): the joint, in axes R of the joint frame.  ``plain``: a continuous joint by its angle."""
     if isinstance(kind, Continuous) and not plain:
-        letter = _axis_letter(kind.axis)
-        if letter:
+        if letter := _axis_letter(kind.axis):
             return getattr(pin, f"JointModelRUB{letter}")(), IDENTITY
         return pin.JointModelRUBZ(), _axes(kind.axis)  # about any axis there is one, but Python cannot make it
-    if isinstance(kind, Revolute):
-        return _joint_about_axis(pin, "R", "RevoluteUnaligned", kind.axis), IDENTITY
-    if isinstance(kind, Prismatic):
-        return _joint_about_axis(pin, "P", "PrismaticUnaligned", kind.axis), IDENTITY
-    if isinstance(kind, Helical):
-        return _joint_about_axis(pin, "H", "HelicalUnaligned", kind.axis, float(kind.pitch)), IDENTITY
-    if isinstance(kind, Cylindrical):
-        parts = (
-            _joint_about_axis(pin, "R", "RevoluteUnaligned", kind.axis),
-            _joint_about_axis(pin, "P", "PrismaticUnaligned", kind.axis),
-        )
-        return _row(pin, parts), IDENTITY
+    if isinstance(kind, (Revolute, Prismatic, Helical)):
+        return _joint_about_axis(pin, kind), IDENTITY
     if isinstance(kind, Universal):
         return pin.JointModelUniversal(numbers(kind.axis), numbers(kind.second_axis)), IDENTITY
     if isinstance(kind, Planar):
         return pin.JointModelPlanar(), _axes(kind.normal)
-    if isinstance(kind, Spherical):
-        return pin.JointModelSpherical(), IDENTITY
-    if isinstance(kind, Floating):
-        return pin.JointModelFreeFlyer(), IDENTITY
-    if isinstance(kind, Translation):
-        return pin.JointModelTranslation(), IDENTITY
-    if isinstance(kind, EulerAngles):
-        if kind.order == "zyx":
-            return pin.JointModelSphericalZYX(), IDENTITY
-        return _row(pin, [make_joint(pin, part, who, True)[0] for part in kind.sequence()]), IDENTITY
-    if isinstance(kind, FloatingRPY):
-        return _row(pin, (pin.JointModelTranslation(), pin.JointModelSphericalZYX())), IDENTITY
+    if word := next((word for word, own in _JOINTS_WITHOUT_AXIS.items() if own == kind), ""):
+        return getattr(pin, f"JointModel{word}")(), IDENTITY
+    if (sequence := _sequence(kind)) is not None:
+        return _row(pin, [make_joint(pin, part, who, True)[0] for part in sequence]), IDENTITY
     if isinstance(kind, Composite):
         if any(isinstance(part, FloatingRPY) for part in kind.joints):
             raise ModelError(f"{who}: Pinocchio has no floating_rpy joint as part of a composite joint")
@@ -162,11 +143,21 @@ def make_joint(pin: Any, kind: JointType, who: str, plain: bool) -> tuple[Any, M
     raise ModelError(f"{who}: Pinocchio has no joint for {type(kind).__name__}")
 
 
-def _joint_about_axis(pin: Any, short: str, long: str, axis: Vec, *more: float) -> Any:
-    letter = _axis_letter(axis)
-    if letter:
-        return getattr(pin, f"JointModel{short}{letter}")(*more)
-    return getattr(pin, f"JointModel{long}")(numbers(axis), *more)
+def _sequence(kind: JointType) -> Sequence[JointType] | None:
+    """The joints that Pinocchio composes for a joint that it does not have; None where there are none."""
+    if isinstance(kind, Cylindrical):
+        return Revolute(kind.axis), Prismatic(kind.axis)
+    if isinstance(kind, FloatingRPY):
+        return Translation(), EulerAngles("zyx")
+    return kind.sequence() if isinstance(kind, EulerAngles) else None
+
+
+def _joint_about_axis(pin: Any, kind: Revolute | Prismatic | Helical) -> Any:
+    pitch = (float(kind.pitch),) if isinstance(kind, Helical) else ()
+    word = "Helical" if pitch else "Prismatic" if isinstance(kind, Prismatic) else "Revolute"
+    if letter := _axis_letter(kind.axis):
+        return getattr(pin, f"JointModel{word[0]}{letter}")(*pitch)
+    return getattr(pin, f"JointModel{word}Unaligned")(numbers(kind.axis), *pitch)
 
 
 def _row(pin: Any, joints: Sequence[Any]) -> Any:
