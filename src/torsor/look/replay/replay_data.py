@@ -102,16 +102,21 @@ def replay_data_of_poses(
     """
     robot, drawn = scene.robot, {part.link for part in scene.parts}
     kept = [k for k, link in enumerate(scene.links) if link in drawn]
-    g = np.asarray(robot.gravity, float)
-    up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
     names = robot.configurations[:MOST_CONFIGURATIONS] if named else ()
     if named and len(names) < len(robot.configurations):
         notes = (*notes, f"{len(names)} of {len(robot.configurations)} named configurations are in the menu")
     at = scene.poses(np.array([robot.configuration(name) for name in names]))[:, kept] if names else ()
     return ReplayData(
-        robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept], up,
-        robot.description.floats, notes=(*scene.notes, *notes), configurations=tuple(zip(names, at, strict=True)), **rest,
+        robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept],
+        up_direction(robot.gravity), robot.description.floats, notes=(*scene.notes, *notes),
+        configurations=tuple(zip(names, at, strict=True)), **rest,
     )  # fmt: skip
+
+
+def up_direction(gravity: Array) -> Array:
+    """The direction against gravity; ẑ without gravity."""
+    size = float(np.linalg.norm(gravity))
+    return -np.asarray(gravity, float) / size if size > 0 else np.array([0.0, 0.0, 1.0])
 
 
 def arrows(

@@ -45,7 +45,7 @@ def by_kind(names: Sequence[str], units: Sequence[str], torque: Mapping[str, Arr
         up = sum(np.maximum(x[mine], 0) for x in torque.values())
         down = sum(np.maximum(-x[mine], 0) for x in torque.values())
         scale = round_up_scale(max(float(np.max(up, initial=0)), float(np.max(down, initial=0))))
-        rows.append(f'<div style="opacity:.6;margin-top:4px">{_with_sign(scale)} {unit} to {_number(scale)} {unit}</div>')
+        rows.append(f'<div style="opacity:.6;margin-top:4px">−{_number(scale)} {unit} to {_number(scale)} {unit}</div>')
         for i in mine:
             pieces = [(kind, float(x[i]) / scale) for kind, x in torque.items()]
             beyond = abs(total[i]) > limits[i]
@@ -117,7 +117,3 @@ def _number(x: float) -> str:
         return "0"
     digits = max(0, 2 - floor(log10(abs(x))))
     return f"{x:.{min(digits, 3)}f}".replace("-", "−")
-
-
-def _with_sign(scale: float) -> str:
-    return f"−{_number(scale)}"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.look.replay.replay_data import up_direction
 from torsor.look.scene import Scene
 from torsor.look.scene.loops import transform_points
 from torsor.look.scene.shapes import pose
@@ -47,7 +48,7 @@ def corners(scene: Scene, poses: Array) -> Array:
 
 def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
     """A view of the whole robot for some images of it, (links, 7) each: from the front where it is flat, else from above."""
-    up = _up_direction(gravity)
+    up = up_direction(gravity)
     points = np.concatenate([corners(scene, poses) for poses in pictures])
     low, high = points.min(axis=0), points.max(axis=0)
     target, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 0.05)
@@ -79,9 +80,3 @@ def camera_in_window(view: View, aspect: float) -> tuple[Array, Array]:
     vertical = view.up - towards * (view.up @ towards)
     drop = 0.5 * np.tan(FIELD / 2) * np.linalg.norm(away) * vertical / np.linalg.norm(vertical)
     return view.target + away - drop, view.target - drop
-
-
-def _up_direction(gravity: Array) -> Array:
-    """The direction against gravity; ẑ without gravity."""
-    size = float(np.linalg.norm(gravity))
-    return -np.asarray(gravity, float) / size if size > 0 else np.array([0.0, 0.0, 1.0])

@@ -11,6 +11,7 @@ import numpy as np
 from torsor.look.viewer import bars
 from torsor.look.viewer.session import Session
 from torsor.look.viewer.state import DisplayedState
+from torsor.model.names import entry_units
 
 if TYPE_CHECKING:
     import viser
@@ -31,11 +32,7 @@ class ForcesPanel:
     def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None], names: tuple[str, ...]):
         robot = session.stage.robot
         self.session, self.names = session, names
-        self.units, self.limits = [], []
-        for joint in map(robot.joint, robot.joints):
-            if joint.mimic is None:
-                self.units += _units(joint.type, joint.v_slice.stop - joint.v_slice.start)
-                self.limits += list(joint.effort_limit)
+        self.units, self.limits = entry_units(robot.model)[2], robot.effort_limit.tolist()
         self.bars = gui.add_html("")
         if robot.loops:
             gui.add_html(f'<div style="{_TEXT}">{TREE}</div>')
@@ -93,12 +90,3 @@ class Pull:
             text = f"effective mass by direction{loops}: <b>{numbers} kg</b>"
             text += f"<br><span style='opacity:.7'>{escape(look.mass.note)}</span>" if look.mass.note else ""
         self.mass.content = f'<div style="{_TEXT}">{text}</div>'
-
-
-def _units(kind: str, count: int) -> list[str]:
-    """N·m or N for each degree of freedom, in the order of v."""
-    table = {
-        "prismatic": ["N"], "cylindrical": ["N·m", "N"], "planar": ["N", "N", "N·m"], "floating": ["N·m"] * 3 + ["N"] * 3,
-        "translation": ["N"] * 3, "floating_rpy": ["N"] * 3 + ["N·m"] * 3,
-    }  # fmt: skip
-    return table.get(kind, ["N·m"] * count)
