@@ -88,25 +88,23 @@ def explain_inertia(subject: Examination) -> Iterable[Finding]:
 
 def has_intended_inertia(link: LinkRecord) -> bool:
     """Whether an inertia was intended: point masses and placeholders have their own findings."""
-    return float(np.trace(link.inertia)) / 3 > smallest_mean_moment(link.mass or 0.0) and placeholder(link) is None
+    return float(np.trace(link.inertia)) / 3 > smallest_mean_moment(link.kilograms) and placeholder(link) is None
 
 
 def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body: Shape) -> Iterator[Finding]:
     """Findings about the inertia of a link with this shape, given the shape of all links welded to it."""
-    assert link.mass is not None
-    given = fit(link.second_moment, link.mass, own)
-    trusted = not is_misplaced(
-        body.distance_outside(link.com), own
-    )  # where the centre is not in the shape, one of them is in other axes
+    given = fit(link.second_moment, link.kilograms, own)
+    # where the centre is not in the shape, one of them is in other axes
+    trusted = not is_misplaced(body.distance_outside(link.com), own)
     beyond = excess(link.second_moment, link, body) if trusted else _excess_anywhere(link, body)
     found = [h for h in hypotheses(link, given) if trusted or h.code == "inertia-units"]
     h = _best(link, own, [h for h in found if _is_plausible(h, link, own, body, given, beyond)])
-    worst = "error" if beyond > IMPOSSIBLE and link.mass < DENSEST * body.box else "warning"  # denser, the shape is wrong
+    worst = "error" if beyond > IMPOSSIBLE and link.kilograms < DENSEST * body.box else "warning"  # denser, the shape is wrong
     if h is None:
         yield from _far_from_shape(subject, link, given, beyond, worst)
         return
     change = subject.change(link, inertia_without_mass(h.inertia - link.inertia))
-    if subject.dynamics is not None and subject.dynamics.moves(link.name) and change is not None and change.share < NEGLIGIBLE:
+    if subject.moves(link) and change is not None and change.share < NEGLIGIBLE:
         return
     size = f"{given.ratio:.3g} times that of a uniform body of its shape"
     yield subject.finding(
@@ -120,20 +118,19 @@ def compare_with_shape(subject: Examination, link: LinkRecord, own: Shape, body:
 def _best(link: LinkRecord, own: Shape, believed: list[Hypothesis]) -> Hypothesis | None:
     """The best fit of the first kind of hypothesis that is accepted."""
     alike = [h for h in believed if h.code == believed[0].code]
-    return min(alike, key=lambda h: fit(second_moment(h.inertia), link.mass or 0.0, own), default=None)
+    return min(alike, key=lambda h: fit(second_moment(h.inertia), link.kilograms, own), default=None)
 
 
 def _far_from_shape(subject: Examination, link: LinkRecord, given: Fit, beyond: float, worst: str) -> Iterator[Finding]:
     if beyond <= BEYOND_SHAPE and given.ratio >= CORE:
         return
-    assert link.mass is not None
     factor = beyond if beyond > BEYOND_SHAPE else given.ratio
     change = subject.change(link, inertia_without_mass(link.inertia * (1 - 1 / factor if factor > 1 else 1 / factor - 1)))
     if change is not None and change.share < NEGLIGIBLE:
         return
     means = "no body of that mass and shape has it" if beyond > BEYOND_SHAPE else "its contribution to M is too small"
     says = (
-        f"its inertia is {beyond:.3g} times the largest that {link.mass:.4g} kg inside its shape can have"
+        f"its inertia is {beyond:.3g} times the largest that {link.kilograms:.4g} kg inside its shape can have"
         if beyond > BEYOND_SHAPE
         else f"its inertia is {given.ratio:.2g} times that of a uniform body of its shape"
     )
@@ -147,27 +144,24 @@ def _far_from_shape(subject: Examination, link: LinkRecord, given: Fit, beyond: 
 
 def excess(second: Array, link: LinkRecord, shape: Shape) -> float:
     """max uᵀΣu / (m (b − c)(c − a)) over the principal directions u: above one, the mass is not inside the shape."""
-    assert link.mass is not None
     slack = OUTSIDE * shape.size
     values, axes = np.linalg.eigh(second)
-    bounds = [link.mass * shape.spread(link.com, u, slack) for u in axes.T]
+    bounds = [link.kilograms * shape.spread(link.com, u, slack) for u in axes.T]
     return max(float(v / b) if b > 0 else 0.0 for v, b in zip(values, bounds, strict=True))
 
 
 def _excess_anywhere(link: LinkRecord, shape: Shape) -> float:
     """The same with m d²/4, the upper bound for a mass within a diameter d, for any centre and orientation."""
-    assert link.mass is not None
-    return float(np.linalg.eigvalsh(link.second_moment)[2]) / (link.mass * shape.size**2 / 4)
+    return float(np.linalg.eigvalsh(link.second_moment)[2]) / (link.kilograms * shape.size**2 / 4)
 
 
 def _is_plausible(h: Hypothesis, link: LinkRecord, own: Shape, body: Shape, given: Fit, beyond: float) -> bool:
     """Whether the corrected inertia fits the shape and the given one does not."""
-    assert link.mass is not None
     second = second_moment(h.inertia)
     values = np.linalg.eigvalsh(second)
     if values[0] < -0.01 * values[2] or excess(second, link, body) > BEYOND_SHAPE:
         return False
-    now = fit(second, link.mass, own)
+    now = fit(second, link.kilograms, own)
     if h.code == "inertia-units":
         return True
     if h.code == "inertia-products-sign":
@@ -198,9 +192,8 @@ def _units(link: LinkRecord, given: Fit) -> Iterator[Hypothesis]:
 
 
 def _about_origin(link: LinkRecord) -> Iterator[Hypothesis]:
-    assert link.mass is not None
     c = link.com
-    steiner = link.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    steiner = link.kilograms * (c @ c * np.eye(3) - np.outer(c, c))
     if np.trace(steiner) > 0.2 * np.trace(link.inertia):
         says = f"less m (c·c 1 − c cᵀ), c = ({', '.join(f'{x:.3g}' for x in c)}) m, it fits: it was about the link's origin"
         yield Hypothesis("inertia-about-wrong-frame", "inertia-about-com", says, link.inertia - steiner)

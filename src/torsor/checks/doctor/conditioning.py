@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from torsor.checks.doctor.dynamics import unit_diagonal
 from torsor.checks.doctor.finding import Finding
-from torsor.checks.doctor.inertia import smallest_eigenvalue
 from torsor.checks.doctor.masses import massless_joints
 from torsor.checks.doctor.records import JointRecord
 from torsor.checks.doctor.subject import Examination
@@ -31,7 +31,9 @@ def mass_matrix(subject: Examination) -> Iterable[Finding]:
     names = [dynamics.joint[k] for k in kept]
     if not kept:
         return
-    if smallest_eigenvalue(M) < -1e-12:
+    lowest = float(np.diagonal(M, axis1=1, axis2=2).min())
+    least = float(np.linalg.eigvalsh(unit_diagonal(M)).min()) if lowest > 0 else lowest
+    if least < -1e-12:
         yield _indefinite(subject, records, M, names)
         return
     yield from _condition(subject, records, M, names)
@@ -50,11 +52,6 @@ def _joints_without_inertia(subject: Examination, records: dict[str, JointRecord
             )  # fmt: skip
 
 
-def _scale(M: Array) -> Array:
-    root = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    return M / (root[:, :, None] * root[:, None, :])
-
-
 def _indefinite(subject: Examination, records: dict[str, JointRecord], M: Array, names: list[str]) -> Finding:
     values, vectors = np.linalg.eigh(M)
     s = int(np.argmin(values[:, 0]))
@@ -68,7 +65,7 @@ def _indefinite(subject: Examination, records: dict[str, JointRecord], M: Array,
 
 
 def _condition(subject: Examination, records: dict[str, JointRecord], M: Array, names: list[str]) -> Iterable[Finding]:
-    values, vectors = np.linalg.eigh(_scale(M))
+    values, vectors = np.linalg.eigh(unit_diagonal(M))
     ratio = values[:, -1] / np.maximum(values[:, 0], 1e-300)
     s = int(np.argmax(ratio))
     if ratio[s] < ILL_CONDITIONED:

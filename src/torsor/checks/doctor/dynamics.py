@@ -44,6 +44,12 @@ def amount(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
+def unit_diagonal(M: Array) -> Array:
+    """M_ij / √|M_ii M_jj| of matrices (..., n, n)."""
+    root = np.sqrt(np.abs(np.diagonal(M, axis1=-2, axis2=-1)))
+    return M / (root[..., :, None] * root[..., None, :])
+
+
 class Dynamics:
     """M(q) at the neutral and some random configurations, in plain floats, without compilation."""
 

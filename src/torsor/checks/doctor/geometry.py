@@ -116,36 +116,32 @@ def is_noticeable(subject: Examination, link: LinkRecord) -> bool:
     if dynamics is None:
         return True
     if not dynamics.moves(link.name):
-        return (link.mass or 0) > 0.1
+        return link.kilograms > 0.1
     return dynamics.change({link.name: link.spatial_inertia}).share > NEGLIGIBLE
 
 
 def density(subject: Examination) -> Iterable[Finding]:
     """mass-units, mass-far-from-mesh: denser than osmium in its box, or lighter than a balloon."""
     for link, own, body in links_with_shape(subject):
-        assert link.mass is not None
+        mass = link.kilograms
         if not (own.box and body.box):  # a flat shape has no volume
             continue
-        most, least = link.mass / body.box, link.mass / own.box
+        most, least = mass / body.box, mass / own.box
         if most > DENSEST:
-            says = f"{link.mass:.4g} kg in a box of {1e3 * body.box:.3g} l: {most:.3g} kg/m³, osmium has {DENSEST:g}"
-            grams = USUAL_DENSITY[0] < most / 1e3 < USUAL_DENSITY[1] and link.mass > 20
-            proposal = (
-                rewrite_inertia("grams-to-kilograms", "the mass interpreted as grams", link, mass=link.mass / 1e3)
-                if grams
-                else None
-            )
+            says = f"{mass:.4g} kg in a box of {1e3 * body.box:.3g} l: {most:.3g} kg/m³, osmium has {DENSEST:g}"
+            grams = USUAL_DENSITY[0] < most / 1e3 < USUAL_DENSITY[1] and mass > 20
+            in_kilograms = rewrite_inertia("grams-to-kilograms", "the mass interpreted as grams", link, mass=mass / 1e3)
             yield subject.finding(
                 "mass-units" if grams else "mass-far-from-mesh", link, says, _share(subject, link), path=("inertial", "mass"),
-                proposal=proposal,
+                proposal=in_kilograms if grams else None,
             )  # fmt: skip
         elif least < LIGHTEST:
-            says = f"{link.mass:.4g} kg in a box of {1e3 * own.box:.3g} l: {least:.2g} kg/m³, air has 1.2"
+            says = f"{mass:.4g} kg in a box of {1e3 * own.box:.3g} l: {least:.2g} kg/m³, air has 1.2"
             yield subject.finding("mass-far-from-mesh", link, says, _share(subject, link), path=("inertial", "mass"))
 
 
 def _share(subject: Examination, link: LinkRecord) -> str:
-    if subject.dynamics is None or not subject.dynamics.moves(link.name):
+    if subject.dynamics is None or not subject.moves(link):
         return _BASE
     share, joint = subject.dynamics.change({link.name: link.spatial_inertia})
     return f"it is {amount(min(share, 1.0))} of M_jj of joint {joint!r}, and its weight is wrong too"
@@ -178,7 +174,6 @@ def is_misplaced(away: float, own: Shape) -> bool:
 
 
 def _torque(subject: Examination, link: LinkRecord, off: Array) -> str:
-    assert link.mass is not None
     if subject.dynamics is not None and not subject.dynamics.moves(link.name):
         return _BASE
-    return f"gravity torque is off by up to {9.81 * link.mass * float(np.linalg.norm(off)):.3g} N·m if the shape is right"
+    return f"gravity torque is off by up to {9.81 * link.kilograms * float(np.linalg.norm(off)):.3g} N·m if the shape is right"

@@ -61,20 +61,10 @@ def _massless(subject: Examination, link: LinkRecord, size: float) -> Finding:
     )  # fmt: skip
 
 
-def smallest_eigenvalue(M: Array) -> float:
-    """The least eigenvalue of M scaled to a unit diagonal, over the samples; below zero, M is not positive definite."""
-    if not M.size:
-        return 1.0
-    root = np.sqrt(np.maximum(np.diagonal(M, axis1=1, axis2=2), 0))
-    if not root.all():
-        return min(0.0, float(np.diagonal(M, axis1=1, axis2=2).min()))
-    return float(np.linalg.eigvalsh(M / (root[:, :, None] * root[:, None, :])).min())
-
-
 def nearest_possible(link: LinkRecord) -> ProposedRepair | None:
     """The nearest inertia that a body can have: same mass, same centre, Σ_c made positive."""
     try:
-        found = nearest_consistent(spatial_inertia(link.mass or 0.0, np.zeros(3), link.inertia))
+        found = nearest_consistent(spatial_inertia(link.kilograms, np.zeros(3), link.inertia))
     except ModelError:
         return None
     about_com = np.array(found.inertia.about_com.rows, float)
@@ -115,8 +105,7 @@ def point_masses(subject: Examination) -> Iterable[Finding]:
     """point-mass, inertia-too-small: below the ball of osmium, no matter is dense enough."""
     harmless: dict[str, list[LinkRecord]] = {}
     for link in subject.massive:
-        assert link.mass is not None
-        ball, mean = smallest_mean_moment(link.mass), float(np.trace(link.inertia)) / 3
+        ball, mean = smallest_mean_moment(link.kilograms), float(np.trace(link.inertia)) / 3
         if mean >= ball or np.linalg.eigvalsh(link.inertia)[0] < -NOTHING * ball:
             continue
         code = "point-mass" if np.abs(link.inertia).max() < NOTHING * ball else "inertia-too-small"
@@ -125,7 +114,8 @@ def point_masses(subject: Examination) -> Iterable[Finding]:
             harmless.setdefault(code, []).append(link)
             continue
         yield subject.finding(
-            code, link, f"{link.mass:.4g} kg with a mean moment of {mean:.3g} kg·m²; a ball of osmium has {ball:.3g} kg·m²",
+            code, link,
+            f"{link.kilograms:.4g} kg with a mean moment of {mean:.3g} kg·m²; a ball of osmium has {ball:.3g} kg·m²",
             f"with the inertia of that ball {change}", path=("inertial", "inertia"), severity="warning",
         )  # fmt: skip
     for code, links in harmless.items():
@@ -149,13 +139,13 @@ def placeholders(subject: Examination) -> Iterable[Finding]:
         if (value := placeholder(link)) is not None:
             groups.setdefault(value, []).append(link)
     for value, links in groups.items():
-        worst = max(
-            (c for c in (subject.change(link, inertia_without_mass(link.inertia)) for link in links) if c), default=None
-        )
+        changes = (subject.change(link, inertia_without_mass(link.inertia)) for link in links)
+        worst = max(filter(None, changes), default=None)
         effect = "" if worst is None else f"; without it {worst}"
+        several = f" on {len(links)} links" if len(links) > 1 else ""
         yield subject.finding(
             "inertia-placeholder", links[0],
-            f"the inertia is {value:g} kg·m² times the identity{_on_several_links(links)}, a typical template value",
+            f"the inertia is {value:g} kg·m² times the identity{several}, a typical template value",
             f"it is probably not measured{effect}", path=("inertial", "inertia"), also=links[1:],
             severity="warning" if worst is not None and worst.share > MATTERS else "note",
         )  # fmt: skip
@@ -168,10 +158,6 @@ def placeholder(link: LinkRecord) -> float | None:
         return None
     power = 10.0 ** round(math.log10(xx))
     return power if math.isclose(power, xx, rel_tol=1e-9) else None
-
-
-def _on_several_links(links: list[LinkRecord]) -> str:
-    return f" on {len(links)} links" if len(links) > 1 else ""
 
 
 def copied_inertias(subject: Examination) -> Iterable[Finding]:

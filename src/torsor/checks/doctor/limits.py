@@ -33,10 +33,11 @@ def axes(subject: Examination) -> Iterable[Finding]:
             continue
         unit = " ".join(number(x / length) for x in j.axis)
         yield subject.finding(
-            "axis-not-unit", j, f"its axis {_with_spaces(j.axis)} has length {length:.4g}",
+            "axis-not-unit", j, f"its axis ({' '.join(f'{x:g}' for x in j.axis)}) has length {length:.4g}",
             f"torsor scales it to one; a reader that does not moves the joint by {length:.4g} q", path=("axis",),
             proposal=ProposedRepair(
-                "normalise-axis", f"the axis scaled from length {length:.6g} to 1", (_edit(j, ("axis",), "xyz", unit),)
+                "normalise-axis", f"the axis scaled from length {length:.6g} to 1",
+                (Edit("joint", j.name, ("axis",), "xyz", unit),),
             ),
         )  # fmt: skip
 
@@ -92,28 +93,23 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
         yield subject.finding(
             "limits-degrees", j, f"it turns {span} rad, which is {(upper - lower) / (2 * math.pi):.0f} turns",
             f"as degrees it is {lo:.3g} to {hi:.3g} rad; motions beyond these limits are accepted", path=("limit",),
-            proposal=ProposedRepair(
-                "degrees-to-radians", f"limits {span} interpreted as degrees",
-                (_edit(j, ("limit",), "lower", number(lo)), _edit(j, ("limit",), "upper", number(hi))),
-            ),
+            proposal=_rewrite_limits("degrees-to-radians", f"limits {span} interpreted as degrees", j, lo, hi),
         )  # fmt: skip
     elif j.type == "prismatic" and largest > RAIL:
         yield subject.finding(
             "limits-millimetres", j, f"it slides {span} m", f"as millimetres it is {lower / 1e3:g} to {upper / 1e3:g} m",
             path=("limit",),
-            proposal=ProposedRepair(
-                "millimetres-to-metres", f"limits {span} interpreted as millimetres",
-                (_edit(j, ("limit",), "lower", number(lower / 1e3)), _edit(j, ("limit",), "upper", number(upper / 1e3))),
+            proposal=_rewrite_limits(
+                "millimetres-to-metres", f"limits {span} interpreted as millimetres", j, lower / 1e3, upper / 1e3
             ),
         )  # fmt: skip
 
 
 def _reversed_limits(subject: Examination, j: JointRecord, lower: float, upper: float) -> Finding:
-    edits = (_edit(j, ("limit",), "lower", number(upper)), _edit(j, ("limit",), "upper", number(lower)))
     return subject.finding(
         "limits-reversed", j, f"its lower limit {lower:g} is above its upper limit {upper:g}",
         "torsor exchanges them; for other readers no configuration is inside", path=("limit",),
-        proposal=ProposedRepair("exchange-limits", "lower and upper exchanged", edits),
+        proposal=_rewrite_limits("exchange-limits", "lower and upper exchanged", j, upper, lower),
     )  # fmt: skip
 
 
@@ -163,9 +159,7 @@ def _group(
         yield subject.finding(code, joints[0], says.format(n=count(len(joints), "joint")), means, path=path, also=joints[1:])
 
 
-def _edit(j: JointRecord, path: tuple[str, ...], attribute: str, value: str) -> Edit:
-    return Edit("joint", j.name, path, attribute, value)
-
-
-def _with_spaces(xs: Iterable[float]) -> str:
-    return f"({' '.join(f'{x:g}' for x in xs)})"
+def _rewrite_limits(name: str, says: str, j: JointRecord, lower: float, upper: float) -> ProposedRepair:
+    """The repair that gives a joint other limits of position."""
+    limits = {"lower": lower, "upper": upper}
+    return ProposedRepair(name, says, tuple(Edit("joint", j.name, ("limit",), word, number(x)) for word, x in limits.items()))

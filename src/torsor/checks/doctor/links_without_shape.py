@@ -32,8 +32,7 @@ def implausible_units(subject: Examination) -> Iterable[Finding]:
 
 def gyration(link: LinkRecord) -> float:
     """k = √(tr Σ/m) [m]."""
-    assert link.mass is not None
-    return math.sqrt(max(float(np.trace(link.second_moment)), 0.0) / link.mass)
+    return math.sqrt(max(float(np.trace(link.second_moment)), 0.0) / link.kilograms)
 
 
 def ball_radius(mass: float, density: float) -> float:
@@ -53,32 +52,30 @@ def likely_decades(mass: float, k: float) -> int:
 
 
 def _inertia(subject: Examination, link: LinkRecord) -> Iterator[Finding]:
-    assert link.mass is not None
     k, reach, known = gyration(link), subject.reach, subject.reach >= SHORTEST_REACH
-    if k <= ball_radius(link.mass, THINNEST) and not (known and k > GYRATION_REACH * reach):
+    if k <= ball_radius(link.kilograms, THINNEST) and not (known and k > GYRATION_REACH * reach):
         return
-    decades = likely_decades(link.mass, k)
+    decades = likely_decades(link.kilograms, k)
     becomes = link.inertia * 10.0**-decades if decades else np.zeros((3, 3))
     change = subject.change(link, inertia_without_mass(becomes - link.inertia))
     if change is not None and change.share < MATTERS:
         return  # a marker with invented numbers
-    thin = f"its mass {link.mass:.3g} kg, a thousandth of the mass of air in a ball of that size"
+    thin = f"its mass {link.kilograms:.3g} kg, a thousandth of the mass of air in a ball of that size"
     size = f"the robot's reach {reach:.3g} m" if known else thin
     says = f"as {UNITS[decades]} it is {k * 10 ** (-decades / 2):.2g} m" if decades else "no unit explains it"
     yield subject.finding(
         "inertia-units", link, f"its radius of gyration is {k:.3g} m, {size}; {says}",
         "its contribution to M is wrong"
         + ("" if change is None else f": {'corrected' if decades else 'without it'}, {change}"),
-        path=("inertial", "inertia"), severity="error" if k > ball_radius(link.mass, VACUUM) else "",
+        path=("inertial", "inertia"), severity="error" if k > ball_radius(link.kilograms, VACUUM) else "",
         proposal=rewrite_inertia("inertia-to-si", says, link, inertia=becomes) if decades else None,
     )  # fmt: skip
 
 
 def _centre(subject: Examination, link: LinkRecord) -> Iterator[Finding]:
-    assert link.mass is not None
     far, reach = float(np.linalg.norm(link.com)), subject.reach
     if reach >= SHORTEST_REACH and far > FAR_CENTRE * reach:
         yield subject.finding(
             "com-units", link, f"its centre of mass is {far:.3g} m from its origin, the robot's reach is {reach:.3g} m",
-            f"gravity torque is off by up to {9.81 * link.mass * far:.3g} N·m", path=("inertial", "origin"),
+            f"gravity torque is off by up to {9.81 * link.kilograms * far:.3g} N·m", path=("inertial", "origin"),
         )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import joints
-from torsor.checks.doctor.dynamics import Dynamics
+from torsor.checks.doctor.dynamics import Dynamics, unit_diagonal
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.records import JointRecord
 from torsor.checks.doctor.subject import Examination
@@ -35,12 +35,9 @@ def gimbal_locks(subject: Examination) -> Iterable[Finding]:
     if subject.dynamics is None:
         return
     names, records = subject.dynamics.model.joint_names, {j.name: j for j in subject.joints}
-    found = [lock for lock in find_locks(subject.dynamics) if all(names[i] in records for i in lock.bodies)]
-    found = [
-        lock
-        for lock in found
-        if _is_within_limits(records[names[lock.bodies[1]]], lock.angle) and is_singular(subject.dynamics, lock)
-    ]
+    locks = (lock for lock in find_locks(subject.dynamics) if all(names[i] in records for i in lock.bodies))
+    near = (lock for lock in locks if _is_within_limits(records[names[lock.bodies[1]]], lock.angle))
+    found = [lock for lock in near if is_singular(subject.dynamics, lock)]
     if not found:
         return
     first, middle, last = (records[names[i]] for i in found[0].bodies)
@@ -112,8 +109,7 @@ def _condition(dynamics: Dynamics, lock: Lock, offset: float) -> float:
     q[model.q_start[lock.bodies[1]]] = lock.angle + offset
     rows = [model.v_start[i] for i in lock.bodies]
     M = np.array(crba(model, q), dtype=float)[np.ix_(rows, rows)]
-    root = np.sqrt(np.abs(np.diagonal(M)))
-    if not root.all():
+    if not np.diagonal(M).all():
         return 1.0  # a joint that moves no mass has a finding of its own
-    values = np.linalg.eigvalsh(M / np.outer(root, root))
+    values = np.linalg.eigvalsh(unit_diagonal(M))
     return float(values[2] / max(values[0], 1e-300))

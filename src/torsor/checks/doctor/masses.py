@@ -38,7 +38,7 @@ def missing_masses(subject: Examination) -> Iterable[Finding]:
             path=("inertial", "mass"), also=group[1:], fix=CODES["mass-missing-matters"].fix + _from_shape(group),
         )  # fmt: skip
     rest = [link for link in massless if link.name not in mattering]
-    shaped = [link for link in rest if _least_inertia(subject, link) and _litres(subject, link) > 1e3 * SMALL]
+    shaped = [link for link in rest if subject.moves(link) and _litres(subject, link) > 1e3 * SMALL]
     if shaped:
         litres = ", ".join(f"{link.name} {_litres(subject, link):.2g} l" for link in shaped[:4])
         yield subject.finding(
@@ -84,10 +84,6 @@ def massless_joints(subject: Examination) -> dict[str, list[LinkRecord]]:
             found[j.name] = below
     inner = {j.name for j in subject.joints if any(link.name == j.parent for group in found.values() for link in group)}
     return {name: group for name, group in found.items() if name not in inner}
-
-
-def _least_inertia(subject: Examination, link: LinkRecord) -> bool:
-    return subject.dynamics is not None and subject.dynamics.moves(link.name)
 
 
 def _litres(subject: Examination, link: LinkRecord) -> float:

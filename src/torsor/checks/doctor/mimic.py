@@ -8,6 +8,8 @@ from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
 from torsor.checks.doctor.records import JointRecord
 from torsor.checks.doctor.subject import Examination, child_of
 
+_UNDEFINED = "its position is undefined; torsor refuses the file unless it is loaded with mimic=False"
+
 
 def mimics(subject: Examination) -> Iterable[Finding]:
     """mimic-leader-missing, -cycle, -zero, -chain, -dropped, -limits."""
@@ -25,16 +27,14 @@ def mimics(subject: Examination) -> Iterable[Finding]:
         if leader is None or leader.type == "fixed":
             yield _missing_leader(subject, j, j.mimic.joint, leader)
         elif _is_cyclic(j, joints):
-            yield subject.finding("mimic-cycle", j, "its mimic is part of a cycle", _undefined_position(), path=("mimic",))
+            yield subject.finding("mimic-cycle", j, "its mimic is part of a cycle", _UNDEFINED, path=("mimic",))
         else:
             yield from _unusual_mimics(subject, j, leader)
 
 
 def _missing_leader(subject: Examination, j: JointRecord, name: str, leader: JointRecord | None) -> Finding:
     if leader is not None:
-        return subject.finding(
-            "mimic-leader-missing", j, f"it mimics {name!r}, which is fixed", _undefined_position(), path=("mimic",)
-        )
+        return subject.finding("mimic-leader-missing", j, f"it mimics {name!r}, which is fixed", _UNDEFINED, path=("mimic",))
     element = None if j.element is None else child_of(j.element, "mimic")
     edit = Edit("joint", j.name, (), "", "", element)
     return subject.finding(
@@ -42,10 +42,6 @@ def _missing_leader(subject: Examination, j: JointRecord, name: str, leader: Joi
         "torsor makes it independent, with a coordinate of its own", path=("mimic",),
         proposal=ProposedRepair("remove-mimic", "the mimic removed, so the joint is independent", (edit,)),
     )  # fmt: skip
-
-
-def _undefined_position() -> str:
-    return "its position is undefined; torsor refuses the file unless it is loaded with mimic=False"
 
 
 def _is_cyclic(j: JointRecord, joints: dict[str, JointRecord]) -> bool:

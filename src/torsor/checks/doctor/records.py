@@ -41,8 +41,13 @@ class LinkRecord:
         return cls(link.name, float(G.m) if given else None, com, inertia, geometry=link.geometry, element=element)
 
     @property
+    def kilograms(self) -> float:
+        """The mass [kg]; 0 if not given."""
+        return self.mass or 0.0
+
+    @property
     def massive(self) -> bool:
-        return self.mass is not None and self.mass > 0
+        return self.kilograms > 0
 
     @cached_property
     def second_moment(self) -> Array:
@@ -52,7 +57,7 @@ class LinkRecord:
     @property
     def spatial_inertia(self) -> Inertia:
         """G about the link's origin."""
-        return spatial_inertia(self.mass or 0.0, self.com, self.inertia)
+        return spatial_inertia(self.kilograms, self.com, self.inertia)
 
 
 def second_moment(inertia: Array) -> Array:

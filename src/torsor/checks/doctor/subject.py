@@ -68,6 +68,10 @@ class Examination:
             return None
         return Dynamics(d)
 
+    def moves(self, link: LinkRecord) -> bool:
+        """Whether a joint moves the link; False without a mass matrix."""
+        return self.dynamics is not None and self.dynamics.moves(link.name)
+
     def change(self, link: LinkRecord, G: Inertia) -> Change | None:
         """The largest relative change of M_jj if G is added to the link; None without a mass matrix."""
         return None if self.dynamics is None else self.dynamics.change({link.name: G})

@@ -117,19 +117,17 @@ def _report(subject: Examination, link: LinkRecord, other: LinkRecord, share: fl
 def _mirror_difference(a: LinkRecord, b: LinkRecord) -> Inertia:
     """The difference in mass and in mean moment, which is independent of the frames."""
     mean = (np.trace(a.inertia) - np.trace(b.inertia)) / 3 * np.eye(3)
-    return spatial_inertia((a.mass or 0) - (b.mass or 0), b.com, mean)
+    return spatial_inertia(a.kilograms - b.kilograms, b.com, mean)
 
 
 def difference(a: LinkRecord, b: LinkRecord) -> tuple[float, str]:
     """The largest relative difference of mass, |c| and principal moments, and its name."""
-    assert a.mass is not None
-    assert b.mass is not None
     distance = float(np.linalg.norm(a.com)), float(np.linalg.norm(b.com))
     moments = np.linalg.eigvalsh(a.inertia), np.linalg.eigvalsh(b.inertia)
     size = max(float(m[2]) for m in moments)
-    reach = max(*distance, float(np.sqrt(max(size, 0) / max(a.mass, b.mass))), CLEARLY_OUTSIDE)
+    reach = max(*distance, float(np.sqrt(max(size, 0) / max(a.kilograms, b.kilograms))), CLEARLY_OUTSIDE)
     found = [
-        (abs(a.mass - b.mass) / max(a.mass, b.mass), f"mass ({a.mass:.4g} and {b.mass:.4g} kg)"),
+        (abs(a.kilograms - b.kilograms) / max(a.kilograms, b.kilograms), f"mass ({a.kilograms:.4g} and {b.kilograms:.4g} kg)"),
         (
             abs(distance[0] - distance[1]) / reach,
             f"distance of the centre of mass from the link's origin ({distance[0]:.4g} and {distance[1]:.4g} m)",
