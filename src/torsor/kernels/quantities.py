@@ -47,6 +47,16 @@ def _of_part(function: Callable[..., Any], *inputs: str) -> Quantity:
     return Quantity(inputs, partial(_on_part, function), PART)
 
 
+#: rows of results in joint space, of the tree; and of those in which all terms of the robot count
+_joint_space = partial(Quantity, joint_space=True)
+_dynamics = partial(_joint_space, follows_terms=True)
+
+
+def _two_ways(function: Callable[..., Any], **second: Any) -> dict[str, Any]:
+    """The algorithm of a row, and as its alternative the same function with other options."""
+    return {"function": function, "alternatives": (partial(function, **second),)}
+
+
 def _friction_force(e: EquationOfMotion, v: Any, load: Any = None) -> Any:
     return friction_force(e.model, v, load=load)
 
@@ -55,56 +65,27 @@ def _joint_forces(e: EquationOfMotion, u: Any, q: Any, v: Any, x: Any = None) ->
     return e.transmit(e.at(q, v, None, x), u)
 
 
-_STEP = Quantity(
-    ("q", "v", "tau", "dt"),
-    dynamics.step,
-    ("integrator",),
-    ("q", "v"),
-    (partial(dynamics.step, solve=alg.forward_dynamics_by_factors),),
-    joint_space=True,
-    follows_terms=True,
-    under_loops="robot.simulate",
-    configurations=("q",),
-    implicit=step,
-)
-
 QUANTITIES = Table(
     "torsor.kernels.quantities:QUANTITIES",
     {
-        "inverse_dynamics": Quantity(
-            ("q", "v", "a"),
-            dynamics.inverse_dynamics,
-            joint_space=True,
-            follows_terms=True,
-            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
-        ),
-        "forward_dynamics": Quantity(
+        "inverse_dynamics": _dynamics(("q", "v", "a"), dynamics.inverse_dynamics),
+        "forward_dynamics": _dynamics(
             ("q", "v", "tau"),
-            dynamics.forward_dynamics,
-            ("method",),
-            alternatives=(partial(dynamics.forward_dynamics, solve=alg.forward_dynamics_by_factors),),
-            joint_space=True,
-            follows_terms=True,
-            under_loops="robot.constrained().kernel()",
+            **_two_ways(dynamics.forward_dynamics, solve=alg.forward_dynamics_by_factors),
+            words=("method",),
             implicit=forward_dynamics,
         ),
-        "inverse_dynamics_derivatives": Quantity(
+        "inverse_dynamics_derivatives": _dynamics(
             ("q", "v", "a"),
-            dynamics.inverse_dynamics_derivatives,
+            **_two_ways(dynamics.inverse_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),
             outputs=("dtau/dq", "dtau/dv", "dtau/da"),
-            alternatives=(partial(dynamics.inverse_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
-            joint_space=True,
-            follows_terms=True,
             under_loops=CONSTRAINED_INVERSE_DYNAMICS,
             empty=(0, 0),
         ),
-        "forward_dynamics_derivatives": Quantity(
+        "forward_dynamics_derivatives": _dynamics(
             ("q", "v", "tau"),
-            dynamics.forward_dynamics_derivatives,
+            **_two_ways(dynamics.forward_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),
             outputs=("da/dq", "da/dv", "da/dtau"),
-            alternatives=(partial(dynamics.forward_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),),
-            joint_space=True,
-            follows_terms=True,
             under_loops=CONSTRAINED_FORWARD_DYNAMICS,
             empty=(0, 0),
         ),
@@ -113,70 +94,43 @@ QUANTITIES = Table(
         "potential_energy_regressor": Quantity(("q",), alg.potential_energy_regressor),
         "center_of_mass_regressor": Quantity(("q",), alg.center_of_mass_regressor),
         "body_regressor": Quantity(("q", "v", "a"), alg.body_regressor, ("frame",)),
-        "hybrid_acceleration": Quantity(
-            HYBRID,
-            dynamics.hybrid_acceleration,
-            alternatives=(partial(dynamics.hybrid_acceleration, solve=free_by_factors),),
-            joint_space=True,
-            follows_terms=True,
-            under_loops=PRESCRIBED_FORWARD_DYNAMICS,
+        "hybrid_acceleration": _dynamics(
+            HYBRID, **_two_ways(dynamics.hybrid_acceleration, solve=free_by_factors), under_loops=PRESCRIBED_FORWARD_DYNAMICS
         ),
-        "hybrid_force": Quantity(
-            HYBRID,
-            dynamics.hybrid_force,
-            alternatives=(partial(dynamics.hybrid_force, solve=free_by_factors),),
-            joint_space=True,
-            follows_terms=True,
-            under_loops=PRESCRIBED_FORWARD_DYNAMICS,
+        "hybrid_force": _dynamics(
+            HYBRID, **_two_ways(dynamics.hybrid_force, solve=free_by_factors), under_loops=PRESCRIBED_FORWARD_DYNAMICS
         ),
-        "mass_matrix": Quantity(("q",), alg.crba, joint_space=True, empty=(0, 0)),
-        "mass_matrix_inverse": Quantity(
-            ("q",),
-            alg.mass_matrix_inverse,
-            joint_space=True,
-            inverse_of="mass_matrix",
-            empty=(0, 0),
+        "mass_matrix": _joint_space(("q",), alg.crba, empty=(0, 0)),
+        "mass_matrix_inverse": _joint_space(("q",), alg.mass_matrix_inverse, inverse_of="mass_matrix", empty=(0, 0)),
+        "mass_matrix_product": _joint_space(("q", "y"), alg.mass_matrix_product),
+        "mass_matrix_solve": _joint_space(("q", "y"), alg.mass_matrix_solve, alternatives=(alg.mass_matrix_solve_by_factors,)),
+        "mass_factor_product": _joint_space(
+            ("q", "y"), alg.mass_factor_product, alternatives=(alg.mass_factor_product_by_factors,)
         ),
-        "mass_matrix_product": Quantity(("q", "y"), alg.mass_matrix_product, joint_space=True),
-        "mass_matrix_solve": Quantity(
-            ("q", "y"),
-            alg.mass_matrix_solve,
-            alternatives=(alg.mass_matrix_solve_by_factors,),
-            joint_space=True,
-        ),
-        "mass_factor_product": Quantity(
-            ("q", "y"), alg.mass_factor_product, alternatives=(alg.mass_factor_product_by_factors,), joint_space=True
-        ),
-        "mass_factor_diagonal": Quantity(
-            ("q",), alg.mass_factor_diagonal, alternatives=(alg.mass_factor_diagonal_by_factors,), joint_space=True
+        "mass_factor_diagonal": _joint_space(
+            ("q",), alg.mass_factor_diagonal, alternatives=(alg.mass_factor_diagonal_by_factors,)
         ),
         "jacobian_transpose_product": Quantity(("q", "wrench"), alg.jacobian_transpose_product, ("frame", "expressed_in")),
-        "bias_force": Quantity(("q", "v"), alg.bias_force, joint_space=True),
-        "velocity_force": Quantity(("q", "v"), alg.velocity_force, joint_space=True),
-        "gravity_force": Quantity(("q",), alg.gravity_force, joint_space=True),
-        "motor_torque": Quantity(("q", "v", "a"), alg.motor_torque, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
-        "gear_torque": Quantity(("q", "v", "a"), alg.gear_torque, joint_space=True, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "bias_force": _joint_space(("q", "v"), alg.bias_force),
+        "velocity_force": _joint_space(("q", "v"), alg.velocity_force),
+        "gravity_force": _joint_space(("q",), alg.gravity_force),
+        "motor_torque": _joint_space(("q", "v", "a"), alg.motor_torque, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "gear_torque": _joint_space(("q", "v", "a"), alg.gear_torque, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
         "damping_force": Quantity(("v",), alg.damping_force),
         "friction_force": Quantity(("v",), _friction_force, follows_terms=True),
-        "coriolis_matrix": Quantity(("q", "v"), alg.coriolis_matrix, joint_space=True, empty=(0, 0)),
-        "mass_matrix_rate": Quantity(
-            ("q", "v"),
-            alg.mass_matrix_rate,
-            alternatives=(alg.mass_matrix_rate_by_coriolis_matrix,),
-            joint_space=True,
-            empty=(0, 0),
+        "coriolis_matrix": _joint_space(("q", "v"), alg.coriolis_matrix, empty=(0, 0)),
+        "mass_matrix_rate": _joint_space(
+            ("q", "v"), alg.mass_matrix_rate, alternatives=(alg.mass_matrix_rate_by_coriolis_matrix,), empty=(0, 0)
         ),
-        "christoffel_symbols": Quantity(("q",), alg.christoffel_symbols, joint_space=True, empty=(0, 0, 0)),
-        "kinetic_energy": Quantity(("q", "v"), alg.kinetic_energy, joint_space=True),
+        "christoffel_symbols": _joint_space(("q",), alg.christoffel_symbols, empty=(0, 0, 0)),
+        "kinetic_energy": _joint_space(("q", "v"), alg.kinetic_energy),
         "potential_energy": Quantity(("q",), alg.potential_energy),
         "term_energies": Quantity(("q", "v"), energies.energies, follows_terms=True),
         "flows": Quantity(("q", "v"), energies.flows, follows_terms=True),
-        "motion_with_motors": Quantity(
+        "motion_with_motors": _dynamics(
             ("q", "v", "a", "jerk", "snap"),
             motor_motion,
             outputs=MotorMotion._fields,
-            joint_space=True,
-            follows_terms=True,
             under_loops=CONSTRAINED_INVERSE_DYNAMICS,
             configurations=("q",),
         ),
@@ -212,8 +166,15 @@ QUANTITIES = Table(
         "acceleration": Quantity(("q", "v", "a"), alg.acceleration, ("frame", "expressed_in", "kind", "relative_to")),
         "jacobian_derivative": Quantity(("q",), alg.jacobian_derivative, FRAME, empty=(6, 0, 0)),
         "analytic_jacobian": Quantity(("q",), alg.analytic_jacobian, ("frame", "rotation", "relative_to")),
-        "step": _STEP,
-        "joint_forces": Quantity(("u", "q", "v"), _joint_forces, joint_space=True, follows_terms=True),
+        "step": _dynamics(
+            ("q", "v", "tau", "dt"),
+            **_two_ways(dynamics.step, solve=alg.forward_dynamics_by_factors),
+            words=("integrator",),
+            outputs=("q", "v"),
+            configurations=("q",),
+            implicit=step,
+        ),
+        "joint_forces": _dynamics(("u", "q", "v"), _joint_forces),
         "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
         "difference": Quantity(("q0", "q1"), alg.difference),
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
@@ -221,9 +182,7 @@ QUANTITIES = Table(
         "velocity_from_rate": Quantity(("q", "qdot"), alg.velocity_from_rate),
         "distance": Quantity(("q0", "q1"), alg.distance),
         "interpolate": Quantity(("q0", "q1", "s"), alg.interpolate, configurations=("",)),
-        "reaction_wrenches": Quantity(
-            ("q", "v", "a"), dynamics.reaction_wrenches, follows_terms=True, under_loops=REACTIONS, empty=(0, 6)
-        ),
+        "reaction_wrenches": Quantity(("q", "v", "a"), dynamics.reaction_wrenches, follows_terms=True, empty=(0, 6)),
         "gyroscope": Quantity(("q", "v"), alg.gyroscope, ("frame",), in_world=True),
         "accelerometer": Quantity(("q", "v", "a"), alg.accelerometer, ("frame",), in_world=True),
         "force_torque": Quantity(("q", "v", "a"), alg.force_torque, ("at",), in_world=True, under_loops=REACTIONS),
@@ -251,59 +210,41 @@ def labels(model: Model) -> dict[str, tuple[str, ...]]:
     return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v0", *RATES), of_v)
 
 
+#: checks of a motion that is given: it must obey the constraints, and the drives must be able to make it
+_GIVEN_MOTION = ("violation", "gap")
+
 #: the same for a robot with loops or other constraints: its motion obeys them
 CONSTRAINED = Table(
     "torsor.kernels.quantities:CONSTRAINED",
     QUANTITIES
     | {
-        "inverse_dynamics": Quantity(
-            ("q", "v", "a"),
-            constrained.inverse_dynamics,
-            outputs=("tau", "violation", "gap"),
-            checks=("violation", "gap"),
-            joint_space=True,
-            follows_terms=True,
+        "inverse_dynamics": _dynamics(
+            ("q", "v", "a"), constrained.inverse_dynamics, outputs=("tau", *_GIVEN_MOTION), checks=_GIVEN_MOTION
         ),
-        "reaction_wrenches": Quantity(
-            ("q", "v", "a"),
-            constrained.reaction_wrenches,
-            outputs=("reaction_wrenches", "violation", "gap"),
-            checks=("violation", "gap"),
-            follows_terms=True,
-            empty=(0, 6),
+        "reaction_wrenches": QUANTITIES["reaction_wrenches"]._replace(
+            function=constrained.reaction_wrenches, outputs=("reaction_wrenches", *_GIVEN_MOTION), checks=_GIVEN_MOTION
         ),
-        "multipliers_of_motion": Quantity(
+        "multipliers_of_motion": _dynamics(
             ("q", "v", "a"),
             partial(constrained.inverse_dynamics, multipliers=True),
-            outputs=("multipliers", "violation", "gap"),
-            checks=("violation", "gap"),
-            joint_space=True,
-            follows_terms=True,
+            outputs=("multipliers", *_GIVEN_MOTION),
+            checks=_GIVEN_MOTION,
         ),
-        "forward_dynamics": Quantity(
+        "forward_dynamics": _dynamics(
             ("q", "v", "tau"),
-            constrained.forward_dynamics,
+            **_two_ways(constrained.forward_dynamics, route="factors"),
             outputs=("a", "doubt"),
-            alternatives=(partial(constrained.forward_dynamics, route="factors"),),
             few=4 * FEW,
             checks=("doubt",),
-            joint_space=True,
-            follows_terms=True,
             lenient=True,
             implicit=constrained_forward_dynamics,
         ),
-        "step": Quantity(
-            ("q", "v", "tau", "dt"),
-            settle.step,
-            ("integrator",),
-            ("q", "v", "violation"),
-            (partial(settle.step, route="factors"),),
+        "step": QUANTITIES["step"]._replace(
+            **_two_ways(settle.step, route="factors"),
+            outputs=("q", "v", "violation"),
             few=4 * FEW,
             checks=("violation",),
-            joint_space=True,
-            follows_terms=True,
             lenient=True,
-            configurations=("q",),
             implicit=settled_step,
         ),
     },
