@@ -18,10 +18,10 @@ from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.checks import check_configuration, wrenches_at
 from torsor.kernels.functions import function_kernel
 from torsor.kernels.kernels import Kernels
-from torsor.kernels.quantities import OPTIONAL_INPUTS, QUANTITIES, kernels_of
+from torsor.kernels.quantities import OPTIONAL_INPUTS, kernels_of
 from torsor.kernels.quantity import takes
 from torsor.kernels.replaced import name_replacements
-from torsor.kernels.spec import OPTIONAL, Name, Spec, as_frames, as_names, as_words, split_name, without_defaults
+from torsor.kernels.spec import OPTIONAL, Name, Spec, as_frames, as_names, as_words, split_name
 from torsor.model import Description
 from torsor.model.editing import Editing
 from torsor.model.limits import Limits
@@ -164,18 +164,6 @@ class CompiledMechanism(Editing):
 
     def _reads_time(self, method: str) -> bool:
         return self._kernels.reads_time(*(name for name, *_ in PAIRS.get(method, ((LINEARIZED.get(method, method),),))))
-
-    def _at_frame(self, key: tuple[Any, ...], values: tuple, out: Array | None, at: ArrayLike | None = None) -> Any:
-        """A kernel of one frame; ``key`` is the quantity and its options, ``at`` a point of the frame or None."""
-        self._model.frame(key[1])
-        quantity = without_defaults(key, QUANTITIES)
-        if at is None:
-            return self._kernels(*quantity)(*values, out=out)
-        return self._kernels(*quantity, extra=("at",))(*values, at, out=out)
-
-    def _with_words(self, name: str, values: tuple, out: Array | None, **words: Any) -> Any:
-        """Call the kernel of a quantity with these options, in the order of its words."""
-        return self._kernels(name, *as_words(words))(*values, out=out)
 
     def _limit_kernel(self, name: str) -> Kernel:
         """The kernel of a method that reads the limits of joints, made once."""

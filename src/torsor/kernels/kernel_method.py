@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from torsor.compile import entry
@@ -96,6 +96,32 @@ class kernel_method(Generic[P, R]):
         """The docstring after a signature line, from which Python reads the signature of a built-in function."""
         bare = [p.replace(annotation=inspect.Parameter.empty) for p in self._parameters]
         return f"{self.name}{inspect.Signature(bare)}\n--\n\n{inspect.cleandoc(self.__doc__ or '')}"
+
+
+class quantity_method(kernel_method[P, R]):
+    """A :class:`kernel_method` without statements of its own: it runs the kernel of the quantity that has its name.
+
+    Its arrays are the inputs, optional arrays that are given are further ones, and all other parameters are options.
+    """
+
+    def __init__(self, method: Callable[Concatenate[Any, P], R], result: type | None = None):
+        @wraps(method)
+        def run(robot: Any, *values: Any, **named: Any) -> Any:
+            method(robot, *values, **named)  # a TypeError unless the arguments fit
+            signature = self._signature
+            given = {**signature.defaults, **dict(zip(signature.order, values, strict=False)), **named}
+            inputs = tuple(given.pop(name) for name in signature.order[: signature.inputs])
+            optional = {name: given.pop(name) for name in signature.order if name in signature.extra and name != "time"}
+            extra = {name: x for name, x in optional.items() if x is not None}
+            found = robot._run(self.name, inputs, extra=extra, **given)
+            return found if result is None else result(*found)
+
+        super().__init__(run, result)
+
+
+def quantity_method_of(result: type) -> Callable[[Callable[Concatenate[Any, P], R]], quantity_method[P, R]]:
+    """A :class:`quantity_method` with several results, a NamedTuple class."""
+    return partial(quantity_method, result=result)
 
 
 def _choose(robot: Any, name: str, words: dict[str, Any]) -> Any:

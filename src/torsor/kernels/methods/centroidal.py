@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
-from torsor.kernels.kernel_method import kernel_method
+from torsor.kernels.kernel_method import quantity_method
 
 
 class Centroidal(CompiledMechanism):
@@ -17,7 +17,7 @@ class Centroidal(CompiledMechanism):
     fixed base included, as in ``robot.mass``.  ``moving=True`` leaves out links fixed to a fixed base (Pinocchio's rule).
     """
 
-    @kernel_method
+    @quantity_method
     def center_of_mass(
         self,
         q: ArrayLike,
@@ -37,9 +37,8 @@ class Centroidal(CompiledMechanism):
         >>> robot.center_of_mass([0.0, 0.0]), robot.center_of_mass([0.0, 0.0], below="link2")
         (array([1.5, 0. , 0. ]), array([2., 0., 0.]))
         """
-        return self._with_words("center_of_mass", (q,), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def center_of_mass_velocity(
         self,
         q: ArrayLike,
@@ -51,9 +50,8 @@ class Centroidal(CompiledMechanism):
         out: Array | None = None,
     ) -> Array:
         """ċ = J_c v, ``(3,)`` [m/s], in world axes; ``below``, ``links`` and ``moving`` as for :meth:`center_of_mass`."""
-        return self._with_words("center_of_mass_velocity", (q, v), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def center_of_mass_acceleration(
         self,
         q: ArrayLike,
@@ -70,9 +68,8 @@ class Centroidal(CompiledMechanism):
         m c̈ is the sum of all external forces, the weight included.  ``below``, ``links`` and ``moving`` as for
         :meth:`center_of_mass`.
         """
-        return self._with_words("center_of_mass_acceleration", (q, v, a), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def center_of_mass_jacobian(
         self,
         q: ArrayLike,
@@ -83,9 +80,8 @@ class Centroidal(CompiledMechanism):
         out: Array | None = None,
     ) -> Array:
         """J_c(q), ``(3, nv)``, with ċ = J_c v [m/s]; ``below``, ``links`` and ``moving`` as for :meth:`center_of_mass`."""
-        return self._with_words("center_of_mass_jacobian", (q,), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def center_of_mass_jacobian_rate(
         self,
         q: ArrayLike,
@@ -101,9 +97,8 @@ class Centroidal(CompiledMechanism):
         J̇_c v alone is ``center_of_mass_acceleration(q, v, 0 * v)``, which takes fewer operations.  ``below``, ``links`` and
         ``moving`` as for :meth:`center_of_mass`.
         """
-        return self._with_words("center_of_mass_jacobian_rate", (q, v), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def centroidal_momentum(
         self,
         q: ArrayLike,
@@ -119,9 +114,8 @@ class Centroidal(CompiledMechanism):
         The linear part is m ċ.  :meth:`momentum` is the same about the world's origin.  ``below``, ``links`` and ``moving`` as
         for :meth:`center_of_mass` (Orin, Goswami & Lee 2013).
         """
-        return self._with_words("centroidal_momentum", (q, v), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def centroidal_momentum_rate(
         self,
         q: ArrayLike,
@@ -137,9 +131,8 @@ class Centroidal(CompiledMechanism):
 
         ``below``, ``links`` and ``moving`` as for :meth:`center_of_mass`.
         """
-        return self._with_words("centroidal_momentum_rate", (q, v, a), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def centroidal_matrix(
         self,
         q: ArrayLike,
@@ -153,9 +146,8 @@ class Centroidal(CompiledMechanism):
 
         ``below``, ``links`` and ``moving`` as for :meth:`center_of_mass`.
         """
-        return self._with_words("centroidal_matrix", (q,), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def centroidal_matrix_rate(
         self,
         q: ArrayLike,
@@ -171,9 +163,8 @@ class Centroidal(CompiledMechanism):
         Ȧ_G v alone is ``centroidal_momentum_rate(q, v, 0 * v)``, which takes fewer operations.  ``below``, ``links`` and
         ``moving`` as for :meth:`center_of_mass`.
         """
-        return self._with_words("centroidal_matrix_rate", (q, v), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def composite_inertia(
         self,
         q: ArrayLike,
@@ -188,9 +179,8 @@ class Centroidal(CompiledMechanism):
         The angular part first, as in every 6×6 matrix of torsor.  ``below``, ``links`` and ``moving`` as for
         :meth:`center_of_mass`.
         """
-        return self._with_words("composite_inertia", (q,), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def zero_moment_point(
         self,
         q: ArrayLike,
@@ -210,9 +200,8 @@ class Centroidal(CompiledMechanism):
         is no such point; where u·f < 0, the ground would have to pull.  ``below``, ``links`` and ``moving`` as for
         :meth:`center_of_mass` (Vukobratović & Borovac 2004).
         """
-        return self._with_words("zero_moment_point", (q, v, a, height), out, below=below, moving=moving, links=links)
 
-    @kernel_method
+    @quantity_method
     def capture_point(
         self,
         q: ArrayLike,
@@ -229,4 +218,3 @@ class Centroidal(CompiledMechanism):
         z is the height of the centre of mass over the ground, the plane u·p = ``height`` [m], u upwards (against gravity).
         ``below``, ``links`` and ``moving`` as for :meth:`center_of_mass` (Pratt et al. 2006).
         """
-        return self._with_words("capture_point", (q, v, height), out, below=below, moving=moving, links=links)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
-from torsor.kernels.kernel_method import kernel_method, kernel_method_of
+from torsor.kernels.kernel_method import kernel_method_of, quantity_method
 
 #: the last result of the kernels of limits, finite for valid configurations
 VALID = {"total": math.inf}
@@ -19,49 +19,43 @@ VALID = {"total": math.inf}
 class Configurations(CompiledMechanism):
     """Sums and differences of configurations, and their rates."""
 
-    @kernel_method
+    @quantity_method
     def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Array | None = None) -> Array:
         """q ⊕ v dt, ``(nq,)``: the configuration after dt [s] at constant velocity v (unit quaternions stay unit)."""
-        return self._run("integrate", (q, v, dt), out=out)
 
-    @kernel_method
+    @quantity_method
     def configuration_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """q̇ = N(q) v, ``(nq,)``: the rate of the coordinates at velocity v; equal to v except for joints with a quaternion."""
-        return self._run("configuration_rate", (q, v), out=out)
 
-    @kernel_method
+    @quantity_method
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, ``(nv,)``: the constant velocity that leads from q0 to q1 in one second; q0 ⊕ (q1 ⊖ q0) = q1.
 
         Continuous joints go the short way round, unless another joint follows them.
         """
-        return self._run("difference", (q0, q1), out=out)
 
-    @kernel_method
+    @quantity_method
     def velocity_from_rate(self, q: ArrayLike, qdot: ArrayLike, *, out: Array | None = None) -> Array:
         """v = N⁺(q) q̇, ``(nv,)``: the velocity [rad/s, m/s] of the rate q̇ of the coordinates; inverse of configuration_rate.
 
         The part of q̇ that would change the length of a quaternion has no effect.
         """
-        return self._run("velocity_from_rate", (q, qdot), out=out)
 
-    @kernel_method
+    @quantity_method
     def distance(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """|q1 ⊖ q0| = √Σ (q1 ⊖ q0)²: the length of the shortest way from q0 to q1 [rad, m], both units counted alike.
 
         Continuous joints and quaternions go the short way round; the turns of a revolute joint count, and those of a joint
         that another joint follows.
         """
-        return self._run("distance", (q0, q1), out=out)
 
-    @kernel_method
+    @quantity_method
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, *, out: Array | None = None) -> Array:
         """q0 ⊕ s (q1 ⊖ q0), ``(nq,)``: the configuration [rad, m] at a share s of the way from q0 (s = 0) to q1 (s = 1).
 
         The geodesic at constant velocity q1 ⊖ q0: straight for plain coordinates, about one axis for a quaternion, along one
         screw for a floating joint.  ``s`` may be a batch, and lie outside [0, 1].
         """
-        return self._run("interpolate", (q0, q1, s), out=out)
 
     @kernel_method_of(guards=VALID)
     def clip(self, q: ArrayLike) -> Array:

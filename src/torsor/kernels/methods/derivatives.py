@@ -15,9 +15,9 @@ from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.checks import check_step_length
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Frames, Wrenches
 from torsor.kernels.derivatives import spec_of_derivative
-from torsor.kernels.kernel_method import kernel_method_of
+from torsor.kernels.kernel_method import quantity_method_of
 from torsor.kernels.replaced import name_replacements
-from torsor.kernels.spec import Name, Spec
+from torsor.kernels.spec import Name
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -47,7 +47,7 @@ class Linearized(NamedTuple):
 class Differentiation(CompiledMechanism):
     """Derivatives of the quantities of a mechanism; those by q are along v: of y(q ⊕ δ) by δ at δ = 0."""
 
-    @kernel_method_of(InverseDynamicsDerivatives)
+    @quantity_method_of(InverseDynamicsDerivatives)
     def inverse_dynamics_derivatives(
         self,
         q: ArrayLike,
@@ -70,10 +70,8 @@ class Differentiation(CompiledMechanism):
         >>> d.a.tolist()  # M
         [[5.0, 2.0], [2.0, 1.0]]
         """
-        options: Any = {"expressed_in": expressed_in, "time": time, "out": out}
-        return InverseDynamicsDerivatives(*self._run("inverse_dynamics_derivatives", (q, v, a), wrenches, **options))
 
-    @kernel_method_of(ForwardDynamicsDerivatives)
+    @quantity_method_of(ForwardDynamicsDerivatives)
     def forward_dynamics_derivatives(
         self,
         q: ArrayLike,
@@ -96,8 +94,6 @@ class Differentiation(CompiledMechanism):
         >>> (d.tau @ robot.mass_matrix([0.0, 0.0])).round(12).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
         """
-        options: Any = {"expressed_in": expressed_in, "time": time, "out": out}
-        return ForwardDynamicsDerivatives(*self._run("forward_dynamics_derivatives", (q, v, tau), wrenches, **options))
 
     def derivative(
         self,
@@ -119,9 +115,7 @@ class Differentiation(CompiledMechanism):
         >>> slope([0.0, 0.0]).round(2).tolist()
         [[-0.0, -0.0], [-0.0, -0.0]]
         """
-        spec = self.spec(name, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in,
-                         extra=extra)  # fmt: skip
-        return self._derivative("jacobian", spec, by)
+        return self._derivative("jacobian", name, by, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
 
     def jvp(
         self,
@@ -144,9 +138,7 @@ class Differentiation(CompiledMechanism):
         >>> bool(abs(da - robot.mass_matrix_inverse([0.0, 0.5])[:, 0]).max() < 1e-14)
         True
         """
-        spec = self.spec(name, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in,
-                         extra=extra)  # fmt: skip
-        return self._derivative("jvp", spec, by)
+        return self._derivative("jvp", name, by, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
 
     def vjp(
         self,
@@ -169,9 +161,7 @@ class Differentiation(CompiledMechanism):
         >>> bool(abs(gtau - robot.mass_matrix_inverse([0.0, 0.5])[0]).max() < 1e-14)
         True
         """
-        spec = self.spec(name, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in,
-                         extra=extra)  # fmt: skip
-        return self._derivative("vjp", spec, by)
+        return self._derivative("vjp", name, by, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
 
     def second_derivatives(
         self,
@@ -192,8 +182,7 @@ class Differentiation(CompiledMechanism):
         >>> H([0.0, 0.5], [0, 0], [0, 0], [1, 0]).shape
         (4, 4)
         """
-        spec = self.spec(name, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in)
-        return self._derivative("second", spec, by)
+        return self._derivative("second", name, by, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in)
 
     def linearize(
         self,
@@ -231,7 +220,7 @@ class Differentiation(CompiledMechanism):
             )
         return self._linearize_step(q, v, tau, dt, integrator, wrenches, expressed_in=expressed_in, time=time)
 
-    @kernel_method_of(Linearized)
+    @quantity_method_of(Linearized)
     def _linearize_motion(
         self,
         q: ArrayLike,
@@ -243,9 +232,8 @@ class Differentiation(CompiledMechanism):
         time: ArrayLike | None = None,
     ) -> Linearized:
         """A, B of δ̇ = A δ + B δτ."""
-        return Linearized(*self._run("_linearize_motion", (q, v, tau), wrenches, expressed_in=expressed_in, time=time))
 
-    @kernel_method_of(Linearized)
+    @quantity_method_of(Linearized)
     def _linearize_step(
         self,
         q: ArrayLike,
@@ -259,9 +247,7 @@ class Differentiation(CompiledMechanism):
         time: ArrayLike | None = None,
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ."""
-        options: Any = {"integrator": integrator, "expressed_in": expressed_in, "time": time}
-        return Linearized(*self._run("_linearize_step", (q, v, tau, dt), wrenches, **options))
 
-    def _derivative(self, mode: str, spec: Spec, by: str | Sequence[str] | None) -> Kernel | CheckedKernel:
-        """The kernel of a derivative of a spec, by the inputs named, or by all of them."""
-        return self._checked(spec_of_derivative(self._kernels, mode, spec, by))
+    def _derivative(self, mode: str, name: Name, by: str | Sequence[str] | None, **options: Any) -> Kernel | CheckedKernel:
+        """The kernel of a derivative of a quantity by the inputs named, or by all of them; ``options`` of :meth:`spec`."""
+        return self._checked(spec_of_derivative(self._kernels, mode, self.spec(name, **options), by))

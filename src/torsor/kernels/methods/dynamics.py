@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.steps import STEPS
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
-from torsor.kernels.kernel_method import kernel_method, kernel_method_of
+from torsor.kernels.kernel_method import kernel_method, kernel_method_of, quantity_method, quantity_method_of
 from torsor.kernels.replaced import name_replacements
 from torsor.model import Description
 
@@ -55,7 +55,7 @@ class Dynamics(CompiledMechanism):
         super().__init__(description)
         self._masks: dict[tuple[str, ...], Array] = {}  # by the names of the prescribed joints of hybrid dynamics
 
-    @kernel_method
+    @quantity_method
     def inverse_dynamics(
         self,
         q: ArrayLike,
@@ -79,9 +79,6 @@ class Dynamics(CompiledMechanism):
         ``base_velocity`` and ``base_acceleration`` are the twist of a moving fixed base, and its rate, in its axes.  ``x`` are
         the first-order states (``robot.state_names``), by default where they rest: LuGre friction then is that of its curve.
         """
-        given = {"base_velocity": base_velocity, "base_acceleration": base_acceleration, "x": x}
-        extra = {name: value for name, value in given.items() if value is not None}
-        return self._run("inverse_dynamics", (q, v, a), wrenches, expressed_in=expressed_in, extra=extra, time=time, out=out)
 
     @kernel_method
     def forward_dynamics(
@@ -137,7 +134,7 @@ class Dynamics(CompiledMechanism):
         mask = self._prescribed_rows(prescribed)
         return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in, time=time)
 
-    @kernel_method_of(HybridDynamics)
+    @quantity_method_of(HybridDynamics)
     def _hybrid(
         self,
         q: ArrayLike,
@@ -151,8 +148,6 @@ class Dynamics(CompiledMechanism):
         time: ArrayLike | None = None,
     ) -> HybridDynamics:
         """Hybrid dynamics, with ``prescribed`` as numbers."""
-        values = (q, v, a, tau, prescribed)
-        return HybridDynamics(*self._run("_hybrid", values, wrenches, expressed_in=expressed_in, time=time))
 
     def _prescribed_rows(self, prescribed: Any) -> Array:
         """1 in the rows of v whose acceleration is given, else 0; ``prescribed`` may name joints."""
@@ -201,7 +196,7 @@ class Dynamics(CompiledMechanism):
             raise ArgumentError(f"robot {self.name!r} has no rotors; add them with robot.with_rotors({{joint: dict(...)}})")
         return MotorTorques(*self._run("motor_torques", (q, v, a), wrenches, expressed_in=expressed_in))
 
-    @kernel_method
+    @quantity_method
     def reaction_wrenches(
         self,
         q: ArrayLike,
@@ -218,93 +213,79 @@ class Dynamics(CompiledMechanism):
         One row per name in ``joints``, in the child link's frame: drive and bearing together, moment first [N·m, N].
         For robots with loops: ``robot.constrained().reactions``.
         """
-        return self._run("reaction_wrenches", (q, v, a), wrenches, expressed_in=expressed_in, time=time, out=out)
 
-    @kernel_method
+    @quantity_method
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """M(q), ``(nv, nv)``, with K = ½ vᵀ M v [kg·m²; kg for prismatic joints] (CRBA; F&O 9–10, MR 8.57).
 
         The result is exactly symmetric.  It is that of the tree, with or without loops and other constraints.
         """
-        return self._run("mass_matrix", (q,), out=out)
 
-    @kernel_method
+    @quantity_method
     def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """M(q)⁻¹, ``(nv, nv)``, with a = M⁻¹ (τ − h) [1/(kg·m²), 1/kg]; exactly symmetric, by the factors of M (MR 8.2).
 
         It is that of the tree: under loops and other constraints a = M⁻¹ (τ + Aᵀλ − h).
         """
-        return self._run("mass_matrix_inverse", (q,), out=out)
 
-    @kernel_method
+    @quantity_method
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """h(q, v) = c(q, v) + g(q) [N·m; N for prismatic joints]: the joint forces at a = 0 (MR 8.1, Exercise 8.11).
 
         With force elements (:meth:`with_forces`) it includes them, drag as well.  It is that of the tree: other terms of the
         robot, its loops and constraints are not in it.
         """
-        return self._run("bias_force", (q, v), out=out)
 
-    @kernel_method
+    @quantity_method
     def gravity_force(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """g(q) = ∂P/∂q [N·m, N]: the joint forces that hold the robot at rest, for gravity compensation (MR 8.10).
 
         Weight that force elements carry (buoyancy, :meth:`with_forces`) is not in it.  It is that of the tree, also of a robot
         with loops, whose drives need other forces: ``robot.inverse_dynamics`` at rest.
         """
-        return self._run("gravity_force", (q,), out=out)
 
-    @kernel_method
+    @quantity_method
     def velocity_force(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """c(q, v) = C(q, v) v [N·m, N], the Coriolis and centripetal forces of the tree (MR 8.10)."""
-        return self._run("velocity_force", (q, v), out=out)
 
-    @kernel_method
+    @quantity_method
     def damping_force(self, v: ArrayLike, *, out: Array | None = None) -> Array:
         """τ = D v [N·m, N]: the damping of the model's joints; it acts on a robot made by :meth:`with_damping`."""
-        return self._run("damping_force", (v,), out=out)
 
-    @kernel_method
+    @quantity_method
     def friction_force(self, v: ArrayLike, *, load: ArrayLike | None = None, out: Array | None = None) -> Array:
         """τ_fric(v, load) [N·m, N], of τ = M a + h + τ_fric: the friction laws of the joints, 0 at rest (MR §8.9.4).
 
         ``load`` is the joint force without friction [N·m, N], for laws that grow with it.  It is part of inverse, forward and
         hybrid dynamics, and never of M, h, g or the energies.
         """
-        return self._run("friction_force", (v,), extra=None if load is None else {"load": load}, out=out)
 
-    @kernel_method
+    @quantity_method
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """C(q, v), ``(nv, nv)``, with C v = c [N·m, N] and Ṁ − 2C skew (MR 8.19, Prop. 8.1)."""
-        return self._run("coriolis_matrix", (q, v), out=out)
 
-    @kernel_method
+    @quantity_method
     def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Γ(q), ``(nv, nv, nv)``, with C_ij = Σ_k Γ_ijk v_k, in the units of M per radian or metre (MR 8.17)."""
-        return self._run("christoffel_symbols", (q,), out=out)
 
-    @kernel_method
+    @quantity_method
     def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Ṁ(q, v) = dM/dt along the motion, ``(nv, nv)`` [kg·m²/s, kg/s]; Ṁ = C + Cᵀ (MR Prop. 8.1)."""
-        return self._run("mass_matrix_rate", (q, v), out=out)
 
-    @kernel_method
+    @quantity_method
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Any:
         """K = ½ vᵀ M v [J] of all moving links (MR 8.14, 8.55)."""
-        return self._run("kinetic_energy", (q, v), out=out)
 
-    @kernel_method
+    @quantity_method
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Any:
         """P = −Σ m gᵀc [J] of all moving links, c the centres of mass; zero with all of them at the world's origin.
 
         Weight that force elements carry (:meth:`with_forces`) is subtracted.
         """
-        return self._run("potential_energy", (q,), out=out)
 
-    @kernel_method
+    @quantity_method
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """(L, p) = Σ G V, ``(6,)``: momentum of all moving links, in world axes, about its origin [N·m·s, N·s] (MR 8.34)."""
-        return self._run("momentum", (q, v), out=out)
 
     @kernel_method_of(State)
     def step(

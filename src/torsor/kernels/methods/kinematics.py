@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
-from torsor.kernels.kernel_method import kernel_method
+from torsor.kernels.kernel_method import kernel_method, quantity_method
 from torsor.kernels.quantities import QUANTITIES
 from torsor.kernels.spec import without_defaults
 
@@ -22,7 +22,7 @@ class Kinematics(CompiledMechanism):
     in place of the world: results are those of an observer who moves with B.
     """
 
-    @kernel_method
+    @quantity_method
     def pose(
         self,
         q: ArrayLike,
@@ -37,7 +37,6 @@ class Kinematics(CompiledMechanism):
         With ``relative_to="B"`` it is T_B_frame, and takes them to frame B.  ``at=(x, y, z)`` is a point of the frame, in its
         axes [m], at which the origin is put; ``(3,)`` or one for each state.
         """
-        return self._at_frame(("pose", frame, relative_to), (q,), out, at)
 
     @kernel_method
     def poses(
@@ -59,7 +58,7 @@ class Kinematics(CompiledMechanism):
             self._model.frame(name)
         return self._kernels(*without_defaults(("poses", names, relative_to), QUANTITIES))(q, out=out)
 
-    @kernel_method
+    @quantity_method
     def jacobian(
         self,
         q: ArrayLike,
@@ -77,9 +76,8 @@ class Kinematics(CompiledMechanism):
         ``relative_to="B"``: the motion relative to frame B, which takes the place of the world: ``"world"`` is then B's axes at
         the frame's origin, ``"space"`` B's axes at B's origin.
         """
-        return self._at_frame(("jacobian", frame, expressed_in, relative_to), (q,), out, at)
 
-    @kernel_method
+    @quantity_method
     def jacobian_rate(
         self,
         q: ArrayLike,
@@ -95,9 +93,8 @@ class Kinematics(CompiledMechanism):
 
         Options as for :meth:`jacobian`.
         """
-        return self._at_frame(("jacobian_rate", frame, expressed_in, relative_to), (q, v), out, at)
 
-    @kernel_method
+    @quantity_method
     def jacobian_derivative(
         self,
         q: ArrayLike,
@@ -113,9 +110,8 @@ class Kinematics(CompiledMechanism):
         J̇ = (∂J/∂q) v; in the units of J per radian or metre.  Where v is not a rate of coordinates (floating base, spherical
         joint), the derivative is along v_j.  Options as for :meth:`jacobian`.
         """
-        return self._at_frame(("jacobian_derivative", frame, expressed_in, relative_to), (q,), out, at)
 
-    @kernel_method
+    @quantity_method
     def analytic_jacobian(
         self,
         q: ArrayLike,
@@ -133,9 +129,8 @@ class Kinematics(CompiledMechanism):
         ``"rotation_vector"``, ``(6, nv)``: the exponential coordinates x, R = e^[x], |x| ≤ π [rad].  R and p are those of
         :meth:`pose` with the same options.
         """
-        return self._at_frame(("analytic_jacobian", frame, rotation, relative_to), (q,), out, at)
 
-    @kernel_method
+    @quantity_method
     def twist(
         self,
         q: ArrayLike,
@@ -148,9 +143,8 @@ class Kinematics(CompiledMechanism):
         out: Array | None = None,
     ) -> Array:
         """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; options as for :meth:`jacobian` (MR 8.83)."""
-        return self._at_frame(("twist", frame, expressed_in, relative_to), (q, v), out, at)
 
-    @kernel_method
+    @quantity_method
     def acceleration(
         self,
         q: ArrayLike,
@@ -170,4 +164,3 @@ class Kinematics(CompiledMechanism):
         ``kind="classical"`` is the acceleration of the point of the body at the origin of the axes, in any axes;
         ``kind="spatial"`` is the same minus (0, ω × v).
         """
-        return self._at_frame(("acceleration", frame, expressed_in, kind, relative_to), (q, v, a), out, at)

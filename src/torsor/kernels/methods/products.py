@@ -5,37 +5,33 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
-from torsor.kernels.kernel_method import kernel_method
+from torsor.kernels.kernel_method import quantity_method
 
 
 class Products(CompiledMechanism):
     """Products in O(N), for robots whose matrices are large or used once."""
 
-    @kernel_method
+    @quantity_method
     def mass_matrix_product(self, q: ArrayLike, y: ArrayLike, *, out: Array | None = None) -> Array:
         """z = M(q) y, ``(nv,)`` [N·m, N for an acceleration y]: RNEA from rest without gravity, O(N)."""
-        return self._run("mass_matrix_product", (q, y), out=out)
 
-    @kernel_method
+    @quantity_method
     def mass_matrix_solve(self, q: ArrayLike, y: ArrayLike, *, out: Array | None = None) -> Array:
         """z = M(q)⁻¹ y, ``(nv,)`` [rad/s², m/s² for a joint force y]: the passes of ABA, O(N) (F&O 12–14)."""
-        return self._run("mass_matrix_solve", (q, y), out=out)
 
-    @kernel_method
+    @quantity_method
     def mass_factor_product(self, q: ArrayLike, y: ArrayLike, *, out: Array | None = None) -> Array:
         """z = L(q) y, ``(nv,)``, of M = LᵀDL, L unit lower triangular, in the units of y where all joints are of one kind.
 
         vᵀM v = zᵀD z with z = L v; D is :meth:`mass_factor_diagonal`.  ``robot.innovations(q)`` has the square root of M and
         its inverse (Featherstone 2005).
         """
-        return self._run("mass_factor_product", (q, y), out=out)
 
-    @kernel_method
+    @quantity_method
     def mass_factor_diagonal(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """D(q) of M = LᵀDL, ``(nv,)`` [kg·m², kg]: the inertia at each joint with all joints after it free; det M = Π D."""
-        return self._run("mass_factor_diagonal", (q,), out=out)
 
-    @kernel_method
+    @quantity_method
     def jacobian_transpose_product(
         self, q: ArrayLike, wrench: ArrayLike, frame: str, expressed_in: str = "world", *, out: Array | None = None
     ) -> Array:
@@ -43,4 +39,3 @@ class Products(CompiledMechanism):
 
         F is expressed as :meth:`jacobian` is: ``"world"`` axes at the frame's origin, ``"body"`` axes, or ``"space"``.
         """
-        return self._at_frame(("jacobian_transpose_product", frame, expressed_in), (q, wrench), out)

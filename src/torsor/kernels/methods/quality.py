@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.manipulability import MEASURES
 from torsor.errors import UnknownName
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
-from torsor.kernels.kernel_method import kernel_method
+from torsor.kernels.kernel_method import kernel_method, quantity_method
 
 
 class Quality(CompiledMechanism):
@@ -46,7 +46,7 @@ class Quality(CompiledMechanism):
         names = rows if isinstance(rows, str) else tuple(rows)
         return self._kernels("manipulability", frame, measure, names, expressed_in)(q, out=out)
 
-    @kernel_method
+    @quantity_method
     def payload_capacity(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Any:
         """m = min (E_i ∓ g_i) / |w_i| [kg]: the largest point mass at a frame that the effort limits hold at rest.
 
@@ -58,4 +58,3 @@ class Quality(CompiledMechanism):
         >>> print(f"{ts.robots.ur5().payload_capacity([0.0, 0, 0, 0, 0, 0], 'tool0'):.1f} kg")  # stretched out
         11.3 kg
         """
-        return self._at_frame(("payload_capacity", frame), (q,), out)

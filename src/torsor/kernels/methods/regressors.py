@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.regressors import inertial_parameters, inertias_of_parameters
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
-from torsor.kernels.kernel_method import kernel_method
+from torsor.kernels.kernel_method import quantity_method
 from torsor.model.numbers_surgery import with_body_inertias
 from torsor.spatial import arguments as read
 
@@ -46,7 +46,7 @@ class Regressors(CompiledMechanism):
         numbers = [read.scalar(x, f"parameters[{k}]") for k, x in enumerate(given)]
         return self._with_description(with_body_inertias(self._description, self._model, inertias_of_parameters(numbers)))
 
-    @kernel_method
+    @quantity_method
     def inverse_dynamics_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
         """Y(q, v, a), ``(nv, 10 N)``, with τ = Y π [N·m, N] for the parameters π of :attr:`inertial_parameters`.
 
@@ -59,31 +59,27 @@ class Regressors(CompiledMechanism):
         >>> Y.shape, np.allclose(Y @ robot.inertial_parameters, robot.inverse_dynamics(q, v, a))
         ((6, 60), True)
         """
-        return self._run("inverse_dynamics_regressor", (q, v, a), out=out)
 
-    @kernel_method
+    @quantity_method
     def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """y(q, v), ``(10 N,)``, with K = y·π [J] for the parameters π of :attr:`inertial_parameters`.
 
         The energy of armatures and of spinning rotors is not in it.
         """
-        return self._run("kinetic_energy_regressor", (q, v), out=out)
 
-    @kernel_method
+    @quantity_method
     def potential_energy_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """y(q), ``(10 N,)``, with P = y·π [J] for the parameters π of :attr:`inertial_parameters`, without force elements."""
-        return self._run("potential_energy_regressor", (q,), out=out)
 
-    @kernel_method
+    @quantity_method
     def center_of_mass_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Y(q), ``(3, 10 N)``, with Σ m_i c_i = Y π [kg·m] for the parameters π of :attr:`inertial_parameters`.
 
         The sum is over the moving links, in world axes: m c of :meth:`center_of_mass` with ``moving=True``.  The columns of the
         moments of inertia are zero (Pinocchio's static regressor is without them).
         """
-        return self._run("center_of_mass_regressor", (q,), out=out)
 
-    @kernel_method
+    @quantity_method
     def body_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
         """Y(q, v, a), ``(6, 10)``, with F = Y π [N·m, N]: the wrench on a body that moves with a frame, weight included.
 
@@ -99,4 +95,3 @@ class Regressors(CompiledMechanism):
         >>> np.allclose(robot.body_regressor(q, v, a, "tool0") @ [2, 0, 0, 0.2, 0.02, 0, 0.02, 0, 0, 0], change)
         True
         """
-        return self._at_frame(("body_regressor", frame), (q, v, a), out)

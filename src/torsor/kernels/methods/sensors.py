@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
-from torsor.kernels.kernel_method import kernel_method
+from torsor.kernels.kernel_method import quantity_method
 
 
 class Sensors(CompiledMechanism):
@@ -16,15 +16,13 @@ class Sensors(CompiledMechanism):
     array([0.  , 9.81, 0.  ])
     """
 
-    @kernel_method
+    @quantity_method
     def gyroscope(
         self, q: ArrayLike, v: ArrayLike, frame: str, *, time: ArrayLike | None = None, out: Array | None = None
     ) -> Array:
         """y = Rᵀω, ``(3,)``: the angular velocity of a frame, in its own axes [rad/s]; an ideal gyroscope (MR 8.51)."""
-        self._model.frame(frame)
-        return self._run("gyroscope", (q, v), frame=frame, time=time, out=out)
 
-    @kernel_method
+    @quantity_method
     def accelerometer(
         self,
         q: ArrayLike,
@@ -39,10 +37,8 @@ class Sensors(CompiledMechanism):
 
         p̈ is the classical acceleration in the world.  At rest it reads 9.81 m/s² upwards, in free fall 0.
         """
-        self._model.frame(frame)
-        return self._run("accelerometer", (q, v, a), frame=frame, time=time, out=out)
 
-    @kernel_method
+    @quantity_method
     def force_torque(
         self,
         q: ArrayLike,
@@ -62,10 +58,8 @@ class Sensors(CompiledMechanism):
         link's frame, where it is the row of :meth:`reaction_wrenches`.  At the root of a fixed base the world carries it.
         ``wrenches`` as for :meth:`inverse_dynamics`.
         """
-        self._model.cut(at)
-        return self._run("force_torque", (q, v, a), wrenches, at=at, expressed_in=expressed_in, time=time, out=out)
 
-    @kernel_method
+    @quantity_method
     def joint_torque_sensor(
         self,
         q: ArrayLike,
@@ -81,4 +75,3 @@ class Sensors(CompiledMechanism):
 
         τ of :meth:`inverse_dynamics` without the forces on the motor side: armature, rotor and friction.
         """
-        return self._run("joint_torque_sensor", (q, v, a), wrenches, expressed_in=expressed_in, time=time, out=out)
