@@ -16,7 +16,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.robot import Robot
 from torsor.simulate.limits import Stop
 from torsor.simulate.modes import decide
-from torsor.simulate.system import RigidTree
+from torsor.simulate.system import System
 
 EPS = np.finfo(float).eps
 seeds = st.integers(0, 10**6)
@@ -118,7 +118,7 @@ def test_hybrid_dynamics_refuses_robots_with_loops():
 def test_forces_of_hard_stops_satisfy_the_signorini_conditions(seed):
     """λ ≥ 0, a ≥ 0 and λ a = 0 at joints resting on their stops, λ = 0 at the others; by inverse dynamics."""
     rng = np.random.default_rng(seed)
-    robot, system = PANDA, RigidTree(PANDA, ())
+    robot, system = PANDA, System(PANDA, ())
     q, v, tau = robot.random_configuration(rng), np.zeros(robot.nv), 20 * rng.normal(size=robot.nv)
     rows = rng.choice(7, 4, replace=False).tolist()
     stops = [Stop(robot.joints[r], r, r, int(rng.choice([-1, 1])), float(q[r]), 0.0) for r in rows]

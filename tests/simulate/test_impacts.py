@@ -13,10 +13,10 @@ import torsor as ts
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.joints import Composite, Prismatic, Revolute
 from torsor.simulate.limits import Stop, impact_velocities, stop_joints
-from torsor.simulate.system import RigidTree
+from torsor.simulate.system import System
 
 PANDA = ts.robots.panda()
-SYSTEM = RigidTree(PANDA, ())
+SYSTEM = System(PANDA, ())
 
 
 def random_impact(seed):

@@ -13,6 +13,7 @@ import numpy as np
 from torsor.errors import ArgumentError, ClosureError, MissingExtra, SingularError, TorsorError, UnknownName
 from torsor.simulate.events import StepInterval
 from torsor.simulate.passage import PLACE, step_through
+from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import Acceleration
 from torsor.simulate.system import System
 from torsor.simulate.term_states import TermStates
@@ -129,7 +130,7 @@ class AdaptiveSteps:
         self.solver: Any = None
         self.center = np.zeros(0)
         self.last: float | None = None
-        self.positions = system.singular_positions
+        self.positions = SingularPositions(system.held) if system.held else None
 
     def restart(self) -> None:
         """Discard the history of the method, after a jump of the state or of the forces."""
@@ -138,6 +139,8 @@ class AdaptiveSteps:
     def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         """One step, no further than ``stop``; a singular position of a linkage is passed by a separate step."""
         self.budget.spend(t)
+        if self.positions is None:
+            return self._step(t, q, v, stop)
         reach = 1 / (np.abs(v).max(initial=0.0) / REACH + 1 / LONGEST)  # [s]
         near = self.positions.find(t, t + reach, self._parabola(t, q, v))
         if near is not None:

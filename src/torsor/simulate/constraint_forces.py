@@ -8,7 +8,7 @@ import numpy as np
 
 from torsor.simulate.limits import joints_at_stops, stops_of
 from torsor.simulate.modes import decide
-from torsor.simulate.system import ClosedLinkage
+from torsor.simulate.system import System
 from torsor.simulate.term_states import behind_bristles
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def multipliers(result: Result) -> Array:
 def _forces_of_modes(result: Result) -> Array:
     """The forces of stops, dry friction and bristles on the joints (T, nv), from the mode that each state decides."""
     robot, total = result.require_robot(), np.zeros_like(result.tau)
-    system, stops = ClosedLinkage(robot, tuple(result.wrenches)), stops_of(robot)
+    system, stops = System(robot, tuple(result.wrenches)), stops_of(robot)
     loads = behind_bristles(robot.model, result)
     for k, (t, q, v, tau) in enumerate(zip(result.t.tolist(), result.q, result.v, loads, strict=True)):
         if not (system.sticks or joints_at_stops(stops, q, v)):

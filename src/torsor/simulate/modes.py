@@ -52,7 +52,7 @@ def decide(system: System, stops: list[Stop], t: float, q: Array, v: Array, tau:
     found, _ = solve_with_break_away(W[np.ix_(rows, rows)], b[rows], hold, slide, ~dry[rows], system.rounding)
     mode.side[rows] = np.where(dry[rows], np.sign(found.w), 0.0)
     held = rows[found.held_coordinates]
-    tied = _tied_rows(W, held) & (v == 0) if system.dependent and len(held) else np.zeros(len(v), bool)
+    tied = _tied_rows(W, held) & (v == 0) if system.held and len(held) else np.zeros(len(v), bool)
     return mode._replace(held=tuple(held.tolist()), tied=tuple(np.flatnonzero(tied).tolist()))
 
 
@@ -67,7 +67,7 @@ def margin(system: System, mode: Mode, t: float, q: Array, v: Array, tau: Array,
     finite = [np.abs(x[np.isfinite(x)]) for x in (lower, upper, force[rows], tau)]
     slack = SLACK * max(float(x.max(initial=0.0)) for x in finite)
     least = float(np.minimum(force[rows] - lower, upper - force[rows]).min()) + slack
-    if least > 0 or not system.dependent:
+    if least > 0 or system.held is None:
         return least
     W = system.inverse_mass(q, t)[np.ix_(rows, rows)]
     shared = complementarity.solve(W, a[rows] - W @ force[rows], lower - slack, upper + slack, rounding=system.rounding)
@@ -91,7 +91,7 @@ def tied_joints_at_rest(system: System, t: float, q: Array, v: Array) -> Array:
     contradict the constraints they are not at rest.
     """
     v = system.velocity_on_constraints(q, v, t)
-    still = [row for row in system.dry_rows if v[row] == 0] if system.dependent else []
+    still = [row for row in system.dry_rows if v[row] == 0] if system.held else []
     slow = np.abs(v) < AT_REST
     if not still or not slow.any():
         return v

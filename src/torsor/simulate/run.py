@@ -32,7 +32,7 @@ from torsor.simulate.result import Interrupted, Result, SimulationStopped, names
 from torsor.simulate.rollout import robot_in_steps
 from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
-from torsor.simulate.system import ClosedLinkage, RigidTree, System
+from torsor.simulate.system import System
 from torsor.simulate.term_states import TermStates, sampled_commands
 from torsor.support.progress import Progress
 
@@ -44,6 +44,8 @@ Array: TypeAlias = np.ndarray
 
 #: note of a run by rk4 with currents and temperatures
 SECOND_ORDER = "currents with inductance and winding temperatures are of order 2 in dt, and so is the motion under them"
+#: advice for an implicit step of a linkage that was not solved
+NEAR_SINGULAR = ", or integrator='rk4'; the linkage may be near a singular position, where its constraint rows lose rank"
 #: largest number of steps; more would take weeks
 STEPS_AT_MOST = 1e9
 
@@ -103,7 +105,7 @@ def simulate(
     if integrator in STEPS:
         check_step_resolves_vibrations(robot, start[0], dt)
     laws = wrench_laws(robot, wrenches, expressed_in)
-    system = _system(robot, tuple(laws), dt, how)
+    system = System(robot, tuple(laws), dt, how)
     steady = control_of(robot, control, duration)
     asked = check_sensors(robot, sensors, system) if sensors else {}
     forces, steady, states = _forces(system, steady, dt, x, list(laws.values()))
@@ -120,8 +122,8 @@ def simulate(
         omitted.append(SECOND_ORDER)
     if notes := omitted + notes_on_omitted_losses(robot.description):
         info["notes"] = notes
-    if held := system.result_fields().get("held"):
-        info["rows"] = list(held.rows)
+    if system.held:
+        info["rows"] = list(system.held.rows)
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
     if states and (columns := states.columns()):
         info["states"] = columns
@@ -178,11 +180,6 @@ def _check_arguments(duration: Any, dt: Any, how: str | Adaptive, record: Any) -
     return int(record)
 
 
-def _system(robot: Robot, frames: tuple[str, ...], dt: float, how: str | Adaptive) -> System:
-    """The equations of motion of a robot."""
-    return ClosedLinkage(robot, frames, dt, how) if robot.model.has_rows else RigidTree(robot, frames)
-
-
 def _forces(
     system: System, steady: Control, dt: float, x: Any, wrenches: list[Any]
 ) -> tuple[time_loop.Forces, Control, TermStates | None]:
@@ -213,7 +210,8 @@ def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, 
     if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):
         time_loop.run_without_events(run, grid, constant_force_step(system.smooth, integrator), by_force=True)
         return
-    step = advance(stages(system.kernels, integrator), integrator, run.acceleration, system.projection)
+    project = system.onto_constraints if system.projects else None
+    step = advance(stages(system.kernels, integrator), integrator, run.acceleration, project)
     if watch:
         time_loop.run_with_events(run, grid, time_loop.FixedStep(run, step), GridTimes(grid.kept))
     else:
@@ -247,7 +245,7 @@ def _result_of(columns: Sequence[Array], run: time_loop.Run, info: dict[str, Any
     """Some rows of a run."""
     robot = run.system.robot
     parts = records_from_columns(columns, frames, list(info.get("states", {})))
-    return Result(**parts, info=info, robot=robot, **run.system.result_fields())
+    return Result(**parts, info=info, robot=robot, held=run.system.held)
 
 
 def _stop_error(run: time_loop.Run, error: TorsorError, info: dict[str, Any], frames: tuple[str, ...]) -> TorsorError:
@@ -274,7 +272,9 @@ def _interruption(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, .
 
 def _advice(run: time_loop.Run, error: TorsorError) -> str:
     """Advice on another integrator for a step that was not solved; near a singular position there may be no solution."""
-    return run.system.advice if isinstance(error, StepNotConverged) else ""
+    if not isinstance(error, StepNotConverged):
+        return ""
+    return NEAR_SINGULAR if run.system.held else ", or an adaptive integrator"
 
 
 def _fast_joint_note(result: Result, dt: float) -> str:

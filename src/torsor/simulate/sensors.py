@@ -15,7 +15,7 @@ from torsor.simulate import quantities
 from torsor.simulate.modes import decide
 from torsor.simulate.rollout_failures import evaluate_before_failures, rows_before
 from torsor.simulate.step_program import at_records
-from torsor.simulate.system import ClosedLinkage, System
+from torsor.simulate.system import System
 from torsor.simulate.term_states import behind_bristles
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def check_sensors(robot: Robot, sensors: Any, system: System | None = None) -> d
             raise ArgumentError(f"the name of a sensor must be a string, not {name!r}")
         sensor.rows(robot.model)
         quantity, reading = sensor.quantity[0], f"sensor {name!r} ({sensor.kind})"
-        if quantity in FORCES and isinstance(system, ClosedLinkage):
+        if quantity in FORCES and system is not None and system.held:
             raise ArgumentError(f"{reading}: forces inside a robot with loops or constraints are not recorded; "
                                 "robot.constrained().reactions(q, v, tau) computes them")  # fmt: skip
     return dict(sensors)

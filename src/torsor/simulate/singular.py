@@ -29,14 +29,6 @@ SAFETY = 2.0
 SAMPLES, NARROWED = 17, 8
 
 
-class NoSingularPositions:
-    """For systems without constraints."""
-
-    def find(self, start: float, end: float, at: Callable[[float], Array]) -> float | None:
-        """None."""
-        return None
-
-
 class SingularPositions:
     """The times at which the constraint rows lose rank within a step, or nearly so and unresolved by the step."""
 

@@ -1,4 +1,4 @@
-"""Equations of motion to simulate: one class each for the tree and for loops and constraints."""
+"""The equation of motion to simulate: a robot's tree with its terms, and its loops and constraints if it has some."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from torsor.model.terms.stops import Stops
 from torsor.simulate import complementarity, stiction
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
-from torsor.simulate.singular import NoSingularPositions, SingularPositions
 from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
@@ -40,21 +39,16 @@ AT_REST = 1e-9
 
 
 class System:
-    """M(q) a + h(q, v) + φ = τ + Jᵀf + ...: a robot's equations of motion on its manifold; this base class has no constraints.
+    """M(q) a + h(q, v) + φ = τ + Jᵀf + Aᵀλ, A a = −Ȧv + ḃ: a robot's equation of motion on its manifold (MR §8.7).
 
     φ is the friction of joints that can stick: dry friction holds joints at rest and has one direction in each mode (MR
     §8.9.4), LuGre friction has internal states.  All other terms are in the kernels of ``smooth``, the robot without these and
-    without stops.  A subclass implements ``acceleration`` and ``inverse_mass``.  The rest is for systems whose coordinates are
-    not independent (``start``, ``project``, ``closure_error``).
+    without stops.  Rows A are satisfied as the robot's constraints say: by projection of each state, at the velocities of steps
+    of dt, by Baumgarte's (decay, stiffness), or not at all; a robot without rows has neither λ nor projections.
     """
 
-    one_kernel = False  #: whether a = f(q, v, τ) is a kernel of the robot, so that whole steps can be compiled
-    dependent = False  #: whether constraints tie coordinates together, so that ∂a/∂τ may be singular
-    rounding = complementarity.ROUNDING  #: of ∂a/∂τ, relative to its largest entry
-    advice = ", or an adaptive integrator"  #: for an implicit step that was not solved
-
-    def __init__(self, robot: Robot):
-        self.robot, self.model = robot, robot.model
+    def __init__(self, robot: Robot, frames: tuple[str, ...] = (), dt: float = 0.0, integrator: Any = "rk4"):
+        self.robot, self.model, self.frames = robot, robot.model, frames
         rubbing = [term for term in robot.model.terms if term.kind == "friction"]
         sticks = [t.name for t in rubbing if "step" in t.cannot(robot.model) or t.states(robot.model).size]
         stops = [term.name for term in robot.model.terms if isinstance(term, Stops)]
@@ -65,28 +59,60 @@ class System:
         self.dry_rows = stiction.sticking_rows(self.rubbing)  #: rows of v with dry friction
         self.transmits = EquationOfMotion(robot.model).transmits
         self.states: TermStates | None = None  #: of this run
+        self.timed = robot.model.depends_on_time
+        self.held = self.smooth.constrained() if robot.model.has_rows else None  #: the view on its rows, if it has some
+        #: of ∂a/∂τ, relative to its largest entry; rows tie coordinates together, so that it is singular
+        self.rounding = complementarity.ROUNDING if self.held is None else DEPENDENT
+        way = self.held.solver.equations.settling if self.held else None
+        if way == VELOCITY:  # A v⁺ = b − φ/dt
+            if integrator not in SHARES:
+                raise ArgumentError(f"stabilization={way!r} is for {' and '.join(SHARES)}; {integrator!r} needs 'projection'")
+            way = (0.5 / dt, SHARES[integrator] ** 0.5 / dt)
+        self.projects = way == PROJECTION
+        self._by_newton = self.projects and isinstance(integrator, str)
+        self._gains = None if way in (PROJECTION, None) else Stabilization(*way)
+
+        @cache
+        def entry(*names: str) -> Callable[..., Any]:
+            clock = ("t",) if self.timed else ()
+            return self.smooth.kernels.kernel(Spec(tuple((name,) for name in names), frames, extra=clock)).__call__
+
+        self._entry = entry
+        #: whether a = f(q, v, τ) is a kernel of ``smooth``, so that whole steps can be compiled
+        self.one_kernel = not (frames or self.sticks or self.timed or self.held)
 
     @property
     def kernels(self) -> Kernels:
         """Kernels of steps and charts."""
         return self.robot.kernels.of(QUANTITIES)
 
-    @property
-    def singular_positions(self) -> SingularPositions | NoSingularPositions:
-        """Finds positions where constraint rows lose rank in the steps of an adaptive integrator."""
-        return NoSingularPositions()
+    def time(self, t: Any) -> Any:
+        """t as an argument ``time=`` of :class:`ConstrainedRobot`, None if the rows do not depend on it."""
+        return t if self.timed else None
 
-    def result_fields(self) -> dict[str, Any]:
-        """Objects that the result needs to compute energies and residuals."""
-        return {}
+    # -- dynamics ------------------------------------------------------------------------------------------------
 
     def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
         """a (nv,) at one state, under joint forces τ and wrenches F."""
-        raise NotImplementedError
+        if self.held is None:
+            return self._entry("forward_dynamics")(q, v, tau, *self._clock(t), *F)
+        wrenches = dict(zip(self.frames, F, strict=True)) or None
+        return self.held.forward_dynamics(q, v, tau, wrenches, time=self.time(t), stabilization=self._gains).a
+
+    def _clock(self, t: float) -> tuple[float, ...]:
+        return (t,) if self.timed else ()
 
     def inverse_mass(self, q: Array, t: float = 0.0) -> Array:
-        """∂a/∂τ (nv, nv): M⁻¹ of a tree; t matters where constraints depend on time."""
-        raise NotImplementedError
+        """W = ∂a/∂τ (nv, nv): M⁻¹ of a tree, P M⁻¹ under rows; t matters where these depend on time.
+
+        M is a shorter kernel than M⁻¹, which names the joint that moves no mass.
+        """
+        if self.held is not None:
+            return self.held.acceleration_projector(q, time=self.time(t)) @ self.held.tree.mass_matrix_inverse(q)
+        try:
+            return np.linalg.inv(self.robot.mass_matrix(q))
+        except np.linalg.LinAlgError:
+            return self.robot.mass_matrix_inverse(q)
 
     def held_acceleration(
         self, rows: Sequence[int], t: float, q: Array, v: Array, tau: Array, *F: Array
@@ -95,7 +121,15 @@ class System:
 
         a = a₀ + W λ
         W_rr λ_r = −a₀_r
+
+        A tree has hybrid dynamics for it (F&O 11–14).
         """
+        if self.held is None:
+            held = np.zeros(len(v))
+            held[rows] = 1.0
+            both = self._entry("hybrid_acceleration", "hybrid_force")
+            a, force = both(q, v, np.zeros(len(v)), tau, held, *self._clock(t), *F)
+            return a, force - tau
         a, force = self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
         W = self.inverse_mass(q, t)
         force[rows] = np.linalg.lstsq(W[np.ix_(rows, rows)], -a[rows], rcond=self.rounding)[0]
@@ -121,134 +155,35 @@ class System:
             return self.held_acceleration(list(mode.held), t, q, v, tau, *F)
         return self.acceleration(t, q, v, tau, *F), np.zeros(len(v))
 
-    def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
-        """a(t, q, v, τ) under wrenches that are functions of (t, q, v), of a system that has one mode only."""
-
-        none = np.zeros(self.model.nv)
-
-        def accelerate(t: float, q: Array, v: Array, tau: Array) -> Array:
-            if self.sticks:
-                tau = tau - self.friction(t, q, v, tau, none)
-            return self.acceleration(t, q, v, tau, *(w(t, q, v) for w in wrenches))
-
-        return accelerate
+    # -- rows ----------------------------------------------------------------------------------------------------
 
     def start(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The initial state on the whole manifold."""
-        return q, v
+        """The initial state, projected onto the constraints; a state that is not near them is refused."""
+        if self.held is None:
+            return q, v
+        check_start(self.held, q, v)
+        return self.onto_constraints(q, v, 0.0)
 
     def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """The nearest state that satisfies the constraints."""
-        return q, v
+        return (q, v) if self.held is None else self.held.project(q, v, time=self.time(t))
 
     def velocity_on_constraints(self, q: Array, v: Array, t: float) -> Array:
         """v, or the nearest velocity that satisfies the constraints where v does not to AT_REST."""
-        return v
-
-    @property
-    def projection(self) -> Callable[[Array, Array, float], tuple[Array, Array]] | None:
-        """:meth:`onto_constraints` if constraints are satisfied by projection."""
-        return None
+        if self.held is None or np.abs(self.held.slip(q, v, time=self.time(t))).max(initial=0.0) <= AT_REST:
+            return v
+        return self.held.project_velocity(q, v, time=self.time(t))
 
     def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """The state after a step, on the constraints if they are satisfied by projection."""
-        return self.projection(q, v, t) if self.projection else (q, v)
+        """The state after a step, on the constraints if they are satisfied by projection.
 
-    def closure_error(self, q: Array, t: float) -> float:
-        """max |φ(q)| [m, rad], the error that :meth:`project` removes."""
-        return 0.0
-
-
-class RigidTree(System):
-    """M a + h = τ + Jᵀf + Σf, one kernel; hybrid dynamics if joints are held (F&O 11–14)."""
-
-    def __init__(self, robot: Robot, frames: tuple[str, ...]):
-        super().__init__(robot)
-        self._timed = robot.model.depends_on_time
-        self.one_kernel = not frames and not self.sticks and not self._timed
-        self._still = np.zeros(robot.nv)
-
-        @cache
-        def entry(*names: str) -> Callable[..., Any]:
-            clock = ("t",) if self._timed else ()
-            return self.smooth.kernels.kernel(Spec(tuple((name,) for name in names), frames, extra=clock)).__call__
-
-        self._entry = entry
-
-    def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        return self._entry("forward_dynamics")(q, v, tau, *self._clock(t), *F)
-
-    def _clock(self, t: float) -> tuple[float, ...]:
-        return (t,) if self._timed else ()
-
-    def held_acceleration(
-        self, rows: Sequence[int], t: float, q: Array, v: Array, tau: Array, *F: Array
-    ) -> tuple[Array, Array]:
-        held = np.zeros(len(v))
-        held[rows] = 1.0
-        a, force = self._entry("hybrid_acceleration", "hybrid_force")(q, v, self._still, tau, held, *self._clock(t), *F)
-        return a, force - tau
-
-    def under_wrenches(self, wrenches: Sequence[Law]) -> Callable[[float, Array, Array, Array], Array]:
-        if wrenches or self.sticks or self._timed:
-            return super().under_wrenches(wrenches)
-        entry = self._entry("forward_dynamics")
-        return lambda t, q, v, tau: entry(q, v, tau)
-
-    def inverse_mass(self, q: Array, t: float = 0.0) -> Array:
-        """M⁻¹; M is the shorter kernel, and the kernel of M⁻¹ names the joint that moves no mass."""
-        try:
-            return np.linalg.inv(self.robot.mass_matrix(q))
-        except np.linalg.LinAlgError:
-            return self.robot.mass_matrix_inverse(q)
-
-
-class ClosedLinkage(System):
-    """M a + h = τ + Aᵀλ, A a = −Ȧv + ...: loops and constraints (MR §8.7).
-
-    They are satisfied as the robot's constraints say: by projection of each state, at the velocities of steps of dt, by
-    Baumgarte's (decay, stiffness), or not at all.
-    """
-
-    dependent, rounding = True, DEPENDENT
-    advice = ", or integrator='rk4'; the linkage may be near a singular position, where its constraint rows lose rank"
-
-    def __init__(self, robot: Robot, frames: tuple[str, ...], dt: float = 0.0, integrator: Any = "rk4"):
-        super().__init__(robot)
-        self.held, self.frames, self._fixed = self.smooth.constrained(), frames, isinstance(integrator, str)
-        way = self.held.solver.equations.settling
-        if way == VELOCITY:  # A v⁺ = b − φ/dt
-            if integrator not in SHARES:
-                raise ArgumentError(f"stabilization={way!r} is for {' and '.join(SHARES)}; {integrator!r} needs 'projection'")
-            way = (0.5 / dt, SHARES[integrator] ** 0.5 / dt)
-        self._projects = way == PROJECTION
-        self._gains = None if way in (PROJECTION, None) else Stabilization(*way)
-        self._timed = self.held.solver.equations.depends_on_time
-
-    @property
-    def singular_positions(self) -> SingularPositions:
-        return SingularPositions(self.held)
-
-    def result_fields(self) -> dict[str, Any]:
-        return {"held": self.held}
-
-    def acceleration(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Array:
-        wrenches = dict(zip(self.frames, F, strict=True)) or None
-        return self.held.forward_dynamics(q, v, tau, wrenches, time=self._time(t), stabilization=self._gains).a
-
-    def inverse_mass(self, q: Array, t: float = 0.0) -> Array:
-        return self.held.acceleration_projector(q, time=self._time(t)) @ self.held.tree.mass_matrix_inverse(q)
-
-    def onto_constraints(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        return self.held.project(q, v, time=self._time(t))
-
-    def project(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """Fixed steps by Newton steps in a kernel over the independent rows; where these are dependent, by the null space."""
-        if not (self._projects and self._fixed):
-            return super().project(q, v, t)
-        near, clock = (q, v), (t,) if self._timed else ()
-        for _ in range(NEWTON_STEPS):
-            *near, error, doubt = self._settled(*near, *clock)
+        Fixed steps take Newton steps in a kernel over the independent rows; where these are dependent, the null space.
+        """
+        if not self.projects:
+            return q, v
+        near: Sequence[Array] = (q, v)
+        for _ in range(NEWTON_STEPS if self._by_newton else 0):
+            *near, error, doubt = self._settled(*near, *self._clock(t))
             if not doubt < 1:
                 break
             if np.abs(error).max(initial=0.0) <= SETTLED:
@@ -257,23 +192,11 @@ class ClosedLinkage(System):
 
     @cached_property
     def _settled(self) -> Callable[..., Any]:
+        assert self.held is not None
         return self.held.solver.kernel("settled", self.held.independent_rows).__call__
 
-    def velocity_on_constraints(self, q: Array, v: Array, t: float) -> Array:
-        slips = np.abs(self.held.slip(q, v, time=self._time(t))).max(initial=0.0) > AT_REST
-        return self.held.project_velocity(q, v, time=self._time(t)) if slips else v
-
-    @property
-    def projection(self) -> Callable[[Array, Array, float], tuple[Array, Array]] | None:
-        return self.onto_constraints if self._projects else None
-
     def closure_error(self, q: Array, t: float) -> float:
-        return float(np.abs(self.held.residual(q, time=self._time(t))).max(initial=0.0)) if self._projects else 0.0
-
-    def start(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The initial state, projected onto the constraints; a state that is not near them is refused."""
-        check_start(self.held, q, v)
-        return self.held.project(q, v, time=self._time(0.0))
-
-    def _time(self, t: float) -> float | None:
-        return t if self._timed else None
+        """max |φ(q)| [m, rad], the error that :meth:`project` removes."""
+        if self.held is None or not self.projects:
+            return 0.0
+        return float(np.abs(self.held.residual(q, time=self.time(t))).max(initial=0.0))

@@ -74,14 +74,17 @@ class Run:
     def __post_init__(self) -> None:
         system, law = self.system, self.forces.law
         self.modes = bool(self.stops or system.dry_rows)  #: whether joints may be held, or slide with dry friction
-        accelerate = self._accelerate_in_mode if self.modes else system.under_wrenches(self.forces.wrenches)
-        self.accelerate: Callable[[float, Array, Array, Array], Array] = accelerate
+        accelerate: Callable[[float, Array, Array, Array], Array] = self._accelerate
+        if system.one_kernel and not self.modes:
+            kernel = system.smooth.kernels("forward_dynamics").__call__
+            accelerate = lambda t, q, v, tau: kernel(q, v, tau)  # noqa: E731
+        self.accelerate = accelerate
         #: a(t, q, v) under the forces of this run
         self.acceleration: Acceleration = lambda t, q, v: accelerate(t, q, v, law(t, q, v))
         self._margin: tuple[Mode | None, float, float] = (None, 0.0, 0.0)
         self.mode, self.decided = Mode((), np.zeros(len(self.v))), not self.modes
 
-    def _accelerate_in_mode(self, t: float, q: Array, v: Array, tau: Array) -> Array:
+    def _accelerate(self, t: float, q: Array, v: Array, tau: Array) -> Array:
         return self.system.motion(self.mode, t, q, v, tau, *self.wrenches(t, q, v))[0]
 
     def decide_mode(self) -> None:
