@@ -1,64 +1,57 @@
-"""LuGre friction in a simulation: bristle deflections from the motion of the joints since the step began."""
+"""Friction with bristles (LuGre) at the recorded rows of a simulation, over any scalar; z are their deflections."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-import numpy as np
-
-from torsor.model.model import Model
-
-if TYPE_CHECKING:
-    from torsor.model.friction import LuGre
-
-Array: TypeAlias = np.ndarray
+from torsor.algorithms.equation import At, EquationOfMotion, Term
+from torsor.algorithms.equation.equation import by_body
+from torsor.compile import Argument
+from torsor.kernels.quantities import sizes
+from torsor.model import Model
+from torsor.scalar import Dual, Scalar, Scalars, rate
+from torsor.spatial.linear import dot
 
 
-class BristleRow(NamedTuple):
-    """A law, the coordinate it acts on, and k of a mimic joint that moves at k v (else 1)."""
-
-    law: LuGre
-    at: int
-    k: Any
+def inputs(model: Model, more: tuple[str, ...] = ()) -> list[Argument]:
+    """q, v, τ and z, if there are bristles, and more state variables."""
+    known = sizes(model) | {"z": (sum(term.states(model).size for term in _bristles(model)),)}
+    return [Argument(name, known[name]) for name in ("q", "v", "tau", *(["z"] if known["z"][0] else []), *more)]
 
 
-def bristle_rows(model: Model) -> list[BristleRow]:
-    """The laws of a model that have an internal state, in the order of their joints."""
-    rows = []
-    for i, laws in enumerate(model.friction):
-        coupling = model.coupling[i]
-        k = 1 if coupling is None else coupling.k
-        rows += [BristleRow(law, model.v_start[i] + d, k) for d, law in enumerate(laws) if getattr(law, "states", 0)]
-    return rows
+def load(e: EquationOfMotion, q: Scalars, v: Scalars, tau: Scalars, z: Scalars = ()) -> list[Scalar]:
+    """ℓ (nv) behind the friction with bristles alone: ℓ + φ(v, z, ℓ) = τ."""
+    e = e.with_terms(_bristles(e.model))
+    return e.load(_deflected(e, q, v, z), tau)
 
 
-def stored_energy(model: Model, z: Array) -> Array:
-    """Σ ½σ₀z² [J], of z (T, nz): (T,)."""
-    return 0.5 * z**2 @ np.array([float(r.law.stiffness) for r in bristle_rows(model)])
+def losses(e: EquationOfMotion, q: Scalars, v: Scalars, tau: Scalars, z: Scalars = ()) -> list[Scalar]:
+    """Heat of all friction, (τ − ℓ)·v − Ė [W], and the energy E of bent bristles [J]."""
+    at = _deflected(e, q, v, z)
+    behind = e.load(at, tau)
+    at.load = by_body(at.model, e.loads(behind))
+    heat, stored = dot([x - y for x, y in zip(tau, behind, strict=True)], v), 0
+    for term in _bristles(e.model):
+        moving = at.with_x(term, [Dual(x, dx) for x, dx in zip(at.x_of(term), term.rate(at), strict=True)])
+        heat, stored = heat - rate(term.energy(moving)), stored + term.energy(at)
+    return [heat, stored]
 
 
-def heat(model: Model, z: Array, v: Array, load: Array) -> Array:
-    """Power dissipated by LuGre friction [W], (T,), at z (T, nz), v and load (T, nv)."""
-    total = np.zeros(len(v))
-    for zs, r in zip(z.T, bristle_rows(model), strict=True):
-        columns = (x.tolist() for x in (zs, r.k * v[:, r.at], load[:, r.at]))
-        total += [float(r.law.dissipation(*x)) for x in zip(*columns, strict=True)]
-    return total
+def later(e: EquationOfMotion, q: Scalars, v: Scalars, tau: Scalars, z: Scalars, there: Scalars, h: Scalar) -> list[Scalar]:
+    """z after h [s], where the robot has moved from q to ``there``."""
+    begin, now = _deflected(e, q, v, z), e.at(there)
+    begin.load = by_body(begin.model, e.loads(e.load(begin, tau)))
+    return [x for term in _bristles(e.model) for x in term.follow(begin, now, h)]
 
 
-def steady_friction(model: Model, v: Array, load: Array) -> Array:
-    """Steady-state force of the laws with an internal state at v (T, nv): their part of ``robot.friction_force``."""
-    tau = np.zeros_like(v)
-    for r in bristle_rows(model):
-        tau[:, r.at] += [r.k * r.law.steady(*x) for x in zip((r.k * v[:, r.at]).tolist(), load[:, r.at].tolist(), strict=True)]
-    return tau
+def _bristles(model: Model) -> list[Term]:
+    """The friction with states."""
+    return [term for term in model.terms if term.kind == "friction" and term.states(model).size]
 
 
-def deflections_at_midpoint(model: Model, z: Array, moved: Array, half: Array, load: Array) -> Array:
-    """z (T, nz) after the joints have moved (T, nv) in the half (T,) of an interval [s]."""
-    out = z.copy()
-    for k, r in enumerate(bristle_rows(model)):
-        rate = r.k * moved[:, r.at] / half
-        columns = (x.tolist() for x in (z[:, k], rate, half, load[:, r.at]))
-        out[:, k] = [r.law.step(*x) for x in zip(*columns, strict=True)]
-    return out
+def _deflected(e: EquationOfMotion, q: Scalars, v: Scalars, z: Scalars) -> At:
+    """The robot at a state, with bristles at their deflections."""
+    at = e.at(q, v)
+    for term in _bristles(e.model):
+        size = term.states(e.model).size
+        at.put(term, z[:size])
+        z = z[size:]
+    return at

@@ -34,7 +34,7 @@ def _forces_of_modes(result: Result) -> Array:
     """The forces of stops, dry friction and bristles on the joints (T, nv), from the mode that each state decides."""
     robot, total = result.require_robot(), np.zeros_like(result.tau)
     system, stops = System(robot, tuple(result.wrenches)), stops_of(robot)
-    loads = behind_bristles(robot.model, result)
+    loads = behind_bristles(result)
     for k, (t, q, v, tau) in enumerate(zip(result.t.tolist(), result.q, result.v, loads, strict=True)):
         if not (system.sticks or joints_at_stops(stops, q, v)):
             continue

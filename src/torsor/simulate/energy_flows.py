@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from torsor.simulate import bristles
 from torsor.simulate.quantities import QUANTITIES
 
 if TYPE_CHECKING:
@@ -182,15 +181,18 @@ def powers(result: Result) -> tuple[Array, Array]:
         power, heat = np.moveaxis(kernel(*(getattr(result, x.name) for x in kernel.inputs)), -1, 0)  # q, v and perhaps t
         work, lost = work + power, lost + heat
     if robot.model.joints_with_friction:
-        load = robot.kernels.of(QUANTITIES)("load")(result.q, v, result.tau)
-        lost = lost + _dot(result.tau - load - bristles.steady_friction(robot.model, v, load), v)  # no bristles
-        if "z" in result.states:
-            lost = lost + bristles.heat(robot.model, result.states["z"], v, result.tau)
+        lost = lost + friction_losses(result)[:, 0]
     if robot.forces:  # drag, (h − c − g)·v
         tree = robot if result.held is None else result.held.tree
         h, c, g = tree.kernel("bias_force", "velocity_force", "gravity_force")(result.q, v)
         lost = lost + _dot(h - c - g, v)
     return work, lost
+
+
+def friction_losses(result: Result) -> Array:
+    """Heat of friction [W] and energy of its bristles [J] at the rows of a result, (T, 2)."""
+    z = [result.states["z"]] if "z" in result.states else []
+    return result.require_robot().kernels.of(QUANTITIES)("losses of friction")(result.q, result.v, result.tau, *z)
 
 
 def _dot(f: Array, v: Array) -> Array:
@@ -213,7 +215,8 @@ def _middles(result: Result, first: Result, last: Result, h: Array, k: Array) ->
     wrenches = {frame: _interpolate_forces(result, F, k) for frame, F in result.wrenches.items()}
     parts: dict[str, Any] = {"t": (first.t + last.t) / 2, "q": robot.integrate(first.q, half), "v": v, "tau": tau}
     if "z" in result.states:
-        z = bristles.deflections_at_midpoint(robot.model, first.states["z"], half, width[:, 0] / 2, first.tau)
+        kernel = robot.kernels.of(QUANTITIES)("later bristles")
+        z = kernel(first.q, first.v, first.tau, first.states["z"], parts["q"], width[:, 0] / 2)
         parts["states"] = {**first.states, "z": z}
     return replace(first, wrenches=wrenches, **parts)
 

@@ -14,6 +14,7 @@ from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
 from torsor.kernels.quantity import FEW
 from torsor.model import Model
+from torsor.simulate import bristles
 from torsor.simulate.sensor_program import sensor_values
 from torsor.simulate.step_program import Plan, next_state, recorded_forces
 
@@ -117,11 +118,6 @@ def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...]
     return plan.inputs(_model(subject))
 
 
-def _load(e: EquationOfMotion, q: Any, v: Any, tau: Any) -> Any:
-    """ℓ, the joint forces behind the friction; bristles as in steady motion."""
-    return e.load(e.at(q, v), tau)
-
-
 _BY_FACTORS = partial(next_state, solve=forward_dynamics_by_factors, route="factors")
 _ROLLOUT = Quantity(
     _rollout_inputs, next_state, ("plan",), ("q", "v"), (_BY_FACTORS,),
@@ -156,7 +152,9 @@ QUANTITIES = Table(
         "adjoint of rollout": _ADJOINT,
         "adjoint of rollout, with rows": _ADJOINT._replace(outputs=("adjoint", "rows")),
         "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",), follows_terms=True),
-        "load": Quantity(("q", "v", "tau"), _load, follows_terms=True),
+        "load behind bristles": Quantity(bristles.inputs, bristles.load, follows_terms=True),
+        "losses of friction": Quantity(bristles.inputs, bristles.losses, follows_terms=True),
+        "later bristles": Quantity(partial(bristles.inputs, more=("q1", "dt")), bristles.later, follows_terms=True),
         "sensors": Quantity(_rollout_inputs, sensor_values, ("plan", "asked"), ("values",), follows_terms=True),
         "last stage": Quantity(_stage_inputs, _stage, ("integrator", "k"), ("q", "v")),
         "stage": Quantity(_stage_inputs, _stage, ("integrator", "k"), ("q", "v", "t")),

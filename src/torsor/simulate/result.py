@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError, TorsorError
 from torsor.model.names import configuration_names, coordinate_names, units_of
 from torsor.model.terms.term import Term
-from torsor.simulate import bristles
 from torsor.simulate.events import Occurrence
 from torsor.support.locks import cached_property
 from torsor.support.text import count
@@ -126,7 +125,11 @@ class Result:
         else:
             rigid = robot.kernel("kinetic_energy", "potential_energy")(self.q, self.v)
             both = dict(zip(("kinetic", "potential"), rigid, strict=True))
-        return both | ({"bristles": bristles.stored_energy(robot.model, self.states["z"])} if "z" in self.states else {})
+        if "z" not in self.states:
+            return both
+        from torsor.simulate.energy_flows import friction_losses
+
+        return both | {"bristles": friction_losses(self)[:, 1]}
 
     @property
     def energy(self) -> Array:

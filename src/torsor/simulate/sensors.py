@@ -71,7 +71,7 @@ def simulation_readings(run: Run, result: Result, sensors: Mapping[str, Sensor])
 
 def _accelerations(run: Run, result: Result) -> Array:
     """a (T, nv) at the recorded rows: of the motion that follows each of them."""
-    system, F, loads = run.system, tuple(result.wrenches.values()), behind_bristles(run.system.robot.model, result)
+    system, F, loads = run.system, tuple(result.wrenches.values()), behind_bristles(result)
     if not run.modes:
         return system.acceleration(result.t, result.q, result.v, loads, *F)  # type: ignore[arg-type]
     system.states = None  # its bristles are counted

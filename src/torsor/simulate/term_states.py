@@ -13,10 +13,10 @@ from torsor.errors import ArgumentError
 from torsor.model.terms.term import Term
 from torsor.simulate.callbacks import as_vector
 from torsor.simulate.controllers import Control, HeldForces, Law
+from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.rollout import no_states
 
 if TYPE_CHECKING:
-    from torsor.model import Model
     from torsor.simulate.result import Result
     from torsor.simulate.system import System
 
@@ -135,15 +135,12 @@ class TermStates:
         return found
 
 
-def behind_bristles(model: Model, result: Result) -> Array:
+def behind_bristles(result: Result) -> Array:
     """ℓ (T, nv), the joint forces at the recorded rows behind the friction with states."""
-    rubbing = tuple(t for t in model.terms if t.kind == "friction" and t.states(model).size)
-    if not rubbing:
+    if "z" not in result.states:
         return result.tau
-    e, rows = EquationOfMotion(model.with_same_mass_matrix(terms=rubbing)), zip(
-        result.t.tolist(), result.q.tolist(), result.v.tolist(), result.states["z"].tolist(), result.tau.tolist(), strict=True
-    )  # fmt: skip
-    return np.array([e.load(e.at(q, v, t, z), tau) for t, q, v, z, tau in rows])
+    kernel = result.require_robot().kernels.of(QUANTITIES)("load behind bristles")
+    return kernel(result.q, result.v, result.tau, result.states["z"])
 
 
 def sampled_commands(command: Control, states: TermStates, box: list[Array], dt: float) -> Control:
