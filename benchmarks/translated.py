@@ -48,7 +48,7 @@ def pinocchio_constraints(model: Model, theirs: Any, constraints: tuple[JointCon
     for c in constraints:
         p, s = c.frames(model)
         ends = [x for f in (s, p) for x in (_joint_id(model, theirs, f.body), placement(f.X))]
-        out.append(pin.RigidConstraintModel(CLOSURES[c.kind.name], theirs, *ends, pin.ReferenceFrame.LOCAL))
+        out.append(pin.RigidConstraintModel(CLOSURES[c.joint_type.name], theirs, *ends, pin.ReferenceFrame.LOCAL))
     return out
 
 
@@ -94,7 +94,7 @@ def mujoco_xml(model: Model, constraints: tuple[JointConstraint, ...]) -> str:
 
 def _loop(c: JointConstraint, ends: Any, names: list[str]) -> Loop:
     p, s = ends
-    kind = Spherical() if c.kind.name == "revolute" else c.kind
+    kind = Spherical() if c.joint_type.name == "revolute" else c.joint_type
     return Loop(c.name, kind, names[p.body], names[s.body], p.X, s.X)
 
 

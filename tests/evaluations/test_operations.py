@@ -17,6 +17,8 @@ CEILINGS = {
     "quadruped": {"inverse_dynamics": 2089},
     "humanoid": {"inverse_dynamics": 5809, "forward_dynamics": 11568},
 }
+#: robots without terms: forward dynamics, and a step of a rollout
+BARE = {"two_link": (30, 38), "ur5": (580, 604), "panda": (1626, 1658), "quadruped": (3090, 3344)}
 
 
 @pytest.mark.parametrize("name", sorted(RECORDED))
@@ -32,3 +34,9 @@ def test_kernels_have_no_more_operations_than_the_design_measured(name):
     robot = getattr(ts.robots, name)().without_couplings()
     for quantity, operations in CEILINGS[name].items():
         assert robot.program(quantity).operations <= operations
+
+
+@pytest.mark.parametrize("name", BARE)
+def test_robots_without_terms_have_exactly_the_operations_of_before_there_were_terms(name):
+    robot = getattr(ts.robots, name)()
+    assert (robot.program("forward_dynamics").operations, robot.program("step").operations) == BARE[name]
