@@ -114,14 +114,6 @@ def test_drift_off_a_branch_of_lower_rank_does_not_add_a_row(drift):
         assert np.abs(a - exact).max() < 1e3 * drift * np.abs(exact).max()
 
 
-def test_a_massless_link_of_a_loop_is_refused_with_its_joint():
-    bars = mechanisms.four_bar(masses=(0.4, 0.0, 0.8))
-    q = bars.assemble([1.0, 0, 0], fixed=["crank"])
-    for call in (bars.constrained().mobility, lambda q: bars.forward_dynamics(np.tile(q, (2, 1)), [0] * 3, [0] * 3)):
-        with pytest.raises(ts.SingularError, match="joint 'coupler' moves no mass"):
-            call(q)
-
-
 def test_velocity_that_violates_overconstrained_loops_gives_finite_accelerations():
     ring = mechanisms.bricard()
     v = np.random.default_rng(1).normal(size=ring.nv)

@@ -16,7 +16,7 @@ from torsor.algorithms.kinematics import joints
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import symmetrize
-from torsor.spatial.linear import dot, lower_solve, upper_solve
+from torsor.spatial.linear import Factors, dot, lower_solve, upper_solve
 
 
 class InverseMass(NamedTuple):
@@ -55,8 +55,12 @@ def by_factors(model: Model, q: Scalars) -> InverseMass:
 
 
 def of_matrix(model: Model, M: Sequence[Scalars]) -> InverseMass:
-    """By the sparse factors of a given mass matrix; they run from the tips to the base, so vectors are reversed."""
-    factors = mass_factors.factor_mass_matrix(model, M)
+    """By the sparse factors of a given mass matrix."""
+    return of_factors(mass_factors.factor_mass_matrix(model, M))
+
+
+def of_factors(factors: Factors) -> InverseMass:
+    """By factors of M from the tips to the base, so vectors are reversed."""
 
     def inward(f: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         e = lower_solve(factors, list(f)[::-1])

@@ -108,7 +108,7 @@ class System:
         M is a shorter kernel than M⁻¹, which names the joint that moves no mass.
         """
         if self.held is not None:
-            return self.held.acceleration_projector(q, time=self.time(t)) @ self.held.tree.mass_matrix_inverse(q)
+            return self.held.inverse_mass_matrix(q, time=self.time(t))
         try:
             return np.linalg.inv(self.robot.mass_matrix(q))
         except np.linalg.LinAlgError:

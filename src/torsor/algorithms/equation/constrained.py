@@ -11,6 +11,7 @@ from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import At
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
+from torsor.algorithms.massless import joint_without_inertia
 from torsor.algorithms.products import mass_matrix_product
 from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.algorithms.reactions import reaction_wrenches as tree_reactions
@@ -36,6 +37,7 @@ METHODS: dict[str, Callable[..., Saddle]] = {
     "direct": closed_loops.solve_direct,
     "articulated": lambda m, q, *system: closed_loops.solve_by_multipliers(by_articulated_bodies(m, q), *system),
     "factors": lambda m, q, *system: closed_loops.solve_by_multipliers(by_factors(m, q), *system),
+    "augmented": closed_loops.solve_augmented,
 }
 
 
@@ -105,9 +107,9 @@ def switch_rows(e: EquationOfMotion, system: System, active: Any) -> tuple[Syste
 
 
 def saddle(e: EquationOfMotion, q: Any, system: System, off: list[Any], rows: Sequence[int], route: str = "") -> Saddle:
-    """The selected rows of a system, solved."""
+    """The selected rows of a system, solved; a tree with links without mass by the augmented equations."""
     A, f, g = system
-    route = route or ("articulated" if e.model.local else "factors")
+    route = "augmented" if joint_without_inertia(e.model) else route or ("articulated" if e.model.local else "factors")
     names = [e.names[k] for k in rows]
     return METHODS[route](e.lean.model, q, [A[k] for k in rows], f, [g[k] for k in rows], names, [off[k] for k in rows if off])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.algorithms import crba
+from torsor.algorithms.closed_loops import regular_mass
 from torsor.compile import Argument
 from torsor.compile.arrays import as_rows, batch_shape
 from torsor.compile.dask_blocks import FLOAT64
@@ -67,7 +67,7 @@ def _rows_in_metric(system: ConstrainedRobot, more: int = 7) -> np.ndarray:
     configurations, time = samples(system, more)
     kernel, lean, clock = system.solver.kernel("position"), system.solver.equations.lean.model, system.clock(time)
     A = np.array([kernel(q, *clock)[1] for q in configurations])
-    M = np.array([crba(lean, q.tolist()) for q in configurations])  # over floats: too few to compile for
+    M = np.array([regular_mass(lean, *x)[0] for x in zip(configurations.tolist(), A.tolist(), strict=True)])  # over floats: few
     return in_metric(M, A, system.robot.model)[1]
 
 

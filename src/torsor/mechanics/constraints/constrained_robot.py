@@ -23,7 +23,7 @@ from torsor.mechanics.constraints.inputs import read_inputs
 from torsor.mechanics.constraints.local_rank import ranks, solve_by_local_rank
 from torsor.mechanics.constraints.mobility import Mobility, mobility_at
 from torsor.mechanics.constraints.motion import ConstrainedMotion, Impact, Stabilization
-from torsor.mechanics.constraints.null_space import in_mass_metric
+from torsor.mechanics.constraints.null_space import Whitened, in_mass_metric
 from torsor.mechanics.constraints.solving import Inputs, Solver
 from torsor.mechanics.constraints.switching import Active, solve_active
 from torsor.model.terms.constraint import Constraint
@@ -199,9 +199,21 @@ class ConstrainedRobot(Differentiation):
         """P_θ̈ = M⁻¹P M = 1 − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A = Pᵀ, ``(..., nv, nv)`` (MR 8.102); also of velocities."""
         if active is not None:
             return switching.acceleration_projector(self, q, time, active)
-        A, M = self.solver.rows_and_mass(q, self.clock(time))
-        w = in_mass_metric(M, A, self.robot.model)
+        w = self._in_mass_metric(q, time)
         return w.onto_null_space(ranks(self, w, q, time))
+
+    def inverse_mass_matrix(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
+        """∂a/∂τ = M⁻¹P = K (KᵀM K)⁻¹Kᵀ with A K = 0, ``(..., nv, nv)``: the accelerations of unit joint forces (MR 8.100).
+
+        It exists where links of a loop have no mass, and M⁻¹ does not.
+        """
+        w = self._in_mass_metric(q, time)
+        K = w.motions(ranks(self, w, q, time))
+        return K @ np.swapaxes(K, -1, -2)
+
+    def _in_mass_metric(self, q: ArrayLike, time: ArrayLike | None) -> Whitened:
+        A, M = self.solver.rows_and_mass(q, self.clock(time))
+        return in_mass_metric(M, A, self.robot.model)
 
     def inverse_effective_mass(
         self, q: ArrayLike, *, time: ArrayLike | None = None, active: Active | None = None

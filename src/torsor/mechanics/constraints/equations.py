@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from torsor.algorithms import crba
+from torsor.algorithms.closed_loops import regular_force, regular_mass
 from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import At, EquationOfMotion
 from torsor.algorithms.equation.constrained import doubt_of, drive_wrenches, factors, impact_terms, residual, solution, system
@@ -95,8 +95,8 @@ def _no_force(q: Any, v: Any, t: Any) -> Any:
     raise AssertionError
 
 
-def _mass_matrix(e: EquationOfMotion, q: Any) -> Any:
-    return crba(e.lean.model, q)
+def _mass_matrix(e: EquationOfMotion, q: Any, t: Any = None) -> Any:
+    return regular_mass(e.lean.model, q, e.stack_rows(e.at(q, t=t)).A)[0]
 
 
 def _inverse_effective_mass(e: EquationOfMotion, q: Any, t: Any = None, route: str = "") -> Any:
@@ -127,9 +127,10 @@ def _unit_wrenches(c: Constraint, at: At) -> list[Mapping[int, Force]]:
 def _terms(
     system: Callable[..., Any], e: EquationOfMotion, q: Any, *rest: Any, wrenches: Any = None, **options: Any
 ) -> tuple[Any, ...]:
-    """M, A, f, g of M x − Aᵀλ = f, A x = g."""
+    """M, A, f, g of M x − Aᵀλ = f, A x = g; regular, where links have no mass (:mod:`.augmented`)."""
     A, f, g = system(e, q, *rest, **({} if wrenches is None else {"wrenches": wrenches}), **options)
-    return crba(e.lean.model, q), matrix(e, A), f, g
+    M, w = regular_mass(e.lean.model, q, A)
+    return M, matrix(e, A), regular_force(f, w, A, g), g
 
 
 def _reactions(

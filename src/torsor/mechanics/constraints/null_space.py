@@ -54,12 +54,19 @@ class Whitened(NamedTuple):
         rest = s[..., rank] if rank < s.shape[-1] else np.zeros(s.shape[:-1])
         return (s[..., rank - 1] > CLEAR * s[..., 0]) & (s[..., rank - 1] > 10 * rest) if rank else rest == 0
 
-    def onto_null_space(self, rank: np.ndarray) -> np.ndarray:
-        """The projector of velocities onto those that keep the rows, ``(..., n, n)``, with the rank of each state given."""
+    def motions(self, rank: np.ndarray) -> np.ndarray:
+        """Velocities that keep the rows, orthonormal in the metric of M, ``(..., n, n)``; with the rank of each state given.
+
+        They are columns, and those in the place of independent rows are zero.
+        """
         keep = np.arange(self.Vt.shape[-2]) >= np.asarray(rank)[..., None]
         K = self.Vt * keep[..., None]  # rows: the null space, in coordinates where M is the identity
-        CK = np.linalg.solve(np.swapaxes(self.C, -1, -2), np.swapaxes(K, -1, -2))
-        return CK @ (K @ np.swapaxes(self.C, -1, -2))
+        return np.linalg.solve(np.swapaxes(self.C, -1, -2), np.swapaxes(K, -1, -2))
+
+    def onto_null_space(self, rank: np.ndarray) -> np.ndarray:
+        """K KᵀM, ``(..., n, n)``: the projector of velocities onto those that keep the rows."""
+        K = self.motions(rank)
+        return K @ ((np.swapaxes(K, -1, -2) @ self.C) @ np.swapaxes(self.C, -1, -2))
 
     def at(self, states: Any) -> Whitened:
         """Some states of the batch, by index or mask."""
@@ -85,7 +92,7 @@ def _massless(M: np.ndarray, model: Model | None) -> str:
     least, name = np.inf, ""
     for one in M.reshape(-1, *M.shape[-2:]):
         try:
-            _, inverse = mass_factors.factor_mass_matrix(model, one.tolist())
+            _, inverse = mass_factors.factor_free_part(model, one.tolist())
         except SingularError as error:
             return str(error)
         share = 1 / (np.array(inverse) * one.diagonal()[::-1])  # of M_jj that is left with the joints outward of j free

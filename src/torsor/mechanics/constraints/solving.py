@@ -87,8 +87,7 @@ class Solver:
 
     def rows_and_mass(self, q: ArrayLike, clock: tuple) -> tuple[np.ndarray, np.ndarray]:
         """A and M of one configuration or a batch; ``clock`` is the time, where constraints read it."""
-        A, M = self.kernel("position")(q, *clock)[1], self.bind(Spec((("mass_matrix",),)))(q)
-        return A, np.broadcast_to(M, (*A.shape[:-2], *M.shape[-2:]))
+        return self.kernel("position")(q, *clock)[1], self.kernel("mass_matrix")(q, *clock)
 
     @property
     def clock(self) -> tuple[str, ...]:
