@@ -205,8 +205,8 @@ def forward_dynamics(
 
 #: weight of the forces at joints without a drive, which are to vanish, against those at drives, which are to be small
 WEIGHT = 1e6
-#: refinements of the forces at joints without a drive
-REFINEMENTS = 2
+#: longest step of the second refinement of these forces, in steps of the first
+LONGEST = 1e4
 #: allowed violation A a + Ȧv − ḃ of a row by the acceleration, and force at joints without a drive, relative to their terms
 VIOLATION = 1e-6
 
@@ -227,7 +227,8 @@ def inverse_dynamics(
     With ``multipliers``, λ in the place of τ.
 
     Of τ = τ₀ − Aᵀλ, λ minimises Σ τ² over the drives while τ = 0 at the other joints, by penalty and multipliers y:
-    A W Aᵀλ = A W τ₀ + A y, W = 1 at drives and 10⁶ elsewhere, y ← y + W τ there (τ with the friction of unloaded joints).
+    A W Aᵀλ = A W τ₀ + A y, W = 1 at drives and 10⁶ elsewhere (τ with the friction of unloaded joints).  Of two refinements the
+    first is y ← y + W τ at these joints; the second has the length that leaves the least, for rows that hardly move them.
     Violation and gap are above 1 where a breaks the constraints, and where the drives cannot make the motion.
     """
     at = e.at(q, v, t, x)
@@ -240,13 +241,21 @@ def inverse_dynamics(
     W = [WEIGHT if i in passive else 1 for i in range(e.model.nv)]
     weighted = [[y * w for y, w in zip(row, W, strict=True)] for row in A]
     G = factor([[dot(row, other) for other in A] for row in weighted], [e.names[k] for k in e.rows], closed_loops.DEPENDENT)
-    right, left, lam = [dot(row, load) for row in weighted], list(load), []
-    for _ in range(1 + (REFINEMENTS if passive else 0)):
-        lam = solve(G, right)
-        left = [y - dot(column, lam) for y, column in zip(load, zip(*A, strict=True), strict=True)] if A else left
-        right = [y + sum((row[i] * (WEIGHT * left[i]) for i in passive), 0) for y, row in zip(right, A, strict=True)]
-    size = maximum_of([abs(y) for y in load])
-    gap = maximum_of([abs(left[i]) for i in passive]) / (VIOLATION * size + 1e-300) if passive else 0.0
+    columns = list(zip(*A, strict=True)) or [()] * e.model.nv
+    lam = solve(G, [dot(row, load) for row in weighted])
+    left = [y - dot(column, lam) for y, column in zip(load, columns, strict=True)]
+    for best in (False, True) if passive else ():
+        idle = [left[i] for i in passive]
+        push = solve(G, [dot([row[i] for i in passive], idle) for row in A])
+        size, fall = dot(idle, idle), dot([dot(columns[i], push) for i in passive], idle)
+        length = size / maximum(fall, size / (WEIGHT * LONGEST) + 1e-150) if best else WEIGHT
+        lam = [y + length * z for y, z in zip(lam, push, strict=True)]
+        left = [y - dot(column, lam) for y, column in zip(load, columns, strict=True)]
+    gap = (
+        maximum_of([abs(left[i]) for i in passive]) / (VIOLATION * maximum_of([abs(y) for y in load]) + 1e-300)
+        if passive
+        else 0.0
+    )
     tau = e.before_friction(at, [y - z for y, z in zip(left, phi, strict=True)])
     held = dict(zip(e.rows, lam, strict=True))
     result = (
