@@ -24,11 +24,20 @@ PRECISIONS = ("float32", "float64")
 class ArrayFunction:
     """y(x), with (∂y/∂x) ẋ as its ``push`` and (∂y/∂x)ᵀw as its ``pull``: functions again, up to second derivatives.
 
-    Everything is in the coordinates of the inputs and results (:mod:`torsor.kernels.coordinate_derivatives`).
+    Everything is in the coordinates of the inputs and results (:mod:`torsor.kernels.coordinate_derivatives`).  Where results
+    have checks, such as those of constraints, ``spec.derivative`` begins with COORDINATES: a call fails where they do.
     """
 
     kernels: Kernels
     spec: Spec
+
+    @classmethod
+    def of(cls, kernels: Kernels, spec: Spec) -> ArrayFunction:
+        """The function of a spec; its kernel is made now, so that a wrong name raises here."""
+        made = cls(kernels, spec)
+        made = replace(made, spec=replace(spec, derivative=made._first))
+        made.kernel(spec.dtype)
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {"kernels": self.kernels, "spec": self.spec}
@@ -75,7 +84,12 @@ class ArrayFunction:
     def before(self) -> ArrayFunction:
         """The function that this one is a derivative of."""
         *steps, _ = self.spec.derivative
-        return replace(self, spec=replace(self.spec, derivative=tuple(steps) if len(steps) > 1 else ()))
+        return replace(self, spec=replace(self.spec, derivative=tuple(steps) if len(steps) > 1 else self._first))
+
+    @property
+    def _first(self) -> tuple[str, ...]:
+        """``spec.derivative`` of the function itself."""
+        return (COORDINATES,) if any(self.kernels.table[name].checks for name, *_ in self.spec.quantities) else ()
 
     def _derivative(self, mode: str, names: Sequence[str]) -> ArrayFunction:
         key = mode, *names

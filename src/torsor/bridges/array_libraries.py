@@ -18,10 +18,10 @@ from torsor.compile import Argument, Kernel, Program
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
 from torsor.compile.text.names import argument_names, identifier
-from torsor.errors import ArgumentError, MissingExtra
+from torsor.errors import MissingExtra
 from torsor.kernels.checked_kernel import CheckedKernel, Exportable
 from torsor.kernels.replaced import name_replacements
-from torsor.kernels.spec import Name, Spec
+from torsor.kernels.spec import Name
 
 if TYPE_CHECKING:
     from torsor.bridges.jax_functions import JaxFunction, JaxRollout
@@ -83,13 +83,14 @@ def jax_function(
 
     Arrays of float32 run the kernel of float32, with about seven digits; that is what JAX has unless
     ``jax.config.update("jax_enable_x64", True)`` was called.  Kernels run on the CPU, in XLA's threads.  A number that
-    is not finite raises an error when the result is computed.  Options as for :meth:`Robot.kernel`.
+    is not finite raises an error when the result is computed; so does a state in which rows of constraints are dependent.
+    Options as for :meth:`Robot.kernel`.
     """
     _library("jax")
     from torsor.bridges.jax_functions import JaxFunction
 
     spec = robot.spec(name, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
-    return JaxFunction(_make_array_function(robot, spec))
+    return JaxFunction(ArrayFunction.of(robot.kernels, spec))
 
 
 @name_replacements
@@ -107,13 +108,14 @@ def torch_function(
     derivatives; each is a kernel.  Gradients by q are as for :func:`jax_function`: nq numbers.
 
     Tensors must be on the CPU; they are read without a copy where their rows are contiguous.  Tensors of float32 run the kernel
-    of float32.  A number that is not finite raises an error.  Options as for :meth:`Robot.kernel`.
+    of float32.  A number that is not finite raises an error; so does a state in which rows of constraints are dependent.
+    Options as for :meth:`Robot.kernel`.
     """
     _library("torch")
     from torsor.bridges.torch_functions import TorchFunction
 
     spec = robot.spec(name, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
-    return TorchFunction(_make_array_function(robot, spec))
+    return TorchFunction(ArrayFunction.of(robot.kernels, spec))
 
 
 @name_replacements
@@ -158,18 +160,6 @@ def torch_rollout(
     options = {"dt": dt, "steps": steps, "integrator": integrator, "expressed_in": expressed_in, "controller": controller,
                "record": record}  # fmt: skip
     return TorchRollout(robot, options)
-
-
-def _make_array_function(robot: Robot, spec: Spec) -> ArrayFunction:
-    """The function of a spec; its kernel is made now, so that a wrong name raises here."""
-    if checks := [name for quantity, *_ in spec.quantities for name in robot.kernels.table[quantity].checks]:
-        raise ArgumentError(
-            f"{spec.label} of robot {robot.name!r} is valid where {', '.join(checks)} is below 1, which functions of tensors "
-            "do not check yet; use robot.kernel, robot.jvp and robot.vjp"
-        )
-    function = ArrayFunction(robot.kernels, spec)
-    function.kernel(spec.dtype)
-    return function
 
 
 def _evaluate(program: Program, scalars: list[Any]) -> list[Any]:

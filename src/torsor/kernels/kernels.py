@@ -340,12 +340,13 @@ class Kernels:
             name=name,
             dtype=spec.dtype,
             explain=partial(self.explain, spec),
-            lenient=any(row.lenient for row in rows),
+            lenient=any(row.lenient and not (row.checks and spec.derivative[:1] == (COORDINATES,)) for row in rows),
         )
 
     def explain(self, spec: Spec, *state: np.ndarray) -> None:
         """Raise the cause of a result that is not finite at a finite state; evaluation over floats names a zero pivot."""
-        differentiated, spec = bool(spec.derivative), replace(spec, derivative=())
+        differentiated, guarded = bool(spec.derivative), spec.derivative[:1] == (COORDINATES,)
+        spec = replace(spec, derivative=())
         state, factors = state[: len(self.inputs(spec))], state[len(self.inputs(spec)) :]
         for argument, x in zip(self.inputs(spec), state, strict=True):
             if argument.name in CONFIGURATIONS:
@@ -356,6 +357,12 @@ class Kernels:
             if isinstance(error, TorsorError):
                 raise
             return
+        checks = [name for quantity, *_ in spec.quantities for name in self.table[quantity].checks] if guarded else []
+        if failed := [name for name in checks if not found[name] < 1]:
+            raise SingularError(
+                f"{spec.label} is not valid at this state: {failed[0]} is {float(found[failed[0]]):.3g}, not below 1; the "
+                "method of the robot with the same numbers names the cause"
+            )
         if any(np.abs(x).max(initial=0) > HUGE for x in factors):  # directions or weights: their products overflow
             return
         if differentiated and all(np.isfinite(np.array(x, float)).all() for x in found.values()):
