@@ -74,9 +74,9 @@ class Resting:
         """N (b, nv, nv): the motions that held joints and rows allow, in columns; the others are 0."""
         if self.rows is None:
             return np.broadcast_to(np.diag(self.free.astype(float)), (len(q), self.robot.nv, self.robot.nv))
-        w = in_mass_metric(self.robot.mass_matrix(q), self._rows_and_held(q), self.robot.model)
-        allowed = np.arange(self.robot.nv) >= w.rank()[:, None]
-        N = np.linalg.solve(np.swapaxes(w.C, -1, -2), np.swapaxes(w.Vt * allowed[..., None], -1, -2))
+        M = self.rows.solver.rows_and_mass(q, ())[1]
+        w = in_mass_metric(M, self._rows_and_held(q), self.robot.model)
+        N: Array = w.motions(w.rank())
         return N * self.free[:, None]  # held joints stay where they are, to the last bit
 
     def stiffness(self, q: Array, f: Array) -> Array:
