@@ -9,7 +9,9 @@ import pytest
 
 import torsor as ts
 from tests.tolerance import assert_close
-from torsor.algorithms.steps import step
+from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.at import Inputs
+from torsor.algorithms.equation.step import step
 from torsor.compile import Argument, Kernel, Scan, forward, interpret, outline, record
 from torsor.errors import TorsorError
 from torsor.scalar import repeatable, sin
@@ -162,7 +164,7 @@ def test_rollout_of_a_floating_base_equals_steps_over_floats_and_step(integrator
     assert np.array_equal(one[1], end.v[1, 0])
     wrenches = {robot.links[-1]: F.tolist()}
     state = q[1].tolist(), v[1].tolist(), tau[1].tolist()
-    expected = step(robot.model, *state, 1e-2, integrator, wrenches=wrenches, axes="world")
+    expected = step(EquationOfMotion(robot.model), *state, 1e-2, None, integrator, Inputs(wrenches=wrenches, axes="world"))
     condition = np.linalg.cond(robot.mass_matrix(q[1]))
     assert_close(end.q[1, 0], expected[0], condition=condition)
     assert_close(end.v[1, 0], expected[1], condition=condition)

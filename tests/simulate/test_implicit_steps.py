@@ -83,8 +83,40 @@ def test_implicit_rollout_gradient_equals_differences(loop):
         assert run.residual[0] < 1e-9
 
 
-def test_unknown_integrator_of_a_rollout_lists_implicit():
+def test_unknown_integrator_lists_implicit():
     with pytest.raises(UnknownName, match="implicit"):
         slider().rollout([0.0], [0.0], dt=DT, steps=1, integrator="trapezoid")
-    with pytest.raises(UnknownName, match="semi_implicit"):
-        slider().step([0.0], [0.0], [0.0], DT, "implicit")
+    with pytest.raises(UnknownName, match="implicit"):
+        slider().step([0.0], [0.0], [0.0], DT, "trapezoid")
+
+
+def test_step_of_a_linear_law_is_backward_euler():
+    robot = slider().with_springs({"slide": ts.terms.Spring(K, D)})
+    q, v = robot.step([0.3], [1.0], [0.0], DT, "implicit")
+    after = (MASS * 1.0 - DT * K * 0.3) / (MASS + DT * D + DT**2 * K)
+    assert v[0] == pytest.approx(after, rel=1e-12)
+    assert q[0] == pytest.approx(0.3 + DT * after, rel=1e-12)
+
+
+@pytest.mark.parametrize("loop", [False, True], ids=["tree", "loop"])
+def test_step_is_the_step_of_a_rollout_and_has_its_derivative(loop):
+    base = four_bar() if loop else ts.robots.two_link()
+    robot = base.with_friction({base.model.joint_names[1]: friction.Coulomb(0.5).smooth(0.02)})
+    rng = np.random.default_rng(2)
+    q, v = robot.neutral(), 0.2 * rng.normal(size=robot.nv)
+    if loop:
+        q = robot.assemble(q)
+        v = robot.constrained().project_velocity(q, v)
+    tau, w = rng.normal(size=(2, robot.nv))
+    one = robot.step(q, v, tau, DT, "implicit")
+    run = robot.rollout(q, v, tau[None], dt=DT, integrator="implicit")
+    np.testing.assert_allclose(one[0], run.q[0], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(one[1], run.v[0], rtol=0, atol=1e-14)
+    du = rng.normal(size=robot.nv)
+    by_tau = robot.vjp("step:implicit", by="tau")(q, v, tau, DT, np.zeros(robot.nv), w)
+    ends = [robot.step(q, v, tau + s * du, DT, "implicit").v for s in (1e-5, -1e-5)]
+    assert by_tau @ du == pytest.approx(w @ (ends[0] - ends[1]) / 2e-5, rel=1e-7)
+    if not loop:
+        A, B = robot.linearize(q, v, tau, dt=DT, integrator="implicit")
+        moved = [robot.step(q, v + s * du, tau, DT, "implicit").v for s in (1e-6, -1e-6)]
+        np.testing.assert_allclose(A[robot.nv :, robot.nv :] @ du, (moved[0] - moved[1]) / 2e-6, atol=1e-7)

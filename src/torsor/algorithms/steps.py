@@ -6,14 +6,11 @@ whose rate is v for plain coordinates and dexp⁻¹ v for rotations; in θ the t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from torsor.algorithms.dynamics import forward_dynamics
 from torsor.algorithms.field import Field
-from torsor.algorithms.wrenches import in_frame_axes
 from torsor.errors import UnknownName
-from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars, repeatable
 
 State = tuple[list[Scalar], list[Scalar]]
@@ -128,32 +125,6 @@ def step_named(name: str) -> Step:
     if name not in STEPS:
         raise UnknownName("fixed-step integrator", name, STEPS)
     return STEPS[name]
-
-
-def step(
-    model: Model,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    dt: Scalar,
-    integrator: str = "semi_implicit",
-    wrenches: Mapping[str, Scalars] | None = None,
-    axes: str = "body",
-    lost: Callable[[Scalars, Scalars], Scalars] | None = None,
-    solve: Callable[..., list[Scalar]] = forward_dynamics,
-) -> State:
-    """(q, v) a step of dt [s] later, under joint forces and wrenches held over the step (MR §8.5).
-
-    Wrenches in the "world" as ``axes`` keep their direction while the frames turn.  ``lost(v, τ)`` is the joint force of
-    damping or friction; ``solve`` is the algorithm for the acceleration.
-    """
-
-    def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
-        left = tau if lost is None else [x - y for x, y in zip(tau, lost(v, tau), strict=True)]
-        on = wrenches if axes == "body" or wrenches is None else {f: in_frame_axes(model, q, f, F) for f, F in wrenches.items()}
-        return solve(model, q, v, left, on)
-
-    return take_step(integrator, Field(model, acceleration), q, v, None, dt)
 
 
 def take_step(integrator: str, f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:

@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Any
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.configuration import integrate, tangent, velocity_from_tangent
 from torsor.algorithms.equation import EquationOfMotion, constrained, settle
-from torsor.algorithms.equation.dynamics import Forces, advance, residual
+from torsor.algorithms.equation.at import Inputs
+from torsor.algorithms.equation.dynamics import residual
+from torsor.algorithms.equation.step import step
+from torsor.algorithms.equation.stiff import IMPLICIT
 from torsor.algorithms.field import Field
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.products import mass_matrix_product
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives
-from torsor.algorithms.steps import State, take_step
 from torsor.compile import Argument, record
 from torsor.compile.derivative import Linearization
 from torsor.kernels.calls import Calls, record_with_calls
-from torsor.kernels.derivatives import Differentiable, Space, flat, of_program, split, units
+from torsor.kernels.derivatives import Differentiable, Space, explicit, flat, of_program, split, units
 from torsor.kernels.implicit import Checked, First, Matrix, Solution, WithMatrix, columns_of, nonzero, saddle_solution
 from torsor.kernels.spec import Spec
 from torsor.model import Model
@@ -35,37 +37,55 @@ if TYPE_CHECKING:
     from torsor.kernels.kernels import Kernels
 
 
-def step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
+def tree_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """One step in time: its accelerations are differentiated as solutions of their equations, its sums q ⊕ w by matrices."""
-    inputs, e = kernels.inputs(spec), kernels.lean
-    model, extra, timed = e.model, ("x",) if e.state_names else (), ("t",) if "t" in spec.extra else ()
-    integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
-    dynamics = forward_dynamics(
-        kernels, replace(spec, quantities=(("forward_dynamics",),), extra=(*extra, *(("t",) if timed else ()))), choice
-    )
+    e = kernels.lean
+    model, extra = e.model, (*(("x",) if e.state_names else ()), *(("t",) if "t" in spec.extra else ()))
+    if _integrator(spec) == IMPLICIT:
+        return explicit(kernels, spec)
+    dynamics = forward_dynamics(kernels, replace(spec, quantities=(("forward_dynamics",),), extra=extra), choice)
     addition = sum_on_manifold(model)
 
     def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
-        q, v, tau, (dt,), *rest = values
-        start, rest = (rest[0], rest[1:]) if extra else (None, rest)
-        (clock,), wrenches = (rest[0], rest[1:]) if timed else ([None], rest)
-
         class WithCalls(Field):
             def add(self, q: Scalars, w: Scalars) -> list[Scalar]:
                 return calls(addition, [*q, *w], model.nq)
 
-        def take(forces: Forces, begin: Scalar | None) -> State:
-            def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
-                tau, x = forces(q, v, t)
-                return calls(dynamics.at, [*q, *v, *tau, *(x or ()), *([t] if timed else ()), *flat(wrenches)], model.nv)
+        def accelerate(e: EquationOfMotion, q: Scalars, v: Scalars, tau: Scalars, given: Inputs) -> list[Scalar]:
+            clock, on = [given.t] if "t" in extra else [], given.wrenches or {}
+            return calls(dynamics.at, [*q, *v, *tau, *(given.x or ()), *clock, *flat([on[f] for f in spec.frames])], model.nv)
 
-            return take_step(integrator, WithCalls(model, acceleration), q, v, begin, dt)
+        return _step(kernels, spec, values, accelerate=accelerate, field=WithCalls)
 
-        after = advance(e, q, v, dt, lambda q, v, t: tau, take, clock, start)
-        return dict(zip(("q", "v", "x"), after, strict=False))
-
-    f = of_program(kernels, spec, *record_with_calls(function, inputs))
+    f = of_program(kernels, spec, *record_with_calls(function, kernels.inputs(spec)))
     return f._replace(operations=f.operations + dynamics.operations, many=dynamics.many)
+
+
+def settled_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
+    """One step in time of a robot with rows: each of its solutions of M x − Aᵀλ = f, A x = g is differentiated as one."""
+    route = ("", "factors")[choice]
+    if _integrator(spec) == IMPLICIT:
+        return explicit(kernels, spec)
+    solutions = row_solutions(kernels.lean, route)
+
+    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
+        return _step(kernels, spec, values, route=route, saddle=saddle_by_calls(calls, solutions))
+
+    return of_program(kernels, spec, *record_with_calls(function, kernels.inputs(spec)))
+
+
+def _integrator(spec: Spec) -> str:
+    return str((*spec.quantities[0][1:], "semi_implicit")[0])
+
+
+def _step(kernels: Kernels, spec: Spec, values: Sequence[Scalars], **how: Any) -> dict[str, Any]:
+    """The results of a step by name, with parts of it that are calls."""
+    named: dict[str, Any] = {a.name: x if a.shape else x[0] for a, x in zip(kernels.inputs(spec), values, strict=True)}
+    wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames} | dict(spec.laws)
+    inputs = Inputs(named.get("t"), wrenches=wrenches, axes=spec.expressed_in)
+    q, v, tau, dt = (named[name] for name in ("q", "v", "tau", "dt"))
+    after = step(kernels.lean, q, v, tau, dt, named.get("x"), _integrator(spec), inputs, **how)
+    return dict(zip(kernels.table["step"].outputs, after, strict=True))
 
 
 def sum_on_manifold(model: Model) -> Callable[[Scalars], WithMatrix]:
@@ -103,7 +123,8 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
         wrenches = spec.wrenches(named)
         given = {name: named[name] for name in spec.extra}
         q, v, tau = named["q"], named["v"], named["tau"]
-        return {"R": residual(equation, q, v, tau, values[-1], wrenches, spec.expressed_in, **given)}
+        under = Inputs(**given, wrenches=wrenches, axes=spec.expressed_in)
+        return {"R": residual(equation, q, v, tau, values[-1], under)}
 
     R = record(solve_residual, [*inputs, Argument("a", (model.nv,))])
     mass = by_factors if choice else by_articulated_bodies
@@ -154,23 +175,6 @@ def constrained_forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> D
         return Checked(First(both, n), [doubt])
 
     return Differentiable(tuple(inputs), (Argument("a", (n,)),), at, R.operations, (Argument("doubt", ()),))
-
-
-def settled_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
-    """One step in time of a robot with rows: each of its solutions of M x − Aᵀλ = f, A x = g is differentiated as one."""
-    inputs, e, route = kernels.inputs(spec), kernels.lean, ("", "factors")[choice]
-    integrator = (*spec.quantities[0][1:], "semi_implicit")[0]
-    solutions = row_solutions(e, route)
-
-    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
-        named: dict[str, Any] = {a.name: x if a.shape else x[0] for a, x in zip(inputs, values, strict=True)}
-        wrenches = {frame: named[f"wrenches[{frame!r}]"] for frame in spec.frames} | dict(spec.laws)
-        q, v, tau, dt = (named[name] for name in ("q", "v", "tau", "dt"))
-        options: Any = {"wrenches": wrenches, "axes": spec.expressed_in, "t": named.get("t"), "route": route}
-        after = settle.step(e, q, v, tau, dt, named.get("x"), integrator, **options, saddle=saddle_by_calls(calls, solutions))
-        return dict(zip(("q", "v", *(("x",) if e.state_names else ()), "violation"), after, strict=True))
-
-    return of_program(kernels, spec, *record_with_calls(function, inputs))
 
 
 def row_solutions(

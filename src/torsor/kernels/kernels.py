@@ -23,7 +23,7 @@ from torsor.kernels.columns import ColumnKernel, is_by_columns
 from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
 from torsor.kernels.derivatives import CONFIGURATIONS, NUMBERS, derivative_program
 from torsor.kernels.digest import digest, source_digest
-from torsor.kernels.quantity import FEW, Quantity, Table, takes
+from torsor.kernels.quantity import FEW, Quantity, Table, gather_inputs, takes
 from torsor.kernels.spec import Spec
 from torsor.kernels.spec_checks import check_spec
 from torsor.model import Model
@@ -270,7 +270,7 @@ class Kernels:
         """One quantity."""
         if "wrenches" in options:
             options = self._with_wrenches(spec, function, state, options, subject)
-        return function(subject, *state.values(), **options)
+        return function(subject, *state.values(), **gather_inputs(function, options))
 
     def _with_wrenches(
         self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any], subject: Any

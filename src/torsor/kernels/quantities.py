@@ -8,7 +8,7 @@ from typing import Any
 
 from torsor import algorithms as alg
 from torsor.algorithms.configuration import bracket
-from torsor.algorithms.equation import EquationOfMotion, constrained, dynamics, energies, settle
+from torsor.algorithms.equation import EquationOfMotion, constrained, dynamics, energies, step
 from torsor.algorithms.equation.motor_motion import MotorMotion, motor_motion
 from torsor.algorithms.friction import friction_force
 from torsor.algorithms.hybrid import free_by_factors
@@ -17,7 +17,7 @@ from torsor.kernels.dynamics_derivatives import (
     forward_dynamics,
     rnea_derivatives_by_forward_mode,
     settled_step,
-    step,
+    tree_step,
 )
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.quantity import FEW, PART, Quantity, Table
@@ -71,7 +71,7 @@ QUANTITIES = Table(
         "inverse_dynamics": _dynamics(("q", "v", "a"), dynamics.inverse_dynamics),
         "forward_dynamics": _dynamics(
             ("q", "v", "tau"),
-            **_two_ways(dynamics.forward_dynamics, solve=alg.forward_dynamics_by_factors),
+            **_two_ways(dynamics.forward_dynamics, method="factors"),
             words=("method",),
             implicit=forward_dynamics,
         ),
@@ -168,11 +168,11 @@ QUANTITIES = Table(
         "analytic_jacobian": Quantity(("q",), alg.analytic_jacobian, ("frame", "rotation", "relative_to")),
         "step": _dynamics(
             ("q", "v", "tau", "dt"),
-            **_two_ways(dynamics.step, solve=alg.forward_dynamics_by_factors),
+            **_two_ways(step.step, route="factors"),
             words=("integrator",),
             outputs=("q", "v"),
             configurations=("q",),
-            implicit=step,
+            implicit=tree_step,
         ),
         "joint_forces": _dynamics(("u", "q", "v"), _joint_forces),
         "integrate": Quantity(("q", "v", "dt"), alg.integrate, configurations=("",)),
@@ -240,7 +240,6 @@ CONSTRAINED = Table(
             implicit=constrained_forward_dynamics,
         ),
         "step": QUANTITIES["step"]._replace(
-            **_two_ways(settle.step, route="factors"),
             outputs=("q", "v", "violation"),
             few=4 * FEW,
             checks=("violation",),

@@ -7,6 +7,7 @@ from functools import lru_cache
 from inspect import signature
 from typing import Any, NamedTuple
 
+from torsor.algorithms.equation.at import Inputs
 from torsor.compile import Argument
 
 #: largest number of degrees of freedom at which alternative algorithms are recorded, to choose the shortest
@@ -79,10 +80,19 @@ class Table(dict[str, Quantity]):
 
 
 def takes(function: Callable[..., Any], word: str) -> bool:
-    """Whether a function has a parameter of that name."""
+    """Whether a function has a parameter of that name, or ``inputs`` that have it."""
     return word in _parameters(function)
+
+
+def gather_inputs(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a call of a function: those of :class:`Inputs` as one value if the function has ``inputs``."""
+    if not takes(function, "inputs"):
+        return dict(options)
+    given = {word: x for word, x in options.items() if word in Inputs._fields}
+    return {word: x for word, x in options.items() if word not in given} | {"inputs": Inputs(**given)}
 
 
 @lru_cache(maxsize=256)
 def _parameters(function: Callable[..., Any]) -> frozenset[str]:
-    return frozenset(signature(function).parameters)
+    own = frozenset(signature(function).parameters)
+    return own.union(Inputs._fields) if "inputs" in own else own

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from torsor.algorithms import forward_dynamics_by_factors
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import Midpoint, scale, step_named
@@ -118,7 +117,7 @@ def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...]
     return plan.inputs(_model(subject))
 
 
-_BY_FACTORS = partial(next_state, solve=forward_dynamics_by_factors, route="factors")
+_BY_FACTORS = partial(next_state, route="factors")
 _ROLLOUT = Quantity(
     _rollout_inputs, next_state, ("plan",), ("q", "v"), (_BY_FACTORS,),
     joint_space=True, follows_terms=True,

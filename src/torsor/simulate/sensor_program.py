@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from torsor.algorithms import forward_dynamics
-from torsor.algorithms.equation import EquationOfMotion, constrained
+from torsor.algorithms.equation import EquationOfMotion, constrained, dynamics
+from torsor.algorithms.equation.at import Inputs
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
-from torsor.simulate.step_program import Plan, next_state, recorded_forces, with_model
+from torsor.simulate.step_program import Plan, next_state, recorded_forces
 
 
 def sensor_values(
@@ -30,8 +32,8 @@ def sensor_values(
         if not e.constraints:
             a = forward_dynamics(moving, q, v, tau, wrenches)
         else:
-            tied = with_model(e, moving.with_same_mass_matrix(terms=e.constraints))
-            a, _ = constrained.forward_dynamics(tied, q, v, tau, wrenches, t=given.get("t"))
+            tied = e.of_model(moving.with_same_mass_matrix(terms=e.constraints))
+            a, _ = constrained.forward_dynamics(tied, q, v, tau, Inputs(given.get("t"), wrenches=wrenches))
         for name, *words in (x for x in asked if x != ("tau",)):
             row = QUANTITIES[name]
             state = (q, v, a) if "a" in cast("tuple[str, ...]", row.inputs) else (q, v)
@@ -40,5 +42,6 @@ def sensor_values(
         return a
 
     tree = e.model.with_same_mass_matrix(terms=tuple(term for term in e.terms if not term.labels()))
-    next_state(replace(e, model=tree), q, v, *fed, plan=plan._replace(integrator="euler"), solve=quantities)
+    accelerate = partial(dynamics.forward_dynamics, solve=quantities)
+    next_state(replace(e, model=tree), q, v, *fed, plan=plan._replace(integrator="euler"), accelerate=accelerate)
     return [x for name in asked for x in found[name]]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from torsor.algorithms import forward_dynamics, forward_dynamics_by_factors, rnea
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.dynamics import forward_dynamics as equation_dynamics
 from torsor.algorithms.equation.stiff import IMPLICIT, armature_of, with_armature
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.kinematics import joints
@@ -23,7 +25,7 @@ from torsor.model import Model
 from torsor.model.moving_base import time_of_base
 from torsor.scalar import Scalar, Scalars
 from torsor.simulate.parameters import vary_model
-from torsor.simulate.step_program import Plan, next_state, with_model, wrench_argument
+from torsor.simulate.step_program import Plan, next_state, wrench_argument
 from torsor.spatial import Force
 
 #: inputs of a step by which no gradient is taken
@@ -95,7 +97,7 @@ def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Sc
         return with_armature(moving, values[-1]) if implicit else moving
 
     of_tree = _accelerations(e, plan, by_articulated, constants, changed)
-    of_rows = row_solutions(e, route, constants, lambda values: with_model(e, changed(values)))
+    of_rows = row_solutions(e, route, constants, lambda values: e.of_model(changed(values)))
 
     def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
         named: dict[str, Any] = {a.name: y if a.shape else y[0] for a, y in zip(arguments, values, strict=True)}
@@ -113,7 +115,8 @@ def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Sc
             return calls(of_tree, [*q, *v, *tau, *given, *constants_of(moved), time_of_base(moved)], model.nv)
 
         saddle = saddle_by_calls(calls, of_rows, lambda now: constants_of(now.model))
-        return dict(zip(STEP, next_state(e, *named.values(), plan=plan, solve=solve, route=route, saddle=saddle), strict=False))
+        how: Any = {"route": route, "accelerate": partial(equation_dynamics, solve=solve), "saddle": saddle}
+        return dict(zip(STEP, next_state(e, *named.values(), plan=plan, **how), strict=False))
 
     p, calls = record_with_calls(function, arguments)
     return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))

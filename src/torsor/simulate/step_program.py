@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
-from torsor.algorithms.equation.constrained import factors, system
-from torsor.algorithms.equation.dynamics import Forces, advance, at_time, forward_dynamics, minus
-from torsor.algorithms.equation.settle import ConstrainedField, settled_step
-from torsor.algorithms.equation.stiff import IMPLICIT, stiffened
-from torsor.algorithms.field import Field
-from torsor.algorithms.steps import State, take_step, time_after
+from torsor.algorithms.equation.at import Inputs
+from torsor.algorithms.equation.step import advance
 from torsor.compile import Argument, Program, Scan, interpret, record
 from torsor.compile.program import evaluate
 from torsor.compile.recorded_function import RecordedFunction
@@ -162,78 +158,37 @@ def commands(
     return plan.controller(known | {p: given[f"parameters[{p!r}]"] for p in plan.controller.takes if p not in known})
 
 
-def next_state(
-    e: EquationOfMotion,
-    q: Sequence[Any],
-    v: Sequence[Any],
-    *rest: Any,
-    plan: Plan,
-    solve: Callable[..., list[Any]] | None = None,
-    route: str = "",
-    saddle: Callable[..., Any] = factors,
-) -> tuple[list[Any], ...]:
+def next_state(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: Any, plan: Plan, **how: Any) -> tuple[Any, ...]:
     """The state a step later, over any scalar: q, v, the memory, if there is one, and the residual of rows, if it is carried.
 
     The memory is that of the controller, then x.  Within a step the controller's is constant, for all evaluations of an
-    integrator; the next one follows from the beginning of the step.  ``solve`` is the algorithm for the acceleration of a tree;
-    ``saddle`` and its ``route`` are those under rows.
+    integrator; the next one follows from the beginning of the step.  ``how`` is for :func:`advance`.
     """
     memory, fed = plan.split(rest)
-    given, own, model = plan.by_name(fed), plan.controller_memory, e.model
+    given, own = plan.by_name(fed), plan.controller_memory
     moving = with_inputs(plan, e, given)
     wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames} | dict(plan.laws)
-    clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), None)
-    begin, dt, checks = None if clock is None else fed[clock], given["dt"], list[Any]()
+    clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), len(fed))
 
     def command(q: Sequence[Any], v: Sequence[Any], t: Any) -> Sequence[Any]:
-        now = fed if clock is None else (*fed[:clock], t, *fed[clock + 1 :])
-        return commands(plan, model, q, v, memory[:own], *now)[0]
+        now = fed if t is None else (*fed[:clock], t, *fed[clock + 1 :])
+        return commands(plan, e.model, q, v, memory[:own], *now)[0]
 
-    def take(forces: Forces, start: Any) -> State:
-        now, integrator, pull = moving, plan.integrator, list[Any]([0] * model.nv)
-
-        def steep_force(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-            tau, x = forces(q, v, start)
-            return moving.applied(moving.at(q, v, start, x), tau).tau
-
-        if integrator == IMPLICIT:
-            stiff, pull = stiffened(moving.model, q, v, dt, steep_force)
-            now, integrator = with_model(moving, stiff), "semi_implicit"
-
-        def acceleration(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
-            tau, x = forces(q, v, t)
-            return forward_dynamics(now, q, v, minus(tau, pull), at_time(wrenches, t), plan.expressed_in, t, x, solve=solve)
-
-        def force(q: Sequence[Any], v: Sequence[Any], t: Any) -> list[Any]:
-            tau, x = forces(q, v, t)
-            return system(now, q, v, minus(tau, pull), at_time(wrenches, t), t, axes=plan.expressed_in, x=x)[1]
-
-        if not now.constraints:
-            return take_step(integrator, Field(now.model, acceleration), q, v, start, dt)
-        c = ConstrainedField(now, force, lambda q, t: saddle(now, q, now.rows, route, t))
-        state = settled_step(integrator, c, q, v, start, dt)
-        if plan.limits:
-            found = c.checks(q, v, start, state[0], time_after(start, dt))
-            checks.append(next_residual(now, plan.limits, rest[bool(plan.memory)], found))
-        return state
-
-    q1, v1, *x = advance(moving, q, v, dt, command, take, begin, memory[own:])
-    after = [[*commands(plan, model, q, v, memory[:own], *fed)[1], *(x[0] if x else ())]] if plan.memory else []
-    return q1, v1, *after, *checks
+    inputs = Inputs(given.get("t"), memory[own:], wrenches, plan.expressed_in)
+    after = advance(moving, q, v, command, given["dt"], inputs, plan.integrator, **how)
+    state: list[Any] = [after.q, after.v]
+    if plan.memory:
+        state.append([*commands(plan, e.model, q, v, memory[:own], *fed)[1], *after.x])
+    if plan.limits:
+        state.append(next_residual(moving, plan.limits, rest[bool(plan.memory)], after.checks))
+    return tuple(state)
 
 
 def with_inputs(plan: Plan, e: EquationOfMotion, given: dict[str, Any]) -> EquationOfMotion:
     """The equation with the varied constants as inputs."""
     from torsor.simulate.parameters import vary_model
 
-    return with_model(e, vary_model(e.model, [(key, given[key.label]) for key in plan.vary]) if plan.vary else e.model)
-
-
-def with_model(e: EquationOfMotion, model: Model) -> EquationOfMotion:
-    """The equation of another model, whose constants may be inputs: of fewest parameters already."""
-    moving = replace(e, model=model)
-    vars(moving).update(lean=moving)
-    return moving
+    return e.of_model(vary_model(e.model, [(key, given[key.label]) for key in plan.vary]) if plan.vary else e.model)
 
 
 class StepProgram:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.algorithms.configuration import configuration_rate, difference, integrate
 from torsor.algorithms.kinematics import from_world, joints, velocities
@@ -17,13 +17,29 @@ if TYPE_CHECKING:
     from torsor.model.terms.term import Term
 
 
+class Inputs(NamedTuple):
+    """The inputs of an equation of motion beside (q, v) and joint forces: the time [s], x, and wrenches by frame.
+
+    Wrenches are in the ``axes`` of their frames, "body", or of the "world".
+    """
+
+    t: Any = None
+    x: Scalars | None = None
+    wrenches: Mapping[str, Any] | None = None
+    axes: str = "body"
+
+
+#: no wrenches, x where it rests, and terms that do not depend on time
+ALONE = Inputs()
+
+
 class At:
     """A model at (q, v, x, t), over any scalar; quantities shared by several terms are computed once.
 
     ``x`` are the first-order states by the name of their term.  ``near``: the rows are nearly fulfilled here, so that a shorter
     function with the same zero, and the same rate there, may serve as their φ.  ``commands`` are those that arrive at a term,
     by its name, and ``load`` are the joint forces ℓ by body, once they are known (:meth:`EquationOfMotion.transmit`); ``dt`` is
-    the length of the step that the state is in.
+    the length of the step that the state is in, ``wrenches`` are those of a call, by frame, in its axes.
     """
 
     def __init__(
@@ -39,6 +55,7 @@ class At:
         self.commands: dict[str, Scalars] = {}
         self.load: list[Scalars] = []
         self.dt: Scalar = 0
+        self.wrenches: Mapping[str, Any] = {}
         self.v: Scalars = [0] * model.nv if v is None else v
         self.qs, self.vs = model.configuration(q), model.rates(self.v)  #: by body; a mimic joint's own k q + b and k v
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from torsor.algorithms import closed_loops
 from torsor.algorithms.closed_loops import Saddle
-from torsor.algorithms.equation.at import At
+from torsor.algorithms.equation.at import ALONE, At, Inputs
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.massless import joint_without_inertia
@@ -59,9 +59,9 @@ def system(
 
     With ``a``, f − M a in the place of f.
     """
-    at = e.at(q, v, t, x)
+    at = e.at(q, v, t, x, wrenches, axes)
     r = e.stack_rows(at)
-    force, on = e.applied(at, tau, wrenches, axes)
+    force, on = e.applied(at, tau)
     h = rnea(e.lean.model_at(t), q, v, a or [0] * e.model.nv, on)
     f = [y - z for y, z in zip(force, h, strict=True)]
     for name, F in drive_wrenches(e, at, loop_forces).items():
@@ -192,14 +192,11 @@ def forward_dynamics(
     q: Scalars,
     v: Scalars,
     tau: Scalars,
-    wrenches: Mapping[str, Scalars] | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    x: Scalars | None = None,
+    inputs: Inputs = ALONE,
     route: str = "",
 ) -> tuple[list[Scalar], Scalar]:
     """a with M a + h = ℓ + Σf + Jᵀf + Aᵀλ and A a = −(Ȧv − ḃ), and doubt (F&O 15–21)."""
-    a, _, doubt = solution(system, e, q, v, tau, rows=e.rows, route=route, wrenches=wrenches, axes=axes, t=t, x=x)
+    a, _, doubt = solution(system, e, q, v, tau, rows=e.rows, route=route, **inputs._asdict())
     return a, doubt
 
 
@@ -216,10 +213,7 @@ def inverse_dynamics(
     q: Scalars,
     v: Scalars,
     a: Scalars,
-    wrenches: Mapping[str, Scalars] | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    x: Scalars | None = None,
+    inputs: Inputs = ALONE,
     multipliers: bool = False,
 ) -> tuple[list[Scalar], Scalar, Scalar]:
     """τ of least norm at the drives, with M a + h = ℓ + Σf + Jᵀf + Aᵀλ; how a violates rows, and the gap at other joints.
@@ -231,10 +225,10 @@ def inverse_dynamics(
     first is y ← y + W τ at these joints; the second has the length that leaves the least, for rows that hardly move them.
     Violation and gap are above 1 where a breaks the constraints, and where the drives cannot make the motion.
     """
-    at = e.at(q, v, t, x)
-    own, on = e.applied_without_friction(at, wrenches, axes)
+    at = e.at(q, v, *inputs)
+    own, on = e.applied_without_friction(at)
     rows, passive = e.stack_rows(at), e.model.passive
-    load = [y - z for y, z in zip(rnea(e.lean.model_at(t), q, v, a, on), own, strict=True)]
+    load = [y - z for y, z in zip(rnea(e.lean.model_at(inputs.t), q, v, a, on), own, strict=True)]
     phi = e.friction(at, [0] * e.model.nv)  # of unloaded joints: all of it where there is no drive
     load = [y + z for y, z in zip(load, phi, strict=True)]
     A = [rows.A[k] for k in e.rows]
@@ -269,15 +263,12 @@ def reaction_wrenches(
     q: Scalars,
     v: Scalars,
     a: Scalars,
-    wrenches: Mapping[str, Scalars] | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    x: Scalars | None = None,
+    inputs: Inputs = ALONE,
 ) -> tuple[list[list[Scalar]], Scalar, Scalar]:
     """The wrench of each joint on its child link, with the constraints' wrenches T λ on the bodies, λ that of the drives."""
-    lam, violation, gap = inverse_dynamics(e, q, v, a, wrenches, axes, t, x, multipliers=True)
-    at = e.at(q, v, t, x)
-    on: dict[Any, Any] = dict(e.applied_without_friction(at, wrenches, axes).wrenches)
+    lam, violation, gap = inverse_dynamics(e, q, v, a, inputs, multipliers=True)
+    at = e.at(q, v, *inputs)
+    on: dict[Any, Any] = dict(e.applied_without_friction(at).wrenches)
     for body, F in e.constraint_wrenches(at, lam).items():
         on[body] = on[body] + F if body in on else F
     found = tree_reactions(at.model, q, v, a, on)

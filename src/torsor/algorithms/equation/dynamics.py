@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from torsor.algorithms import dynamics as tree
 from torsor.algorithms import dynamics_derivatives as derivatives
-from torsor.algorithms import hybrid, reactions, steps
+from torsor.algorithms import hybrid, reactions
+from torsor.algorithms.equation.at import ALONE, Inputs
 from torsor.algorithms.equation.equation import EquationOfMotion
-from torsor.algorithms.field import Field
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives, rnea_derivatives
 from torsor.scalar import Scalar, Scalars
@@ -22,16 +21,13 @@ def inverse_dynamics(
     q: Scalars,
     v: Scalars,
     a: Scalars,
-    wrenches: Wrenches | None = None,
+    inputs: Inputs = ALONE,
     base_velocity: Scalars | None = None,
     base_acceleration: Scalars | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    x: Scalars | None = None,
 ) -> list[Scalar]:
     """τ = ℓ + φ(v, ℓ) with ℓ = M a + h − Σ f − Jᵀf, the joint forces of a motion."""
-    at = e.at(q, v, t, x)
-    own, on = e.applied_without_friction(at, wrenches, axes)
+    at = e.at(q, v, *inputs)
+    own, on = e.applied_without_friction(at)
     load = minus(rnea(at.model, q, v, a, on, base_velocity, base_acceleration), own)
     return e.before_friction(at, load)
 
@@ -41,16 +37,13 @@ def forward_dynamics(
     q: Scalars,
     v: Scalars,
     tau: Scalars,
-    wrenches: Wrenches | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    x: Scalars | None = None,
+    inputs: Inputs = ALONE,
     method: str | None = None,
     solve: Callable[..., list[Scalar]] | None = None,
 ) -> list[Scalar]:
     """a = M⁻¹ (ℓ + Σ f + Jᵀf − h) with ℓ + φ(v, ℓ) = τ."""
-    at = e.at(q, v, t, x)
-    force, on = e.applied(at, tau, wrenches, axes)
+    at = e.at(q, v, *inputs)
+    force, on = e.applied(at, tau)
     return solve(at.model, q, v, force, on) if solve else tree.forward_dynamics(at.model, q, v, force, on, method)
 
 
@@ -60,14 +53,11 @@ def residual(
     v: Scalars,
     tau: Scalars,
     a: Scalars,
-    wrenches: Wrenches | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    x: Scalars | None = None,
+    inputs: Inputs = ALONE,
 ) -> list[Scalar]:
     """R = M a + h − ℓ − Σ f − Jᵀf, 0 at the solution; ∂R/∂a = M."""
-    at = e.at(q, v, t, x)
-    force, on = e.applied(at, tau, wrenches, axes)
+    at = e.at(q, v, *inputs)
+    force, on = e.applied(at, tau)
     return minus(rnea(at.model, q, v, a, on), force)
 
 
@@ -76,14 +66,11 @@ def reaction_wrenches(
     q: Scalars,
     v: Scalars,
     a: Scalars,
-    wrenches: Wrenches | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    x: Scalars | None = None,
+    inputs: Inputs = ALONE,
 ) -> list[list[Scalar]]:
     """The wrench of each joint on its child link, drive and bearing together (F&O 5–7, MR 8.53)."""
-    at = e.at(q, v, t, x)
-    found = reactions.reaction_wrenches(at.model, q, v, a, e.applied_without_friction(at, wrenches, axes).wrenches)
+    at = e.at(q, v, *inputs)
+    found = reactions.reaction_wrenches(at.model, q, v, a, e.applied_without_friction(at).wrenches)
     return found[len(at.model.parent) - len(e.model.parent) :]  # without that of a moving base
 
 
@@ -94,15 +81,12 @@ def hybrid_acceleration(
     a: Scalars,
     tau: Scalars,
     prescribed: Scalars,
-    wrenches: Wrenches | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    x: Scalars | None = None,
+    inputs: Inputs = ALONE,
     solve: hybrid.Solve | None = None,
 ) -> list[Scalar]:
     """a: as given where ``prescribed`` is 1; computed from τ where it is 0."""
-    at = e.at(q, v, t, x)
-    force, on = e.applied(at, tau, wrenches, axes)
+    at = e.at(q, v, *inputs)
+    force, on = e.applied(at, tau)
     return hybrid.hybrid_acceleration(at.model, q, v, a, force, prescribed, on, solve)
 
 
@@ -113,88 +97,17 @@ def hybrid_force(
     a: Scalars,
     tau: Scalars,
     prescribed: Scalars,
-    wrenches: Wrenches | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    x: Scalars | None = None,
+    inputs: Inputs = ALONE,
     solve: hybrid.Solve | None = None,
 ) -> list[Scalar]:
     """τ: as given where ``prescribed`` is 0; where it is 1, the force that gives the prescribed acceleration."""
-    at = e.at(q, v, t, x)
-    force, on = e.applied(at, tau, wrenches, axes)
+    at = e.at(q, v, *inputs)
+    force, on = e.applied(at, tau)
     needed = hybrid.hybrid_force(at.model, q, v, a, force, prescribed, on, solve)
     if not e.terms:
         return needed
     load = minus(needed, e.applied_without_friction(at).tau)
     return [p * y + (1 - p) * x for p, x, y in zip(prescribed, tau, e.before_friction(at, load), strict=True)]
-
-
-def step(
-    e: EquationOfMotion,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    dt: Scalar,
-    x: Scalars | None = None,
-    integrator: str = "semi_implicit",
-    wrenches: Wrenches | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    solve: Callable[..., list[Scalar]] | None = None,
-) -> tuple[list[Scalar], ...]:
-    """(q, v), and x if there is one, a step of dt [s] later, under commands and wrenches held over the step (MR §8.5).
-
-    Wrenches in the "world" as ``axes`` keep their direction while the frames turn; those that are functions follow the time.
-    """
-
-    def take(forces: Forces, start: Scalar | None) -> steps.State:
-        def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
-            tau, x = forces(q, v, t)
-            return forward_dynamics(e, q, v, tau, at_time(wrenches, t), axes, t, x, solve=solve)
-
-        return steps.take_step(integrator, Field(e.model, acceleration), q, v, start, dt)
-
-    return advance(e, q, v, dt, lambda q, v, t: tau, take, t, x)
-
-
-#: the commands (nv) at (q, v, t)
-Command = Callable[[Scalars, Scalars, Scalar | None], Scalars]
-#: the joint forces τ and x at (q, v, t)
-Forces = Callable[[Scalars, Scalars, Scalar | None], tuple[Scalars, Scalars | None]]
-
-
-def advance(
-    e: EquationOfMotion,
-    q: Scalars,
-    v: Scalars,
-    dt: Scalar,
-    command: Command,
-    take: Callable[[Forces, Scalar | None], steps.State],
-    t: Scalar | None = None,
-    x: Scalars | None = None,
-) -> tuple[list[Scalar], ...]:
-    """(q, v), and x if there is one, a step later; every evaluation of an integrator has x followed from its beginning.
-
-    ``take(forces, start)`` is a step of (q, v) under joint forces, from the time ``start``.
-    """
-    begin, follows = e.at(q, v, t, x), bool(e.state_names)
-    begin.dt = dt
-    if follows:
-        e.transmit(begin, command(q, v, t))
-
-    start = 0 if follows and t is None else t
-
-    def forces(q: Scalars, v: Scalars, clock: Scalar | None) -> tuple[Scalars, Scalars | None]:
-        time = None if t is None else clock
-        now = e.at(q, v, time)
-        h = clock - start if follows and clock is not None and start is not None else 0
-        return e.transmit(now, command(q, v, time), begin, h), e.x_of(now)
-
-    state = take(forces, start)
-    if not follows:
-        return state
-    end = steps.time_after(t, dt)
-    return *state, e.next_states(begin, e.at(*state, end), command(*state, end), dt)
 
 
 def inverse_dynamics_derivatives(
@@ -253,11 +166,6 @@ def _split_terms(e: EquationOfMotion, t: Scalar | None) -> tuple[EquationOfMotio
     )
     coupled = not all(term.joint_by_joint for term in e.terms)
     return alone, (lambda q, v: others.net_force(q, v, [0] * e.model.nv, t)) if coupled else None
-
-
-def at_time(wrenches: Mapping[str, Any] | None, t: Scalar | None) -> dict[str, Scalars]:
-    """The wrenches at a time: numbers as they are, functions of t at t."""
-    return {frame: F(t) if callable(F) else F for frame, F in (wrenches or {}).items()}
 
 
 def minus(x: Scalars, y: Scalars) -> list[Scalar]:

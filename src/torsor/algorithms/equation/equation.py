@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 from torsor.algorithms.equation.at import At
@@ -83,6 +84,12 @@ class EquationOfMotion:
         """The equation of the model with fewest inertial parameters."""
         return replace(self, model=with_fewest_parameters(self.model))
 
+    def of_model(self, model: Model) -> EquationOfMotion:
+        """The equation of a model whose constants may be inputs: with fewest parameters already."""
+        other = replace(self, model=model)
+        vars(other).update(lean=other)
+        return other
+
     def with_terms(self, terms: Iterable[Term]) -> EquationOfMotion:
         """The equation of the same bodies with other terms."""
         return replace(self, model=self.model.with_same_mass_matrix(terms=tuple(terms)))
@@ -154,16 +161,22 @@ class EquationOfMotion:
         moved = [motion for term in self.terms if (motion := term.base(0 if t is None else t)) is not None]
         return on_moving_base(self.model, moved[0]) if moved else self.model
 
-    def at(self, q: Scalars, v: Scalars | None = None, t: Any = None, x: Scalars | None = None) -> At:
-        """The robot at a state; without x, terms with states are where these rest."""
-        model = self.model_at(t)
-        if x is None or not self.state_names:
-            return At(model, q, v, 0 if t is None else t)
-        named, start = {}, 0
-        for term in self.terms:
-            size = term.states(self.model).size
-            named[term.name], start = x[start : start + size], start + size
-        return At(model, q, v, 0 if t is None else t, named)
+    def at(
+        self,
+        q: Scalars,
+        v: Scalars | None = None,
+        t: Any = None,
+        x: Scalars | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+        axes: str = "body",
+    ) -> At:
+        """The robot at a state, with its :class:`Inputs`; without x, terms with states are where these rest."""
+        rest = iter(x or ())
+        named = {term.name: list(islice(rest, term.states(self.model).size)) for term in self.terms} if x else {}
+        at = At(self.model_at(t), q, v, 0 if t is None else t, named)
+        on = wrenches or {}
+        at.wrenches = on if axes == "body" else {frame: in_frame_axes(at.model, q, frame, F) for frame, F in on.items()}
+        return at
 
     def stack_rows(self, at: At) -> ConstraintRows:
         """φ, A, b and Ȧv − ḃ of all constraints."""
@@ -215,9 +228,9 @@ class EquationOfMotion:
         """τ = ℓ + φ(v, ℓ)."""
         return [x + y for x, y in zip(load, self.friction(at, self.loads(load)), strict=True)] if self._rubs else list(load)
 
-    def applied(self, at: At, tau: Scalars, wrenches: Mapping[str, Scalars] | None = None, axes: str = "body") -> Applied:
-        """The forces on the tree under joint forces τ and wrenches, given in the ``axes`` of their frames or of the world."""
-        force, on = self.applied_without_friction(at, wrenches, axes)
+    def applied(self, at: At, tau: Scalars) -> Applied:
+        """The forces on the tree under joint forces τ and the wrenches of a call."""
+        force, on = self.applied_without_friction(at)
         return Applied([x + y for x, y in zip(self.load(at, tau), force, strict=True)], on)
 
     def net_force(self, q: Scalars, v: Scalars, tau: Scalars, t: Any = None, x: Scalars | None = None) -> list[Scalar]:
@@ -236,13 +249,10 @@ class EquationOfMotion:
         pushed = joint_forces_of_wrenches(at.model, *at.kinematics, on) if on else [0] * self.model.nv
         return [y + z for y, z in zip(force, pushed, strict=True)]
 
-    def applied_without_friction(self, at: At, wrenches: Mapping[str, Scalars] | None = None, axes: str = "body") -> Applied:
-        """The same without joint forces: those of the terms alone."""
-        on: dict[Any, Any] = dict(wrenches or {})
-        if axes != "body":
-            on = {frame: in_frame_axes(at.model, at.q, frame, F) for frame, F in on.items()}
+    def applied_without_friction(self, at: At) -> Applied:
+        """The same without joint forces: those of the terms and the wrenches of a call."""
         own = self.forces(at)
-        return Applied(list(own.joints[0]), {**on, **own.wrenches})
+        return Applied(list(own.joints[0]), {**at.wrenches, **own.wrenches})
 
 
 def by_body(model: Model, load: Scalars) -> list[Scalars]:

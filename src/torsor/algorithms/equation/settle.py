@@ -9,14 +9,13 @@ A (v + w) = b, of least kinetic energy (M δ = Aᵀμ), by factors at the end of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import At
-from torsor.algorithms.equation.constrained import doubt_of, factors, system
-from torsor.algorithms.equation.dynamics import Forces, advance, at_time
+from torsor.algorithms.equation.constrained import doubt_of
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import State, plus, take_step, time_after
@@ -84,7 +83,7 @@ class ConstrainedField(NamedTuple):
     def checks(self, q: Scalars, v: Scalars, t: Scalar | None, end: Scalars, after: Scalar | None) -> list[Scalar]:
         """(max |φ| at the end of a step, max |A v − b| and doubt at its beginning): numbers that have no derivative."""
         error, doubt = self.rows(end, v, after).error, doubt_of(self.saddle(q, t).pivots)
-        return [_largest(error), _largest(slip(self.rows(q, v, t), v)), doubt]
+        return [largest(error), largest(slip(self.rows(q, v, t), v)), doubt]
 
 
 def settled_step(integrator: str, c: ConstrainedField, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
@@ -103,43 +102,6 @@ def settled_step(integrator: str, c: ConstrainedField, q: Scalars, v: Scalars, t
     return c.settle(end, fast, after)
 
 
-def step(
-    e: EquationOfMotion,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    dt: Scalar,
-    x: Scalars | None = None,
-    integrator: str = "semi_implicit",
-    wrenches: Mapping[str, Scalars] | None = None,
-    axes: str = "body",
-    t: Scalar | None = None,
-    route: str = "",
-    saddle: Callable[..., Saddle] = factors,
-) -> tuple[Any, ...]:
-    """(q, v), and x if there is one, a step of dt [s] later, under commands and wrenches held over the step; and their
-    violation of the rows.
-
-    The violation is above 1 where |φ|, |A v − b| or doubt is beyond its limit.
-    """
-
-    found: list[Scalar] = []
-
-    def take(forces: Forces, start: Scalar | None) -> State:
-        def force(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
-            tau, x = forces(q, v, t)
-            return system(e, q, v, tau, at_time(wrenches, t), t, x, axes=axes)[1]
-
-        c = ConstrainedField(e, force, lambda q, t: saddle(e, q, e.rows, route, t))
-        state = settled_step(integrator, c, q, v, start, dt)
-        checks = c.checks(q, v, start, state[0], time_after(start, dt))
-        found.extend(y / limit for y, limit in zip(checks, LIMITS["float64"], strict=True))
-        return state
-
-    after = advance(e, q, v, dt, lambda q, v, t: tau, take, t, x)
-    return *after, _largest(found if e.settling == PROJECTION else found[2:])
-
-
 def near_rows(e: EquationOfMotion, q: Scalars, v: Scalars | None, t: Scalar | None) -> ConstraintRows:
     """φ, A, b and Ȧv − ḃ of all rows, where φ is small."""
     return e.stack_rows(At(e.model_at(t), q, v, 0 if t is None else t, near=True))
@@ -150,6 +112,7 @@ def slip(r: ConstraintRows, v: Scalars) -> list[Scalar]:
     return [dot(row, v) - b for row, b in zip(r.A, r.speed, strict=True)]
 
 
-def _largest(x: Scalars) -> Scalar:
+def largest(x: Scalars) -> Scalar:
+    """The largest of |x|."""
     zero: Scalar = 0.0
     return reduce(maximum, map(abs, x), zero)

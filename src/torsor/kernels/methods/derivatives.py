@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.algorithms.steps import STEPS
+from torsor.algorithms.equation.stiff import check_method
 from torsor.compile import Kernel
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.checks import check_step_length
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Frames, Wrenches
@@ -206,8 +206,7 @@ class Differentiation(CompiledMechanism):
         >>> A.shape, B.shape
         ((4, 4), (4, 2))
         """
-        if integrator not in STEPS:
-            raise UnknownName("fixed-step integrator", integrator, STEPS)
+        check_method(integrator)
         if not self.nv:
             raise ArgumentError(f"robot {self.name!r} has no moving joint, so there is no motion to linearize")
         if dt is None:

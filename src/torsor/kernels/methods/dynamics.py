@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.algorithms.steps import STEPS
-from torsor.errors import ArgumentError, UnknownName
+from torsor.algorithms.equation.stiff import check_method
+from torsor.errors import ArgumentError
 from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of, quantity_method, quantity_method_of
 from torsor.kernels.replaced import name_replacements
@@ -305,15 +305,14 @@ class Dynamics(CompiledMechanism):
         """(q⁺, v⁺), the state after a step of dt [s] with constant joint forces and wrenches: one step of a rollout (MR §8.5).
 
         ``tau`` are commands where the robot has actuators or drives.  ``integrator``: "semi_implicit", "euler", "rk4",
-        "midpoint" or "variational".  A robot with first-order states (``robot.state_names``) needs ``x`` too, and (q⁺, v⁺, x⁺)
-        is returned.  Other options as for :meth:`forward_dynamics`; as in a :meth:`rollout`, friction laws with stiction are
-        refused.
+        "midpoint", "variational", or "implicit" for joint forces that are steep in q or v.  A robot with first-order states
+        (``robot.state_names``) needs ``x`` too, and (q⁺, v⁺, x⁺) is returned.  Other options as for :meth:`forward_dynamics`;
+        as in a :meth:`rollout`, friction laws with stiction are refused.
 
         >>> import torsor as ts
         >>> q, v = ts.robots.two_link().step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3)
         """
-        if integrator not in STEPS:
-            raise UnknownName("fixed-step integrator", integrator, STEPS)
+        check_method(integrator)
         names = self.state_names
         if (x is None) == bool(names):
             have = f"has first-order states, {', '.join(names)}: give x=" if names else "has no first-order states: omit x="

@@ -1,0 +1,128 @@
+"""One step in time of a composed robot, over any scalar: commands, x and the forces of its terms around an integrator.
+
+The one body of ``robot.step``, of a rollout's step and of their derivatives: it selects the field of the integrator (a tree, or
+rows on which the step is settled), follows x from the beginning of the step and makes steep joint forces implicit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from torsor.algorithms.closed_loops import Saddle
+from torsor.algorithms.equation.at import ALONE, Inputs
+from torsor.algorithms.equation.constrained import factors, system
+from torsor.algorithms.equation.dynamics import forward_dynamics, minus
+from torsor.algorithms.equation.equation import EquationOfMotion
+from torsor.algorithms.equation.settle import LIMITS, ConstrainedField, largest, settled_step
+from torsor.algorithms.equation.stiff import IMPLICIT, stiffened
+from torsor.algorithms.field import Field
+from torsor.algorithms.steps import take_step, time_after
+from torsor.model.terms.constraint import PROJECTION
+from torsor.scalar import Scalar, Scalars
+
+#: the commands (nv) at (q, v, t)
+Command = Callable[[Scalars, Scalars, Scalar | None], Scalars]
+
+
+class Advanced(NamedTuple):
+    """The state after a step: x is empty if the robot has none, ``checks`` (|φ|, |A v − b|, doubt) without rows."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+    x: list[Scalar]
+    checks: list[Scalar]
+
+
+def step(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dt: Scalar,
+    x: Scalars | None = None,
+    integrator: str = "semi_implicit",
+    inputs: Inputs = ALONE,
+    **how: Any,
+) -> tuple[Any, ...]:
+    """(q, v), and x if there is one, a step of dt [s] later, under commands and wrenches held over the step (MR §8.5).
+
+    Of a robot with rows then their violation, above 1 where |φ|, |A v − b| or doubt is beyond its limit.  ``how`` is for
+    :func:`advance`.
+    """
+    after = advance(e, q, v, lambda q, v, t: tau, dt, inputs._replace(x=x), integrator, **how)
+    state = (after.q, after.v, after.x) if e.state_names else (after.q, after.v)
+    if not e.constraints:
+        return state
+    found = [y / limit for y, limit in zip(after.checks, LIMITS["float64"], strict=True)]
+    return *state, largest(found if e.settling == PROJECTION else found[2:])
+
+
+def advance(
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    command: Command,
+    dt: Scalar,
+    inputs: Inputs = ALONE,
+    integrator: str = "semi_implicit",
+    route: str = "",
+    accelerate: Callable[..., list[Scalar]] | None = None,
+    saddle: Callable[..., Saddle] = factors,
+    field: type[Field] = Field,
+) -> Advanced:
+    """The state a step of dt [s] later; every evaluation of an integrator has x followed from its beginning.
+
+    Wrenches in the "world" as axes keep their direction while the frames turn; those that are functions follow the time.
+    ``route`` "factors" selects the sparse factors of M.  A derivative may have its own ``accelerate(e, q, v, τ, inputs)`` of a
+    tree, ``saddle(e, q, rows, route, t)`` of rows, and ``field`` with the sums q ⊕ w.
+    """
+    t, x = inputs.t, inputs.x
+    begin, follows = e.at(q, v, t, x), bool(e.state_names)
+    begin.dt = dt
+    if follows:
+        e.transmit(begin, command(q, v, t))
+    start = 0 if follows and t is None else t
+    solve = accelerate or partial(forward_dynamics, method=route or None)
+
+    def forces(q: Scalars, v: Scalars, clock: Scalar | None) -> tuple[list[Scalar], Inputs]:
+        """The joint forces, and the inputs at a time within the step."""
+        time = None if t is None else clock
+        now = e.at(q, v, time)
+        h = clock - start if follows and clock is not None and start is not None else 0
+        tau = e.transmit(now, command(q, v, time), begin, h)
+        return tau, Inputs(clock, e.x_of(now), at_time(inputs.wrenches, clock), inputs.axes)
+
+    def steep_force(q: Scalars, v: Scalars) -> list[Scalar]:
+        tau, given = forces(q, v, start)
+        return e.applied(e.at(q, v, start, given.x), tau).tau
+
+    moving, method, pull = e, integrator, list[Scalar]([0] * e.model.nv)
+    if integrator == IMPLICIT:
+        stiff, pull = stiffened(e.model, q, v, dt, steep_force)
+        moving, method = e.of_model(stiff), "semi_implicit"
+
+    def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
+        tau, given = forces(q, v, t)
+        return solve(moving, q, v, minus(tau, pull), given)
+
+    def force(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
+        tau, given = forces(q, v, t)
+        return system(moving, q, v, minus(tau, pull), **given._asdict())[1]
+
+    checks: list[Scalar] = []
+    if e.constraints:
+        c = ConstrainedField(moving, force, lambda q, t: saddle(moving, q, e.rows, route, t))
+        state = settled_step(method, c, q, v, start, dt)
+        checks = c.checks(q, v, start, state[0], time_after(start, dt))
+    else:
+        state = take_step(method, field(moving.model, acceleration), q, v, start, dt)
+    end = time_after(t, dt)
+    after = e.next_states(begin, e.at(*state, end), command(*state, end), dt) if follows else []
+    return Advanced(*state, after, checks)
+
+
+def at_time(wrenches: Mapping[str, Any] | None, t: Scalar | None) -> dict[str, Scalars]:
+    """The wrenches at a time: numbers as they are, functions of t at t."""
+    return {frame: F(t) if callable(F) else F for frame, F in (wrenches or {}).items()}
