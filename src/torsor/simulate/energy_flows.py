@@ -7,8 +7,8 @@ Between two fixed steps, h apart, by Simpson's rule with the middle state that t
     q_m = q₀ ⊕ ((q₁ ⊖ q₀)/2 + h (v₀ − v₁)/8)
 
 f_m = f₀ if forces are held over the step, else the cubic through the four nearest steps between impacts.  The long steps of
-adaptive integrators are cut into SHARES equal parts, each summed by Gauss's rule on the integrator's own interpolant; so are
-fixed steps, undivided and on that cubic, where forces jump at ticks and vary between them.
+adaptive integrators have the polynomial through the powers at nine points on the integrator's own interpolant; so have
+fixed steps, at three points on that cubic (Simpson's rule), where forces jump at ticks and vary between them.
 """
 
 from __future__ import annotations
@@ -33,26 +33,10 @@ State: TypeAlias = tuple[float, Array, Array]
 NEIGHBOURS = 3
 #: rows closer than this, relative to dt, are at equal times: a polynomial through both would be rounding
 CLOSE = 1e-6
-#: parts of an adaptive step, which begin and end at its records
-SHARES = 4
 
 
-class GaussRule(NamedTuple):
-    """Parts of a step, and the nodes and weights of Gauss's rule in each of them, on [0, 1]."""
-
-    shares: int
-    nodes: Array
-    weights: Array
-
-    @classmethod
-    def of(cls, shares: int, count: int) -> GaussRule:
-        """The rule with ``count`` nodes per part, exact for polynomials of degree 2 count − 1."""
-        x, w = np.polynomial.legendre.leggauss(count)
-        return cls(shares, (1 + x) / 2, w / 2)
-
-
-#: for adaptive steps, which are long, and for fixed ones, where Simpson's rule has the same degree
-ADAPTIVE, FIXED = GaussRule.of(SHARES, 4), GaussRule.of(1, 2)
+#: points per step, ends included, between which power is a polynomial: of adaptive steps, which are long, and of fixed ones
+ADAPTIVE, FIXED = 9, 3
 
 
 def summed_flows(result: Result) -> dict[str, Array]:
@@ -99,62 +83,44 @@ class FlowSum:
         return Waiting([x[context:] for x in rows], flags[context:], last - context, sums[-1]), done
 
 
-class Parts(NamedTuple):
-    """Parts of a step: the number of the first, rows at their nodes, their widths [s], and which of them count in the sums.
-
-    Those that do not count reach from the beginning of a part to a record within it.
-    """
-
-    first: int
-    rows: list[tuple[Any, ...]]
-    widths: list[float]
-    counted: list[bool]
-
-    @property
-    def end(self) -> int:
-        return self.first + len(self.widths)
-
-
-class GaussSum:
-    """Work and losses along steps: nodes are evaluated while the forces of a step are known, and summed block by block.
+class PowerSum:
+    """Work and losses along steps: power at ``points`` per step, evaluated while the forces of the step are known.
 
     ``rows_at(at, times)`` are rows (t, q, v, τ, ...) of the states ``at(times)``; ``result_of`` makes a result of columns.
     """
 
-    def __init__(
-        self, rule: GaussRule, rows_at: Callable[[Any, Array], list[Any]], result_of: Callable[[Sequence[Array]], Result]
-    ):
-        self.rule, self.rows_at, self.result_of = rule, rows_at, result_of
-        self.parts: list[Parts] = []
+    def __init__(self, points: int, rows_at: Callable[[Any, Array], list[Any]], result_of: Callable[[Sequence[Array]], Result]):
+        self.points, self.rows_at, self.result_of = points, rows_at, result_of
+        self.steps: list[list[tuple[Any, ...]]] = []  #: the rows of each step that is not summed yet
 
-    @property
-    def count(self) -> int:
-        """The number of parts that are not summed yet."""
-        return self.parts[-1].end if self.parts else 0
+    def over(self, at: Any, start: float, end: float) -> list[tuple[Any, ...]]:
+        """Evaluate the rows of a step, from its start to its end."""
+        self.steps.append(self.rows_at(at, np.linspace(start, end, self.points)))
+        return self.steps[-1]
 
-    def over(self, at: Any, start: float, end: float, times: Sequence[float]) -> dict[float, tuple[int, int]]:
-        """Evaluate the nodes of an interval; for each of ``times``, the number of parts before it and that of one to add."""
-        shares, n = self.rule.shares, self.count
-        ends = [*(start + (end - start) * np.arange(shares) / shares).tolist(), end]
-        others = [t for t in times if t not in ends]
-        first = [*ends[:-1], *(max(x for x in ends if x < t) for t in others)]
-        widths = [b - a for a, b in zip(first, [*ends[1:], *others], strict=True)]
-        nodes = (np.array(first)[:, None] + np.array(widths)[:, None] * self.rule.nodes).ravel()
-        self.parts.append(Parts(n, self.rows_at(at, nodes), widths, [True] * shares + [False] * len(others)))
-        within = {t: (n + ends.index(x), n + shares + k) for k, (t, x) in enumerate(zip(others, first[shares:], strict=True))}
-        return within | {t: (n + ends.index(t), -1) for t in times if t in ends}
+    def sums(self, total: Array, step: Array, t: Array) -> tuple[Array, Array]:
+        """Work and loss up to the times t (m,) in steps of these numbers, (m, 2), and after all; ``total`` is that before.
 
-    def sums(self, total: Array) -> tuple[Array, Array]:
-        """Work and loss of each part and a zero, (m + 1, 2), and the sums before each part and after all, from ``total``."""
-        if not self.parts:
-            return np.zeros((1, 2)), total[None]
-        columns = [np.array(x) for x in zip(*(row for p in self.parts for row in p.rows), strict=True)]
-        power = np.stack(powers(self.result_of(columns)), axis=1).reshape(self.count, -1, 2)
-        widths, counted = (
-            np.concatenate(x)[:, None] for x in ([p.widths for p in self.parts], [p.counted for p in self.parts])
-        )
-        flows = np.einsum("k,ikx->ix", self.rule.weights, power) * widths
-        return np.concatenate([flows, [[0.0, 0.0]]]), np.cumsum(np.concatenate([[total], flows * counted]), axis=0)
+        W(t) = W₀ + h Σ_k P_k ∫₀^θ ℓ_k, θ = (t − t₀)/h
+        """
+        if not self.steps:
+            return np.tile(total, (len(t), 1)), total
+        columns = [np.array(x) for x in zip(*(row for rows in self.steps for row in rows), strict=True)]
+        power = np.stack(powers(self.result_of(columns)), axis=1).reshape(-1, self.points, 2)
+        times = columns[0].reshape(-1, self.points)
+        start, h = times[:, 0], times[:, -1] - times[:, 0]
+        each = h[:, None] * np.einsum("k,ikx->ix", lagrange_integrals(np.linspace(0, 1, self.points), 1.0), power)
+        before = np.cumsum(np.concatenate([[total], each]), axis=0)
+        theta = np.where(step < 0, 0.0, (t - start[step]) / np.where(h > 0, h, 1.0)[step])
+        weights = lagrange_integrals(np.linspace(0, 1, self.points), theta)
+        within = h[step, None] * np.einsum("ik,ikx->ix", weights, power[step])
+        return before[np.maximum(step, 0)] + within, before[-1]
+
+
+def lagrange_integrals(nodes: Array, x: float | Array) -> Array:
+    """∫₀ˣ ℓ_j (..., n) of the Lagrange polynomials of n nodes."""
+    k = np.arange(len(nodes))
+    return np.linalg.solve((nodes[:, None] ** k).T, (np.asarray(x)[..., None] ** (k + 1) / (k + 1)).T).T
 
 
 def interval_flows(result: Result, k: Array) -> tuple[Array, Array]:

@@ -17,6 +17,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from torsor.simulate.energy_flows import lagrange_integrals
+
 Array: TypeAlias = np.ndarray
 
 #: numbers of nodes of the step and of the step that estimates its error
@@ -39,7 +41,7 @@ class Passage(NamedTuple):
 
     def at(self, t: float | Array) -> Array:
         """y at a time within the step, or its rows at several."""
-        return self.y + self.h * _integrals(len(self.K), (t - self.t) / self.h) @ self.K
+        return self.y + self.h * lagrange_integrals(_rule(len(self.K))[0], (t - self.t) / self.h) @ self.K
 
 
 def step_through(f: Callable[[float, Array], Array], t: float, y: Array, h: float, tolerance: float) -> Passage | None:
@@ -71,10 +73,4 @@ def _stages(f: Callable[[float, Array], Array], t: float, y: Array, h: float, s:
 def _rule(s: int) -> tuple[Array, Array]:
     """Gauss's nodes c (s,) in (0, 1), and a_ij = ∫₀^{c_i} ℓ_j."""
     c = (np.polynomial.legendre.leggauss(s)[0] + 1) / 2
-    return c, np.array([_integrals(s, x) for x in c])
-
-
-def _integrals(s: int, x: float | Array) -> Array:
-    """∫₀ˣ ℓ_j (..., s) of the Lagrange polynomials of Gauss's nodes."""
-    c, k = (np.polynomial.legendre.leggauss(s)[0] + 1) / 2, np.arange(s)
-    return np.linalg.solve((c[:, None] ** k).T, (np.asarray(x)[..., None] ** (k + 1) / (k + 1)).T).T
+    return c, lagrange_integrals(c, c)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.dynamics import forward_dynamics
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import Midpoint, scale, step_named
 from torsor.compile import Argument
@@ -16,6 +17,7 @@ from torsor.model import Model
 from torsor.simulate import bristles
 from torsor.simulate.sensor_program import sensor_values
 from torsor.simulate.step_program import Plan, next_state, recorded_forces
+from torsor.spatial.linear import dot
 
 
 class _AccelerationNeeded(Exception):
@@ -113,6 +115,27 @@ def _chart(subject: Any, q0: Any, theta: Any, v: Any) -> tuple[Any, Any]:
     return q, f.difference_rate(q0, q, v)
 
 
+# -- stages of an adaptive method, split where they need the law -------------------------------------------------------
+
+
+def _law_stage_inputs(subject: Any, stages: int) -> list[Argument]:
+    """q₀, (θ, v) at the beginning of the step, h, the rates K of its stages; weights of K and of this rate; this stage, τ."""
+    q, v, dt = _state(subject)
+    both = 2 * _model(subject).nv
+    start = [Argument("q0", q.shape), Argument("y", (both,)), dt, Argument("K", (stages, both))]
+    return [*start, Argument("weights", (stages,)), Argument("own", ()), q, v, *_velocities(subject, "tau")]
+
+
+def _law_stage(e: EquationOfMotion, *given: Any, stages: int, solve: Any = None) -> tuple[Any, ...]:
+    """K_s = (θ̇, a) at a stage, and the next one: y = y₀ + h (Σ_j w_j K_j + w_s K_s), q = q₀ ⊕ θ, v."""
+    q0, y, h, K, weights, own, q, v, tau = given
+    f, n = Field(e.model, _no_acceleration), e.model.nv
+    rate = [*f.difference_rate(q0, q, v), *forward_dynamics(e, q, v, tau, solve=solve)]
+    mean = [dot(weights, K[i :: 2 * n]) + own * x for i, x in enumerate(rate)]
+    there = [x + h * dx for x, dx in zip(y, mean, strict=True)]
+    return rate, there, f.add(q0, there[:n]), there[n:]
+
+
 def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...] = ()) -> list[Argument]:
     return plan.inputs(_model(subject))
 
@@ -160,6 +183,15 @@ QUANTITIES = Table(
         "first guess": Quantity(partial(_midpoint_inputs, guess=()), _first_guess, ("integrator",), ("w", "q")),
         "better guess": Quantity(_midpoint_inputs, _better_guess, ("integrator",), ("w", "q")),
         "end": Quantity(_midpoint_inputs, _end, ("integrator",), ("q", "v")),
+        "law stage": Quantity(
+            _law_stage_inputs,
+            _law_stage,
+            ("stages",),
+            ("rate", "y", "q", "v"),
+            (partial(_law_stage, solve=forward_dynamics_by_factors),),
+            joint_space=True,
+            follows_terms=True,
+        ),
         "chart": Quantity(_chart_inputs, _chart, (), ("q", "rate")),
         "point": Quantity(partial(_chart_inputs, rates=("theta",)), _point, (), ("q",)),
     },

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from torsor.simulate.energy_flows import SHARES, FlowSum, GaussSum
+from torsor.simulate.energy_flows import ADAPTIVE, FlowSum, PowerSum
 
 if TYPE_CHECKING:
     from torsor.simulate.result import Result
@@ -16,13 +16,6 @@ Array: TypeAlias = np.ndarray
 
 #: number of single records before they are packed into one array
 BLOCK = 4096
-
-
-class RecordRow(NamedTuple):
-    """A state within a run: ``kept`` if it is recorded."""
-
-    t: float
-    kept: bool = True
 
 
 class Schedule(Protocol):
@@ -34,8 +27,8 @@ class Schedule(Protocol):
     def keeps_step_end(self, t: float) -> bool:
         """Whether to record the end of a step that is not a grid time."""
 
-    def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
-        """States to evaluate between the ends of a step."""
+    def times_within(self, start: float, end: float) -> Sequence[float]:
+        """Times to record between the ends of a step."""
 
 
 class GridTimes:
@@ -50,12 +43,12 @@ class GridTimes:
     def keeps_step_end(self, t: float) -> bool:
         return False
 
-    def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
+    def times_within(self, start: float, end: float) -> Sequence[float]:
         return ()
 
 
 class EachStep:
-    """Adaptive steps, all of them: SHARES records per step, as they are long."""
+    """Adaptive steps, all of them: every other point of the sums of power, as steps are long."""
 
     def keeps_grid_time(self, k: int, t: float) -> bool:
         return True
@@ -63,8 +56,8 @@ class EachStep:
     def keeps_step_end(self, t: float) -> bool:
         return True
 
-    def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
-        return [RecordRow(t) for t in (start + (end - start) * np.arange(1, SHARES) / SHARES).tolist()]
+    def times_within(self, start: float, end: float) -> Sequence[float]:
+        return np.linspace(start, end, ADAPTIVE)[2:-1:2].tolist()
 
 
 class Regular:
@@ -79,10 +72,10 @@ class Regular:
     def keeps_step_end(self, t: float) -> bool:
         return self._take(t)
 
-    def rows_within(self, start: float, end: float) -> Sequence[RecordRow]:
+    def times_within(self, start: float, end: float) -> Sequence[float]:
         inner = [t for t in self.times if start < t < end]
         self.times = [t for t in self.times if t >= end]
-        return [RecordRow(t) for t in inner]
+        return inner
 
     def _take(self, t: float) -> bool:
         """Whether t is the next time to record, which it then no longer is."""
@@ -101,8 +94,12 @@ class Record:
         self.blocks: list[list[Array]] = []
         self.latest: float | None = None  #: the time of the last row that is kept
 
-    def sum_flows(self, at: Any, start: float, end: float, times: Sequence[float]) -> None:
-        """Sum work and losses of an interval before its rows are added, where they are not computed from the rows."""
+    def sum_flows(self, at: Any, start: float, end: float) -> dict[float, tuple[Any, ...]]:
+        """Sum work and losses of an interval before its rows are added, where they are not computed from the rows.
+
+        The rows that it needed, by their times.
+        """
+        return {}
 
     def add(self, *row: Any, kept: bool = True) -> None:
         """Add a state; ``kept`` if it is recorded, here for all rows."""
@@ -127,23 +124,22 @@ class Record:
             self.blocks, self.rows = [*self.blocks, block], []  # no call between the two: Ctrl-C finds each row once
 
 
-class GaussRecord(Record):
+class PowerRecord(Record):
     """Record some rows, with work and losses summed while the forces of each step are known; ``idle`` if none does work."""
 
-    def __init__(self, sums: GaussSum, idle: bool = False):
+    def __init__(self, sums: PowerSum, idle: bool = False):
         super().__init__()
         self.sums, self.idle, self.total = sums, idle, np.zeros(2)
-        self.within = dict[float, tuple[int, int]]()
-        self.waiting: list[tuple[tuple[Any, ...], int, int]] = []  #: rows, the parts before them, and one to add
+        self.waiting: list[tuple[tuple[Any, ...], int]] = []  #: rows, and the number of the step each is in; −1 before all
 
-    def sum_flows(self, at: Any, start: float, end: float, times: Sequence[float]) -> None:
-        if self.sums.count >= BLOCK:
+    def sum_flows(self, at: Any, start: float, end: float) -> dict[float, tuple[Any, ...]]:
+        if len(self.sums.steps) * self.sums.points >= BLOCK:
             self._pack()
-        self.within = {} if self.idle else self.sums.over(at, start, end, times)
+        return {} if self.idle else {row[0]: row for row in self.sums.over(at, start, end)}
 
     def add(self, *row: Any, kept: bool = True) -> None:
         if kept:
-            self.waiting.append((row, *self.within.get(row[0], (self.sums.count, -1))))
+            self.waiting.append((row, len(self.sums.steps) - 1))
             self.latest = row[0]
 
     def columns(self) -> list[Array]:
@@ -152,11 +148,12 @@ class GaussRecord(Record):
         return columns
 
     def _pack(self) -> None:
-        flows, sums = self.sums.sums(self.total)
-        rows = [(*row, *(sums[k] + flows[other])) for row, k, other in self.waiting]
-        blocks = [*self.blocks, [np.array(column) for column in zip(*rows, strict=True)]] if rows else self.blocks
+        rows, steps = [row for row, _ in self.waiting], np.array([k for _, k in self.waiting], int)
+        flows, total = self.sums.sums(self.total, steps, np.array([row[0] for row in rows]))
+        block = [np.array(x) for x in zip(*((*row, *flow) for row, flow in zip(rows, flows, strict=True)), strict=True)]
+        blocks = [*self.blocks, block] if rows else self.blocks
         # no call between these: Ctrl-C finds each row once
-        self.blocks, self.total, self.sums.parts, self.waiting, self.within = blocks, sums[-1], [], [], {}
+        self.blocks, self.total, self.sums.steps, self.waiting = blocks, total, [], []
 
 
 class SummingRecord(Record):

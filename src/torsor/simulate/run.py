@@ -25,9 +25,9 @@ from torsor.simulate.adaptive import METHODS, Adaptive, check_positive
 from torsor.simulate.compiled_run import constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
-from torsor.simulate.energy_flows import ADAPTIVE, FIXED, GaussSum
+from torsor.simulate.energy_flows import ADAPTIVE, FIXED, PowerSum
 from torsor.simulate.events import events_of
-from torsor.simulate.record import EachStep, GaussRecord, GridTimes, Record, Regular, SummingRecord
+from torsor.simulate.record import EachStep, GridTimes, PowerRecord, Record, Regular, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.rollout import robot_in_steps
 from torsor.simulate.sensors import check_sensors, simulation_readings
@@ -130,9 +130,9 @@ def simulate(
     part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info, tuple(laws))  # noqa: E731
     if isinstance(how, Adaptive):
         working = control is not None or laws or robot.forces
-        run.record = GaussRecord(GaussSum(ADAPTIVE, run.rows_at, part), idle=not (working or robot.model.terms))
+        run.record = PowerRecord(PowerSum(ADAPTIVE, run.rows_at, part), idle=not (working or robot.model.terms))
     elif info["period"] is not None and not info["held"]:  # forces that jump at ticks and vary between them
-        run.record = GaussRecord(GaussSum(FIXED, run.rows_at, part))
+        run.record = PowerRecord(PowerSum(FIXED, run.rows_at, part))
     elif run.modes or every > 1:  # not all rows that are summed are recorded
         run.record = SummingRecord(part)
     try:
@@ -202,7 +202,7 @@ def _forces(
 def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
     """Steps of dt: one kernel for all steps if the forces are given in advance, one per step if held, else one per stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
-    watch = bool(run.events or run.stops or system.dry_rows or run.states or isinstance(run.record, GaussRecord))
+    watch = bool(run.events or run.stops or system.dry_rows or run.states or isinstance(run.record, PowerRecord))
     if known is not _UNKNOWN and system.one_kernel and not watch:
         run_compiled(run, known, duration, dt, every, integrator=integrator)
         return
@@ -227,7 +227,8 @@ def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: 
         longest = min(longest, 50 * dt)  # two zero crossings within a step are not detected
     most = how.max_steps or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
     budget = adaptive.Budget(most, duration)
-    method = adaptive.AdaptiveSteps(run.system, how, run.acceleration, longest, budget, run.states)
+    law = run.forces.law if run.system.one_kernel and not (run.modes or run.states) else None
+    method = adaptive.AdaptiveSteps(run.system, how, run.acceleration, longest, budget, run.states, law)
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
     grid = time_loop.Grid(times, [], set(range(len(times))), None)

@@ -15,7 +15,7 @@ from torsor.simulate.controllers import Law
 from torsor.simulate.energy_flows import interpolate
 from torsor.simulate.events import Event, Occurrence, StepInterval
 from torsor.simulate.modes import Mode, at_rest, decide, margin, tied_joints_at_rest
-from torsor.simulate.record import Record, RecordRow, Schedule
+from torsor.simulate.record import Record, Schedule
 from torsor.simulate.stages import Acceleration, Advance
 from torsor.simulate.system import System
 from torsor.simulate.term_states import TermStates
@@ -117,18 +117,15 @@ class Run:
 
     def keep(self, *, kept: bool = True) -> None:
         """Add the present state to the record."""
-        self.keep_state(self.q, self.v, RecordRow(self.t, kept))
-
-    def keep_state(self, q: Array, v: Array, row: RecordRow) -> None:
-        """Add a state, its forces and the first-order states to the record."""
-        self.record.add(*self._row(row.t, q, v), kept=row.kept)
+        self.record.add(*self.row_of(self.t, self.q, self.v), kept=kept)
 
     def rows_at(self, at: Callable[[Any], tuple[Array, Array]], times: Array) -> list[tuple[Any, ...]]:
         """The rows of times within a step, ``at(times)`` on the constraints."""
         states = zip(times.tolist(), *at(times), strict=True)
-        return [self._row(t, *self.system.project(q, v, t)) for t, q, v in states]
+        return [self.row_of(t, *self.system.project(q, v, t)) for t, q, v in states]
 
-    def _row(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
+    def row_of(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
+        """A state, its forces and the first-order states, for the record."""
         tau, wrenches = self._forces(t, q, v)
         return t, q, v, tau, *wrenches, *(self.states.states(t, q, v) if self.states else ())
 
@@ -250,10 +247,9 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     interval, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
     end, found = transitions.first_crossings(run, guards, interval)
     run.steps += 1
-    rows = schedule.rows_within(run.t, end)
-    run.record.sum_flows(interval.along or interval.at, run.t, end, [row.t for row in rows])
-    for row in rows:
-        run.keep_state(*run.system.project(*interval.at(row.t), row.t), row)
+    known = run.record.sum_flows(interval.along or interval.at, run.t, end)
+    for t in schedule.times_within(run.t, end):
+        run.record.add(*(known.get(t) or run.row_of(t, *run.system.project(*interval.at(t), t))))
     run.t, (run.q, run.v) = end, interval.at(end) if end < interval.t else (interval.q, interval.v)
     run.begin_states()
     run.q, run.v = method.settle(run.t, run.q, run.v)
