@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from torsor.algorithms import forward_dynamics_by_factors
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.dynamics import forward_dynamics
 from torsor.algorithms.field import Field
