@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.compile.scan import NotFinite
-from torsor.kernels.quantities import labels
+from torsor.errors import SingularError
 from torsor.simulate.rollout import rollout
 from torsor.simulate.stages import Advance
 from torsor.simulate.time_loop import Run
-from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
 #: steps per chunk; the clock is read between chunks
 CHUNK = 8192
+#: doubt of constraint rows at the beginning of steps above which a singular position may lie within one
+NEARLY_SINGULAR = 1e-5
 
 
 def constant_force_step(robot: Robot, integrator: str) -> Advance:
@@ -26,41 +27,51 @@ def constant_force_step(robot: Robot, integrator: str) -> Advance:
     return lambda q, v, t, dt, tau: step(q, v, tau, dt)
 
 
-def run_compiled(run: Run, control: Any, duration: float, dt: float, every: int, **options: Any) -> None:
-    """A run with forces that are constant or given per step, by rollouts of one robot; ``options`` are those of a rollout."""
+def run_compiled(run: Run, controls: Any, duration: float, dt: float, every: int, **options: Any) -> bool:
+    """A run as rollouts of one robot, with the ``options`` of these: all that acts is known before it begins, or recorded.
+
+    False near a singular position of a linkage, which a rollout cannot pass: the steps up to there are done.
+    """
     n = max(1, int(np.ceil(duration / dt - 1e-9)))
     rest = duration - (n - 1) * dt  # length of the last step, if dt does not divide the duration
     even = abs(rest - dt) <= 1e-9 * dt
-    tau = np.broadcast_to(
-        0.0 if control is None else as_array("control", control, labels(run.system.robot.model)["tau"], float),
-        (n, run.system.robot.nv),
-    )
-    run.forces.box[0] = tau[0].copy()
+    run.forces.tick(run.t, run.q, run.v)
     run.keep()
     whole_steps = n if even else n - 1
-    while run.steps < whole_steps:
-        _chunk(run, tau, dt, min(CHUNK, whole_steps - run.steps), every, dt, duration if even else None, **options)
-    if not even:
-        _chunk(run, tau, rest, 1, every, dt, duration, **options)
-
-
-def _chunk(
-    run: Run, tau: np.ndarray, width: float, steps: int, every: int, dt: float, end: float | None, **options: Any
-) -> None:
-    """Some steps of one width, and their records; states before the first that is not finite are kept."""
-    first, n = run.steps, len(tau)
-    forces = tau[first : first + steps]
     try:
-        moved = rollout(run.system.smooth, run.q, run.v, forces, dt=width, steps=steps, **options)
+        while run.steps < whole_steps:
+            times = (np.arange(run.steps, min(run.steps + CHUNK, whole_steps)) + 1) * dt
+            _chunk(run, controls, times, (n, duration), every, dt, **options)
+        if not even:
+            _chunk(run, controls, np.array([duration]), (n, duration), every, rest, **options)
+    except (NotFinite, SingularError):
+        if run.system.held is None:
+            raise
+        return False
+    return True
+
+
+def _chunk(run: Run, controls: Any, times: np.ndarray, end: tuple[int, float], every: int, dt: float, **options: Any) -> None:
+    """Some steps of one length, to these times, and their records; those before the first that fails are kept.
+
+    ``end`` is the number of the last step of the run, and its time.
+    """
+    steps, first, (n, duration) = len(times), run.steps, end
+    given = controls[first : first + steps] if np.ndim(controls) == 2 else controls
+    try:
+        moved = rollout(run.system.smooth, run.q, run.v, given, dt=dt, steps=steps, **options)
     except NotFinite as error:
         if error.step:
-            _chunk(run, tau, width, error.step, every, dt, end, **options)
+            _chunk(run, controls, times[: error.step], end, every, dt, **options)
         raise
+    if moved.residual is not None and moved.residual[2] > NEARLY_SINGULAR:
+        raise SingularError("constraint rows are nearly dependent")
     k = first + 1 + np.arange(steps)
-    kept, t = (k % every == 0) | (k == n), k * dt
-    if end is not None and k[-1] == n:
-        t[-1] = end
+    t = np.where(k == n, duration, times)
     state = int(k[-1]), float(t[-1]), moved.q[-1].copy(), moved.v[-1].copy()
-    run.record.extend(t, moved.q, moved.v, tau[np.minimum(k, n - 1)], kept=kept)
+    held = np.broadcast_to(0.0 if controls is None else controls, (n, run.system.robot.nv))
+    tau = moved.tau if options.get("controller") else held[np.minimum(k, n - 1)]
+    wrenches = (np.broadcast_to(F, (steps, 6)) for F in (options.get("wrenches") or {}).values())
+    run.record.extend(t, moved.q, moved.v, tau, *wrenches, kept=(k % every == 0) | (k == n))
     run.steps, run.t, run.q, run.v = state  # after its rows: if Ctrl-C comes before, all of this chunk is left out
     run.progress(run.t)

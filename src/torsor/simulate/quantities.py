@@ -25,32 +25,26 @@ class _AccelerationNeeded(Exception):
     """The step needs an acceleration that is not computed yet."""
 
 
-def _model(subject: Any) -> Model:
-    """The tree that moves: the subject itself, or that of elastic joints."""
-    return subject if isinstance(subject, Model) else subject.model
-
-
 def _no_acceleration(q: Any, v: Any, t: Any) -> Any:
     raise AssertionError
 
 
-def _state(subject: Any) -> list[Argument]:
-    model = _model(subject)
+def _state(model: Model) -> list[Argument]:
     return [Argument("q", (model.nq,)), Argument("v", (model.nv,)), Argument("dt", ())]
 
 
-def _velocities(subject: Any, *names: str) -> list[Argument]:
-    return [Argument(name, (_model(subject).nv,)) for name in names]
+def _velocities(model: Model, *names: str) -> list[Argument]:
+    return [Argument(name, (model.nv,)) for name in names]
 
 
 # -- explicit steps, split where they need an acceleration -------------------------------------------------------
 
 
-def _stage_inputs(subject: Any, integrator: str, k: int) -> list[Argument]:
-    return _state(subject) + _velocities(subject, *(f"a{i}" for i in range(1, k + 1)))
+def _stage_inputs(model: Model, integrator: str, k: int) -> list[Argument]:
+    return _state(model) + _velocities(model, *(f"a{i}" for i in range(1, k + 1)))
 
 
-def _stage(subject: Any, q: Any, v: Any, dt: Any, *given: Any, integrator: str, k: int) -> tuple[Any, ...]:
+def _stage(model: Model, q: Any, v: Any, dt: Any, *given: Any, integrator: str, k: int) -> tuple[Any, ...]:
     """The step up to the state (q, v, t) of its next acceleration, or to its end, from the first ``k`` accelerations."""
     waiting, asked = list(given), []  # type: ignore[var-annotated]
 
@@ -61,7 +55,7 @@ def _stage(subject: Any, q: Any, v: Any, dt: Any, *given: Any, integrator: str, 
         raise _AccelerationNeeded
 
     try:
-        return step_named(integrator)(Field(_model(subject), acceleration), q, v, 0, dt)
+        return step_named(integrator)(Field(model, acceleration), q, v, 0, dt)
     except _AccelerationNeeded:
         return tuple(asked)
 
@@ -69,49 +63,49 @@ def _stage(subject: Any, q: Any, v: Any, dt: Any, *given: Any, integrator: str, 
 # -- steps with an unknown mean velocity w -----------------------------------------------------------------------
 
 
-def _midpoint_inputs(subject: Any, integrator: str, guess: Sequence[str] = ("w",)) -> list[Argument]:
-    return _state(subject) + _velocities(subject, *guess, "a")
+def _midpoint_inputs(model: Model, integrator: str, guess: Sequence[str] = ("w",)) -> list[Argument]:
+    return _state(model) + _velocities(model, *guess, "a")
 
 
-def _midpoint(subject: Any, integrator: str) -> tuple[Midpoint, Field]:
+def _midpoint(model: Model, integrator: str) -> tuple[Midpoint, Field]:
     rule = step_named(integrator)
     assert isinstance(rule, Midpoint)
-    return rule, Field(_model(subject), _no_acceleration)
+    return rule, Field(model, _no_acceleration)
 
 
-def _first_guess(subject: Any, q: Any, v: Any, dt: Any, a: Any, integrator: str) -> tuple[Any, Any]:
-    _, f = _midpoint(subject, integrator)
+def _first_guess(model: Model, q: Any, v: Any, dt: Any, a: Any, integrator: str) -> tuple[Any, Any]:
+    _, f = _midpoint(model, integrator)
     w = [x + y * (dt / 2) for x, y in zip(v, a, strict=True)]
     return w, f.add(q, scale(w, dt / 2))
 
 
-def _better_guess(subject: Any, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str) -> tuple[Any, Any]:
-    rule, f = _midpoint(subject, integrator)
+def _better_guess(model: Model, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str) -> tuple[Any, Any]:
+    rule, f = _midpoint(model, integrator)
     w = rule.improved(f, q, v, w, a, dt)
     return w, f.add(q, scale(w, dt / 2))
 
 
-def _end(subject: Any, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str) -> tuple[Any, Any]:
-    rule, f = _midpoint(subject, integrator)
+def _end(model: Model, q: Any, v: Any, dt: Any, w: Any, a: Any, integrator: str) -> tuple[Any, Any]:
+    rule, f = _midpoint(model, integrator)
     return f.add(q, scale(w, dt)), rule.velocity(f, q, v, w, a, dt)
 
 
 # -- charts: θ = q ⊖ q₀ ------------------------------------------------------------------------------------------
 
 
-def _chart_inputs(subject: Any, rates: Sequence[str] = ("theta", "v")) -> list[Argument]:
-    q, *_ = _state(subject)
-    return [Argument("q0", q.shape), *_velocities(subject, *rates)]
+def _chart_inputs(model: Model, rates: Sequence[str] = ("theta", "v")) -> list[Argument]:
+    q, *_ = _state(model)
+    return [Argument("q0", q.shape), *_velocities(model, *rates)]
 
 
-def _point(subject: Any, q0: Any, theta: Any) -> Any:
+def _point(model: Model, q0: Any, theta: Any) -> Any:
     """q = q₀ ⊕ θ."""
-    return Field(_model(subject), _no_acceleration).add(q0, theta)
+    return Field(model, _no_acceleration).add(q0, theta)
 
 
-def _chart(subject: Any, q0: Any, theta: Any, v: Any) -> tuple[Any, Any]:
+def _chart(model: Model, q0: Any, theta: Any, v: Any) -> tuple[Any, Any]:
     """q = q₀ ⊕ θ, and θ̇ at velocity v."""
-    f = Field(_model(subject), _no_acceleration)
+    f = Field(model, _no_acceleration)
     q = f.add(q0, theta)
     return q, f.difference_rate(q0, q, v)
 
@@ -119,12 +113,12 @@ def _chart(subject: Any, q0: Any, theta: Any, v: Any) -> tuple[Any, Any]:
 # -- stages of an adaptive method, split where they need the law -------------------------------------------------------
 
 
-def _law_stage_inputs(subject: Any, stages: int) -> list[Argument]:
+def _law_stage_inputs(model: Model, stages: int) -> list[Argument]:
     """q₀, (θ, v) at the beginning of the step, h, the rates K of its stages; weights of K and of this rate; this stage, τ."""
-    q, v, dt = _state(subject)
-    both = 2 * _model(subject).nv
+    q, v, dt = _state(model)
+    both = 2 * model.nv
     start = [Argument("q0", q.shape), Argument("y", (both,)), dt, Argument("K", (stages, both))]
-    return [*start, Argument("weights", (stages,)), Argument("own", ()), q, v, *_velocities(subject, "tau")]
+    return [*start, Argument("weights", (stages,)), Argument("own", ()), q, v, *_velocities(model, "tau")]
 
 
 def _law_stage(e: EquationOfMotion, *given: Any, stages: int, solve: Any = None) -> tuple[Any, ...]:
@@ -137,10 +131,11 @@ def _law_stage(e: EquationOfMotion, *given: Any, stages: int, solve: Any = None)
     return rate, there, f.add(q0, there[:n]), there[n:]
 
 
-def _rollout_inputs(subject: Any, plan: Plan, asked: tuple[tuple[str, ...], ...] = ()) -> list[Argument]:
-    return plan.inputs(_model(subject))
+def _rollout_inputs(model: Model, plan: Plan, asked: tuple[tuple[str, ...], ...] = ()) -> list[Argument]:
+    return plan.inputs(model)
 
 
+_STAGE_BY_FACTORS = partial(_law_stage, solve=forward_dynamics_by_factors)
 _BY_FACTORS = partial(next_state, route="factors")
 _ROLLOUT = Quantity(
     _rollout_inputs, next_state, ("plan",), ("q", "v"), (_BY_FACTORS,),
@@ -148,10 +143,10 @@ _ROLLOUT = Quantity(
 )  # fmt: skip
 
 
-def _adjoint_inputs(subject: Any, plan: Plan) -> list[Argument]:
+def _adjoint_inputs(model: Model, plan: Plan) -> list[Argument]:
     from torsor.simulate.step_adjoint import adjoint_inputs  # a rollout without gradient does not need it
 
-    return adjoint_inputs(_model(subject), plan)
+    return adjoint_inputs(model, plan)
 
 
 def _adjoint_step(e: EquationOfMotion, *values: Any, plan: Plan, by_articulated: bool = True) -> Any:
@@ -189,10 +184,10 @@ QUANTITIES = Table(
             _law_stage,
             ("stages",),
             ("rate", "y", "q", "v"),
-            (partial(_law_stage, solve=forward_dynamics_by_factors),),
+            (_STAGE_BY_FACTORS,),
             joint_space=True,
             follows_terms=True,
-        ),
+        ),  # fmt: skip
         "chart": Quantity(_chart_inputs, _chart, (), ("q", "rate")),
         "point": Quantity(partial(_chart_inputs, rates=("theta",)), _point, (), ("q",)),
     },

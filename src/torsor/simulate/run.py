@@ -14,6 +14,7 @@ from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.kernels.one_state import one_state
+from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
 from torsor.mechanics.flexible.frequencies import check_step_resolves_vibrations
 from torsor.model.limit_notes import notes_on_limits
@@ -22,7 +23,7 @@ from torsor.model.terms.joint_losses import notes_on_omitted_losses
 from torsor.simulate import adaptive, time_loop
 from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS, Adaptive, check_positive
-from torsor.simulate.compiled_run import constant_force_step, run_compiled
+from torsor.simulate.compiled_run import CHUNK, constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
 from torsor.simulate.energy_flows import ADAPTIVE, FIXED, PowerSum
@@ -35,6 +36,7 @@ from torsor.simulate.stages import StepNotConverged, advance, stages
 from torsor.simulate.system import System
 from torsor.simulate.term_states import TermStates, sampled_commands
 from torsor.support.progress import Progress
+from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
     from torsor.model.sensor import Sensor
@@ -139,9 +141,9 @@ def simulate(
         if isinstance(how, Adaptive):
             _adaptive(run, info, steady, every, record == "all", how)
         else:
-            _run_fixed_steps(
-                run, info, steady, every, control if _forces_are_known(steady, dt) and not system.transmits else _UNKNOWN
-            )
+            on = wrenches or {}
+            known = not on or (expressed_in == "body" and not any(map(callable, on.values())))
+            _run_fixed_steps(run, info, steady, every, _rollout_options(run, control, steady, info) if known else None)
     except TorsorError as error:
         raise _stop_error(run, error, info, tuple(laws)) from error
     except KeyboardInterrupt as stop:
@@ -154,14 +156,19 @@ def simulate(
     return replace(result, sensors=simulation_readings(run, result, asked)) if asked else result
 
 
-_UNKNOWN = object()
-
-
-def _forces_are_known(steady: Control, dt: float) -> bool:
-    """Whether the joint forces of every step are given in advance."""
-    if not isinstance(steady, HeldForces):
-        return False
-    return steady.period is None or (steady.table and abs(steady.period - dt) < 1e-9 * dt)
+def _rollout_options(run: time_loop.Run, control: Any, steady: Control, info: dict[str, Any]) -> dict[str, Any] | None:
+    """The arguments of the rollout that is this motion under constant wrenches; None if it needs Python between its steps."""
+    system, dt, integrator = run.system, info["dt"], info["integrator"]
+    model, long = system.smooth.model, info["duration"] / dt > CHUNK
+    if system.transmits or run.states or system.robot.state_names or any("step" in x.cannot(model) for x in model.terms):
+        return None
+    if (system.timed and long) or (system.held and integrator != "rk4"):
+        return None  # each rollout begins at t = 0, and solves rows otherwise in steps of first order
+    if not isinstance(steady, HeldForces) or (steady.period and not (steady.table and abs(steady.period - dt) < 1e-9 * dt)):
+        return None
+    controls = None if control is None else as_array("control", control, labels(system.model)["tau"], float)
+    on = {frame: law(run.t, run.q, run.v) for frame, law in zip(system.frames, run.forces.wrenches, strict=True)}
+    return {"controls": controls, "wrenches": on, "integrator": integrator}
 
 
 def _check_arguments(duration: Any, dt: Any, how: str | Adaptive, record: Any) -> int:
@@ -199,12 +206,13 @@ def _forces(
     return time_loop.Forces(law, sample, wrenches, box), steady, watched
 
 
-def _run_fixed_steps(run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: Any) -> None:
+def _run_fixed_steps(
+    run: time_loop.Run, info: dict[str, Any], steady: Control, every: int, known: dict[str, Any] | None
+) -> None:
     """Steps of dt: one kernel for all steps if the forces are given in advance, one per step if held, else one per stage."""
     system, integrator, duration, dt = run.system, info["integrator"], info["duration"], info["dt"]
     watch = bool(run.events or run.stops or system.dry_rows or run.states or isinstance(run.record, PowerRecord))
-    if known is not _UNKNOWN and system.one_kernel and not watch:
-        run_compiled(run, known, duration, dt, every, integrator=integrator)
+    if known and not watch and run_compiled(run, duration=duration, dt=dt, every=every, **known):
         return
     grid = time_loop.grid(duration, dt, steady.period if isinstance(steady, HeldForces) else None, every)
     if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):

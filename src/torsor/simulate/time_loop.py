@@ -177,14 +177,16 @@ def run_without_events(run: Run, grid: Grid, advance: Advance, *, by_force: bool
     q, v, t, forces, system = run.q, run.v, run.t, run.forces, run.system
     law, add, project, accelerate = forces.law, run.record.add, system.project, run.accelerate
     times, widths, ticks, kept = grid
+    first = run.steps
     try:
-        for k, h in enumerate(widths):
+        for k, h in enumerate(widths[first:], first):
             t = times[k]
             if k in ticks:
                 forces.tick(t, q, v)
             tau = law(t, q, v)
             a = tau if by_force else accelerate(t, q, v, tau)
-            add(t, q, v, tau, *(w(t, q, v) for w in forces.wrenches), kept=kept is None or k in kept)
+            if k > first or not first:  # else it is the last record of a compiled run
+                add(t, q, v, tau, *(w(t, q, v) for w in forces.wrenches), kept=kept is None or k in kept)
             state = project(*advance(q, v, t, h, a), times[k + 1])
             if not k & 255:
                 run.progress(t)
