@@ -136,6 +136,10 @@ def _rollout_inputs(model: Model, plan: Plan, asked: tuple[tuple[str, ...], ...]
 
 
 _STAGE_BY_FACTORS = partial(_law_stage, solve=forward_dynamics_by_factors)
+_LAW_STAGE = Quantity(
+    _law_stage_inputs, _law_stage, ("stages",), ("rate", "y", "q", "v"), (_STAGE_BY_FACTORS,), joint_space=True,
+    follows_terms=True,
+)  # fmt: skip
 _BY_FACTORS = partial(next_state, route="factors")
 _ROLLOUT = Quantity(
     _rollout_inputs, next_state, ("plan",), ("q", "v"), (_BY_FACTORS,),
@@ -179,15 +183,7 @@ QUANTITIES = Table(
         "first guess": Quantity(partial(_midpoint_inputs, guess=()), _first_guess, ("integrator",), ("w", "q")),
         "better guess": Quantity(_midpoint_inputs, _better_guess, ("integrator",), ("w", "q")),
         "end": Quantity(_midpoint_inputs, _end, ("integrator",), ("q", "v")),
-        "law stage": Quantity(
-            _law_stage_inputs,
-            _law_stage,
-            ("stages",),
-            ("rate", "y", "q", "v"),
-            (_STAGE_BY_FACTORS,),
-            joint_space=True,
-            follows_terms=True,
-        ),  # fmt: skip
+        "law stage": _LAW_STAGE,
         "chart": Quantity(_chart_inputs, _chart, (), ("q", "rate")),
         "point": Quantity(partial(_chart_inputs, rates=("theta",)), _point, (), ("q",)),
     },
