@@ -148,12 +148,12 @@ def costs(case: Case, effort: Effort) -> dict[str, Any]:
     robot = case.robot
     q, v = Falling(case, "semi_implicit").states
     names: dict[str, Any] = {"rollout": rollout, "robot": robot, "q": q, "v": v}
-    names["gains"] = {"target": robot.neutral(), "kp": 1e-3, "kd": 1e-4}  # weak: stable on every robot
+    gains = {"target": robot.neutral(), "kp": 1e-3, "kd": 1e-4}  # weak: stable on every robot
     plain = f"kept = rollout(robot, q, v, dt={DT}, steps={STEPS}, record=10"
     statements = [f"{plain})"]
     for word, make in CONTROLLERS.items():
-        names[word] = make(robot)
-        statements.append(f"{plain}, controller={word}, parameters=gains)")
+        names[word] = ts.Controller(make(robot), parameters=gains)
+        statements.append(f"{plain}, controller={word})")
     names["servos"] = {j: WEAK_SERVO for j in robot.joints if robot.joint(j).type in ("revolute", "continuous", "prismatic")}
     names["many"], names["fast"] = (np.tile(x, (4, 1)) for x in (q, v))
     # earlier results are freed first: new pages, which malloc may request for only one of the two, cost as much as actuators

@@ -16,8 +16,8 @@ def settle(robot, load, kp, kd):
     """Root mean square error of 100 arms after one second [rad], and the largest torque [N·m]."""
     arm = robot.with_payload("tip", mass=load)
     start = np.random.default_rng(0).uniform(-0.5, 0.5, size=(100, 2))
-    gains = {"target": np.zeros(2), "kp": kp, "kd": kd}
-    run = arm.rollout(start, np.zeros(2), dt=1e-3, steps=1000, controller=pd(arm), parameters=gains)
+    spring = ts.Controller(pd(arm), parameters={"target": np.zeros(2), "kp": kp, "kd": kd})
+    run = arm.rollout(start, np.zeros(2), dt=1e-3, steps=1000, controller=spring)
     torque = np.abs(kp * run.q + kd * run.v).max()
     return {"error": float(np.sqrt(np.mean(run.q[:, -1] ** 2))), "torque": float(torque)}
 

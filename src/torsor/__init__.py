@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from torsor.robot.robot import Robot
     from torsor.simulate import studies as sweeps
     from torsor.simulate.adaptive import Adaptive
+    from torsor.simulate.controller_functions import Controller
+    from torsor.simulate.fixed import Fixed
     from torsor.simulate.studies.sweep import sweep
     from torsor.spatial import rigid
     from torsor.support import plotting
@@ -71,6 +73,8 @@ _HOMES = {
     ),
     "torsor.robot.robot": ("Robot",),
     "torsor.simulate.adaptive": ("Adaptive",),
+    "torsor.simulate.controller_functions": ("Controller",),
+    "torsor.simulate.fixed": ("Fixed",),
     "torsor.simulate.studies": ("sweep",),
     "torsor.symbolic.lagrange": ("lagrange",),
 }  # fmt: skip
@@ -113,7 +117,9 @@ __all__ = [
     "CacheWarning",
     "ClosureError",
     "CompileError",
+    "Controller",
     "FileError",
+    "Fixed",
     "Kernel",
     "MissingExtra",
     "ModelError",

@@ -364,7 +364,7 @@ def controller(case: Case) -> None:
 
     case.feedback = feedback
     case.simulate["control"] = lambda t, q, v: feedback(State(q, v, {}, t))
-    case.rollout |= {"controller": law, "parameters": {"gain": k}}
+    case.rollout |= {"controller": ts.Controller(law, parameters={"gain": k})}
 
 
 # -- wrenches, constants, numbers --------------------------------------------------------------------------------------

@@ -129,8 +129,10 @@ def test_gradient_by_controller_parameters_variations_and_wrenches():
 
     def run(start, given, **more):
         return robot.rollout(
-            *start, given["controls"], dt=DT, controller=law,
-            parameters={"gain": given["parameters/gain"], "goal": per_robot_and_step(given["parameters/goal"])},
+            *start, given["controls"], dt=DT,
+            controller=ts.Controller(
+                law, {"gain": given["parameters/gain"], "goal": per_robot_and_step(given["parameters/goal"])}
+            ),
             vary={"mass": {"forearm_link": per_robot(given["vary/mass/forearm_link"])},
                   "damping": {name: given[f"vary/damping/{name}"]},
                   "armature": {name: per_robot(given[f"vary/armature/{name}"])}},
@@ -153,7 +155,7 @@ def test_gradient_of_actuators_and_memory():
 
     def run(start, given, **more):
         return robot.rollout(
-            *start, given["controls"], dt=DT, controller=integral, memory=given["memory"], x=given["x"], **more
+            *start, given["controls"], dt=DT, controller=ts.Controller(integral, memory=given["memory"]), x=given["x"], **more
         )
 
     check_by_differences(robot, start, given, run, rng)
@@ -165,7 +167,7 @@ def test_gradient_by_weights_of_the_memory():
     def count(q, v, memory):
         return [0.0, 0.0], [memory[0] * 2 + q[0]]
 
-    run = robot.rollout([0.1, 0], [0, 0], dt=DT, steps=3, controller=count, memory=[1.0], differentiable=True)
+    run = robot.rollout([0.1, 0], [0, 0], dt=DT, steps=3, controller=ts.Controller(count, memory=[1.0]), differentiable=True)
     w = np.zeros((3, 1))
     w[-1] = 1.0
     g = run.gradient(memory=w)

@@ -315,9 +315,28 @@ def test_torch_rollout_gradient_by_values_per_robot_and_step_passes_gradcheck(to
 
     assert torch.autograd.gradcheck(run, x)
     plain = {"gain": per_robot(x[0].detach())}  # Robot.rollout reads tensors as arrays
-    assert robot.rollout(np.zeros(2), np.zeros(2), dt=0.01, steps=1, controller=spring, parameters=plain).q.shape == (4, 1, 2)
+    own = ts.Controller(spring, parameters=plain)
+    assert robot.rollout(np.zeros(2), np.zeros(2), dt=0.01, steps=1, controller=own).q.shape == (4, 1, 2)
     with pytest.raises(ts.ArgumentError, match=r"vary\['mass'\]\['link1'\] of shape \(\) must have an axis of robots"):
         run(x[0], torch.tensor(1.0), x[2])
+
+
+def test_torch_rollout_takes_the_numbers_of_a_controller_unless_the_call_gives_others(torch):
+    def remember(q, memory, gain):
+        return [-gain[0] * q[0] + memory[0], 0], [memory[0] + q[1]]
+
+    robot, zero = ts.robots.two_link(), np.zeros(2)
+    gain = torch.tensor([3.0, 1.0], dtype=torch.float64, requires_grad=True)
+    own = ts.Controller(remember, parameters={"gain": gain}, memory=[0.5])
+    function = adapters.torch_rollout(robot, dt=0.01, steps=4, controller=own)
+    plain = robot.rollout(zero + 0.3, zero, dt=0.01, steps=4, controller=ts.Controller(remember, {"gain": [3.0, 1.0]}, [0.5]))
+    q, _ = function(zero + 0.3, zero)
+    np.testing.assert_array_equal(q.detach(), plain.q)
+    assert torch.autograd.grad(q.sum(), gain)[0][0] < 0
+    other, _ = function(zero + 0.3, zero, parameters={"gain": torch.zeros(2)}, memory=[0.0])
+    np.testing.assert_array_equal(other, robot.rollout(zero + 0.3, zero, dt=0.01, steps=4).q)
+    with pytest.raises(ts.ArgumentError, match="parameters and memory are those of a controller"):
+        adapters.torch_rollout(robot, dt=0.01, steps=4)(zero, zero, parameters={"gain": gain})
 
 
 def test_torch_rollout_has_no_second_derivatives_and_says_so(torch):

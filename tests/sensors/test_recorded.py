@@ -141,8 +141,8 @@ def test_sensors_of_a_rollout_see_its_controller_and_time():
         return [-k * v[0] + t, -k * v[1]]
 
     damped = ARM.with_damping(True)
-    moved = damped.rollout(*START, dt=0.01, steps=10, integrator="rk4", controller=controller, parameters={"k": 2.0},
-                           sensors=SENSORS)  # fmt: skip
+    moved = damped.rollout(*START, dt=0.01, steps=10, integrator="rk4",
+                           controller=ts.Controller(controller, parameters={"k": 2.0}), sensors=SENSORS)  # fmt: skip
     tau = -2.0 * moved.v + np.stack([moved.t, 0 * moved.t], axis=1)
     assert_readings(moved.sensors, expected_readings(damped, moved.q, moved.v, tau))
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.simulate.controlled import controlled
 from tests.tolerance import assert_close
 from torsor import simulate as runs
 from torsor.actuators import PID, Gain, Lag, Latency, Limit, PositionServo, RateLimit, VelocityServo
@@ -46,7 +47,7 @@ def slider():
 
 def rollout(robot, *values, actuators=None, **options):
     """A rollout of the robot with actuators."""
-    return runs.rollout(robot if actuators is None else robot.with_actuators(actuators), *values, **options)
+    return runs.rollout(robot if actuators is None else robot.with_actuators(actuators), *values, **controlled(options))
 
 
 def simulate(robot, *values, actuators=None, **options):
@@ -456,7 +457,6 @@ def test_numbers_that_a_law_refuses(make, words):
     ({"actuators": {"joint1": Gain(1.0)}, "x": [0.0]}, "has no first-order states"),
     ({"actuators": {"joint1": Lag(1.0)}, "x": [0.0, 0.0]}, r"x has shape \(2,\)"),
     ({"actuators": {"joint1": Lag(1.0)}, "x": [math.nan]}, r"x\[0\] is nan"),
-    ({"actuators": {"joint1": Lag(1.0)}, "memory": [0.0]}, "no controller to take it; that of actuators is in x"),
     ({"actuators": {"joint1": Lag(1.0)}, "controls": np.zeros((10, 1))}, r"controls has shape \(10, 1\)"),
 ])  # fmt: skip
 def test_memories_of_actuators_that_are_refused(arm, options, words):

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.simulate.controlled import rollout
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
 from torsor.scalar import maximum, minimum
-from torsor.simulate import SampledController, per_robot, record_once, rollout, simulate
+from torsor.simulate import SampledController, per_robot, record_once, simulate
 
 DT = 0.01
 
@@ -171,7 +172,6 @@ def test_a_controller_marked_record_once_may_have_a_memory(arm):
 @pytest.mark.parametrize(("options", "words"), [
     ({"controller": lambda q, memory: (q, memory)}, "has an argument memory; give its initial value, memory=np.zeros"),
     ({"controller": lambda q: q, "memory": [0.0]}, "memory is given, but controller .* has no argument memory"),
-    ({"memory": [0.0]}, "memory is given, but no controller to take it"),
     ({"controller": lambda q, memory: q, "memory": [0.0]}, r"must return the pair \(joint forces, memory\)"),
     ({"controller": lambda q, memory: [q[0], q[1]], "memory": [0.0]}, r"must return the pair \(joint forces, memory\)"),
     ({"controller": lambda q, memory: (q, memory[0]), "memory": [0.0]}, r"must return the pair \(joint forces, memory\)"),

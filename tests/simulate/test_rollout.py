@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.simulate.controlled import rollout
 from torsor import scalar
 from torsor.algorithms import forward_dynamics_by_factors
 from torsor.algorithms.field import Field
@@ -28,7 +29,6 @@ from torsor.simulate import (
     per_robot_and_step,
     per_step,
     record_once,
-    rollout,
 )
 
 DT = 0.01
@@ -466,7 +466,8 @@ def test_rollout_refuses_robots_with_symbols():
     ({"controls": np.zeros((10, 3))}, r"controls has shape \(10, 3\)"),
     ({"controls": np.zeros((9, 2))}, r"controls has shape \(9, 2\), expected .* 10"),
     ({"controls": np.full((10, 2), np.nan)}, r"controls\[0, 0\] is nan"),
-    ({"parameters": {"kp": 1.0}}, "no controller"),
+    ({"controller": lambda q: q, "parameters": 3.0}, "parameters must be a dict"),
+    ({"integrator": 3}, "integrator must be a name or ts.Fixed"),
     ({"controller": 3.0}, "must be a function"),
     ({"controller": lambda q, gain: q}, "'gain'.*parameters="),
     ({"controller": lambda q: q, "parameters": {"kp": 1.0}}, "not an argument of controller"),

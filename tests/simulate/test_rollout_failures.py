@@ -1,4 +1,4 @@
-"""rollout(on_failure="mask"): a robot that diverges is masked, the others have the bits of a rollout without it."""
+"""Fixed(on_failure="mask"): a robot that diverges is masked, the others have the bits of a rollout without it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.simulate.controlled import rollout
 from torsor.algorithms.steps import STEPS
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, UnknownName
-from torsor.simulate import load_rollout, per_robot, per_robot_and_step, rollout
+from torsor.simulate import load_rollout, per_robot, per_robot_and_step
 
 ARM = ts.robots.two_link()
 N, T, BAD = 21, 12, (3, 8, 17)  # of several blocks of lanes

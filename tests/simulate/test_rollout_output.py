@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.simulate.controlled import controlled
 from tests.tolerance import assert_close
 from torsor.actuators import Lag, PositionServo
 from torsor.simulate import load_rollout, per_robot, per_robot_and_step
@@ -20,7 +21,7 @@ STILL = np.zeros(2)
 
 
 def rollout(**options):
-    return ARM.rollout(Q0, STILL, dt=1e-2, steps=6, **options)
+    return ARM.rollout(Q0, STILL, dt=1e-2, steps=6, **controlled(options))
 
 
 def pulled(q, v, memory, kp):
@@ -130,8 +131,8 @@ def test_saved_rollout_is_read_back_bit_for_bit(end, dtype, tmp_path):
         pytest.importorskip("pyarrow")
     imu = {"imu": ts.Sensor("accelerometer", "tip")}
     for start in (Q0, Q0[0], Q0[:4].reshape(2, 2, 2)):
-        run = ARM.rollout(start, STILL, dt=1e-2, steps=6, record=2, controller=pulled, memory=STILL,
-                          parameters={"kp": 3.0}, sensors=imu, dtype=dtype)  # fmt: skip
+        run = ARM.rollout(start, STILL, dt=1e-2, steps=6, record=2, controller=ts.Controller(pulled, {"kp": 3.0}, STILL),
+                          sensors=imu, dtype=dtype)  # fmt: skip
         run.save(tmp_path / f"run.{end}")
         back = load_rollout(tmp_path / f"run.{end}")
         for name in ("t", "q", "v", "tau", "memory"):

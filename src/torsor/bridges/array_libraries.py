@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from torsor.bridges.torch_functions import TorchFunction
     from torsor.bridges.torch_rollouts import TorchRollout
     from torsor.robot import Robot
+    from torsor.simulate import Controller, Fixed
 
 __all__ = ["casadi_function", "jax_function", "jax_rollout", "torch_function", "torch_rollout"]
 
@@ -141,9 +142,9 @@ def torch_rollout(
     *,
     dt: float,
     steps: int | None = None,
-    integrator: str = "semi_implicit",
+    integrator: str | Fixed = "semi_implicit",
     expressed_in: str = "body",
-    controller: Callable[..., Any] | None = None,
+    controller: Controller | Callable[..., Any] | None = None,
     record: str | int = "all",
 ) -> TorchRollout:
     """A rollout in PyTorch, ``q, v = f(q0, v0, controls, parameters={...})``: ``(..., T, nq)`` and ``(..., T, nv)``.
@@ -151,15 +152,16 @@ def torch_rollout(
     Forward is :meth:`Robot.rollout`, one call of machine code for all robots and steps, backward its
     :meth:`~torsor.simulate.Rollout.gradient`, another: by q0, v0, the controls, and all tensors in ``parameters=``,
     ``wrenches=``, ``vary=`` and ``memory=``.  All options are those of :meth:`Robot.rollout`.  The ``controller`` is recorded
-    into the machine code, so it is a function of torsor's scalars; the weights of a policy are its parameters.
+    into the machine code, so it is a function of torsor's scalars; the weights of a policy are its parameters, those of a
+    :class:`~torsor.Controller` unless the call gives others.
     It computes in float64 whatever the tensors are; gradients by q0 are as for :func:`torch_function`.
     """
     _library("torch")
     from torsor.bridges.torch_rollouts import TorchRollout
+    from torsor.simulate import Controller
 
-    options = {"dt": dt, "steps": steps, "integrator": integrator, "expressed_in": expressed_in, "controller": controller,
-               "record": record}  # fmt: skip
-    return TorchRollout(robot, options)
+    options = {"dt": dt, "steps": steps, "integrator": integrator, "expressed_in": expressed_in, "record": record}
+    return TorchRollout(robot, None if controller is None else Controller.of(controller), options)
 
 
 def _evaluate(program: Program, scalars: list[Any]) -> list[Any]:

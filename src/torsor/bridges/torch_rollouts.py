@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from torsor.kernels.axes import Spread, with_axes
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
+    from torsor.simulate import Controller
 
 #: the place of a tensor among the arguments: ("q0",), ("parameters", "gain"), ("vary", "mass", "link")
 Place = tuple[str, ...]
@@ -27,11 +28,13 @@ Places = tuple[tuple[Place, tuple[bool, bool] | None], ...]
 class TorchRollout:
     """``q, v = f(q0, v0, controls)``: tensors ``(..., T, nq)`` and ``(..., T, nv)``, differentiable by every tensor given.
 
-    ``parameters``, ``wrenches``, ``vary`` and ``memory`` as for :meth:`Robot.rollout`, each value a tensor, or
-    ``per_robot(tensor)``, ``per_step(tensor)`` or ``per_robot_and_step(tensor)``.
+    ``parameters`` and ``memory`` as for :class:`~torsor.Controller`, in place of those that the controller has, ``wrenches``
+    and ``vary`` as for :meth:`Robot.rollout`; each value a tensor, or ``per_robot(tensor)``, ``per_step(tensor)`` or
+    ``per_robot_and_step(tensor)``.
     """
 
     robot: Robot
+    controller: Controller | None
     options: Mapping[str, Any]
 
     def __call__(
@@ -45,6 +48,11 @@ class TorchRollout:
         vary: Mapping[str, Mapping[str, Any]] | None = None,
         memory: Any = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
+        if self.controller:
+            parameters = {**self.controller.parameters, **(parameters or {})}
+            memory = self.controller.memory if memory is None else memory
+        elif parameters or memory is not None:
+            raise ArgumentError("parameters and memory are those of a controller: give torch_rollout(robot, controller=...)")
         given = {"q0": q0, "v0": v0, "controls": controls, "parameters": parameters, "wrenches": wrenches, "vary": vary,
                  "memory": memory}  # fmt: skip
         leaves = list(_leaves(given))
@@ -77,7 +85,10 @@ class _Run(torch.autograd.Function):
             for name in place[:-1]:
                 inner = inner.setdefault(name, {})
             inner[place[-1]] = x.detach().numpy() if axes is None else with_axes(_name(place), Spread(x.detach(), *axes))
-        run = function.robot.rollout(**arguments, **function.options, differentiable=any(ctx.needs_input_grad))
+        numbers = {name: arguments.pop(name, empty) for name, empty in (("parameters", {}), ("memory", None))}
+        controller = replace(function.controller, **numbers) if function.controller else None
+        options = {**function.options, "differentiable": any(ctx.needs_input_grad)}
+        run = function.robot.rollout(**arguments, **options, controller=controller)
         ctx.function, ctx.places, ctx.run = function, places, run
         ctx.save_for_backward(*tensors)
         # copies: the run's own states stay as they are for the gradient; torch.tensor would copy number by number

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from torsor.simulate.adaptive import Adaptive, TooManySteps
     from torsor.simulate.audit import Audit
     from torsor.simulate.control import computed_torque, gravity_compensation, pd, pd_with_gravity, pd_with_mass_matrix
-    from torsor.simulate.controller_functions import record_once
+    from torsor.simulate.controller_functions import Controller, record_once
     from torsor.simulate.controllers import SampledController
     from torsor.simulate.events import Event, Occurrence
     from torsor.simulate.files import load_result
+    from torsor.simulate.fixed import Fixed
     from torsor.simulate.result import Interrupted, Poses, Result, SimulationStopped
     from torsor.simulate.rollout_failures import Failure
     from torsor.simulate.rollout_files import load_rollout
@@ -34,10 +35,11 @@ _HOMES = {
     "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity", "pd_with_mass_matrix"),
     "events": ("Event", "Occurrence"),
     "files": ("load_result",),
+    "fixed": ("Fixed",),
     "rollout_failures": ("Failure",),
     "rollout_files": ("load_rollout",),
     "rollout_gradient": ("RolloutGradient",),
-    "controller_functions": ("record_once",),
+    "controller_functions": ("Controller", "record_once"),
     "result": ("Interrupted", "Poses", "Result", "SimulationStopped"),
     "run": ("simulate",),
     "controllers": ("SampledController",),
@@ -47,8 +49,10 @@ _HOMES = {
 __all__ = [
     "Adaptive",
     "Audit",
+    "Controller",
     "Event",
     "Failure",
+    "Fixed",
     "Interrupted",
     "Occurrence",
     "Poses",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from torsor.compile import Argument
+from torsor.compile.arrays import as_rows
 from torsor.errors import ArgumentError
 from torsor.scalar import Dual, Expr
+from torsor.support.user_arrays import as_array
 
 #: arguments of a controller with a fixed meaning; every other argument is a parameter
 STATE = ("q", "v", "t", "u", "memory")
@@ -65,44 +68,53 @@ def row(scalars: Sequence[Any], shape: tuple[int, ...] | None = None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Controller:
-    """τ as a function of some of q, v, t, u, memory and parameters; ``takes`` are the names of its arguments.
+    """A control law with its numbers: a function, its parameters, and its memory at the start.
 
-    With a ``memory`` of some size it returns (τ, memory of the next step).
-    Controllers are equal if their functions are identical or, with a ``program``, if their programs are equal: a closure
-    made again is the same controller, unless a number in it has changed.
+    ``function`` is over scalars, its arguments some of q, v, t, u (the controls), ``memory`` and the ``parameters``, found by
+    name.  It returns the commands (nv).  A parameter is one value for all robots unless wrapped in ``per_robot``, ``per_step``
+    or ``per_robot_and_step``; other values need no compilation.  With an initial ``memory`` (n,) or (..., n) the function
+    returns (commands, memory of the next step); that of the beginning of the step counts.
+
+    >>> pd = Controller(lambda q, v, kp: [-kp * x - 2 * y for x, y in zip(q, v)], parameters={"kp": 30.0})
     """
 
     function: Callable[..., Any]
-    takes: tuple[str, ...]
-    nv: int
-    memory: int = 0
-    program: tuple = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    memory: Any = None
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Controller) and self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple:
-        return self.program or self.function, self.takes, self.nv, self.memory
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            what = ", ".join(STATE)
+            raise ArgumentError(f"controller must be a function of {what} and parameters, not {type(self.function).__name__}")
+        if not isinstance(self.parameters, Mapping):
+            raise ArgumentError(f"parameters must be a dict from names to values, not {type(self.parameters).__name__}")
 
     @classmethod
-    def of(
-        cls, function: Callable[..., Any], nv: int, parameters: Iterable[str], controls: bool, memory: int = 0
-    ) -> Controller:
-        """The controller of a function; unknown arguments and unused parameters, such as misspelt names, are errors."""
-        name, parameters = _name(function), list(parameters)
-        arguments = _arguments(function, name)
-        known = {*STATE, *parameters}
+    def of(cls, given: Any) -> Controller:
+        """A controller as users give it: this class, or a function without parameters."""
+        return given if isinstance(given, cls) else cls(given)
+
+    @property
+    def start(self) -> np.ndarray:
+        """The memory at the start, (..., n); (0,) if there is none."""
+        if self.memory is None:
+            return np.zeros(0)
+        array = as_array("memory", self.memory)
+        if array.ndim == 0 or array.shape[-1] == 0:
+            raise ArgumentError(f"memory must be an array of n numbers, (n,) or (..., n), not of shape {array.shape}")
+        return as_rows(Argument("memory", array.shape[-1:]), array, np.dtype(float))
+
+    def law(self, nv: int, controls: bool) -> ControlLaw:
+        """Its law; unknown arguments and unused parameters, such as misspelt names, are errors."""
+        name, memory = _name(self.function), self.start.shape[-1]
+        arguments = _arguments(self.function, name)
         for argument, needed in arguments.items():
-            if needed and argument not in known:
+            if needed and argument not in (*STATE, *self.parameters):
                 raise ArgumentError(
                     f"controller {name} has an argument {argument!r}, neither one of {', '.join(STATE)} nor in parameters "
-                    f"({', '.join(parameters) or 'none given'}); write parameters={{{argument!r}: ...}}"
+                    f"({', '.join(self.parameters) or 'none given'}); write parameters={{{argument!r}: ...}}"
                 )
-        for parameter in parameters:
+        for parameter in self.parameters:
             if parameter in STATE or parameter not in arguments:
                 takes = ", ".join(arguments) or "nothing"
                 raise ArgumentError(f"parameters[{parameter!r}] is not an argument of controller {name}, which takes {takes}")
@@ -114,8 +126,35 @@ class Controller:
             raise ArgumentError(f"controller {name} has an argument memory; give its initial value, memory=np.zeros(n)")
         if memory and "memory" not in arguments:
             raise ArgumentError(f"memory is given, but controller {name} has no argument memory; add it, or omit memory=")
-        given = known - {word for word, has in (("u", controls), ("memory", memory)) if not has}
-        return cls(function, tuple(a for a in arguments if a in given), nv, memory)
+        missing = {word for word, has in (("u", controls), ("memory", memory)) if not has}
+        known = {*STATE, *self.parameters} - missing
+        return ControlLaw(self.function, tuple(a for a in arguments if a in known), nv, memory)
+
+
+@dataclass(frozen=True, eq=False)
+class ControlLaw:
+    """τ as a function of some of q, v, t, u, memory and parameters; ``takes`` are the names of its arguments.
+
+    With a ``memory`` of some size it returns (τ, memory of the next step).
+    Laws are equal if their functions are identical or, with a ``program``, if their programs are equal: a closure
+    made again is the same law, unless a number in it has changed.
+    """
+
+    function: Callable[..., Any]
+    takes: tuple[str, ...]
+    nv: int
+    memory: int = 0
+    program: tuple = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ControlLaw) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple:
+        return self.program or self.function, self.takes, self.nv, self.memory
 
     @property
     def name(self) -> str:

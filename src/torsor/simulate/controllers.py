@@ -16,6 +16,7 @@ from torsor.kernels.axes import Spread
 from torsor.kernels.checks import check_axes, check_wrenches
 from torsor.kernels.quantities import labels
 from torsor.simulate.callbacks import Law, as_vector, guarded_law
+from torsor.simulate.controller_functions import Controller
 from torsor.support.user_arrays import as_array
 
 if TYPE_CHECKING:
@@ -66,10 +67,12 @@ class HeldForces:
 Control = Law | HeldForces
 
 
-def control_of(robot: Robot, control: Any, duration: float) -> Control:
-    """The ``control`` of a simulation, as users give it."""
+def control_of(robot: Robot, control: Any, duration: float, dt: float) -> Control:
+    """The ``control`` of a simulation in steps of dt [s], as users give it."""
     if control is None:
         return _constant_forces(np.zeros(robot.nv))
+    if isinstance(control, Controller):
+        return _law_over_floats(robot, control, dt)
     if isinstance(control, SampledController):
         if duration * control.rate > SAMPLES_AT_MOST:
             raise ArgumentError(
@@ -89,8 +92,40 @@ def control_of(robot: Robot, control: Any, duration: float) -> Control:
         return HeldForces(lambda t, q, v: table[min(int(t / period + 1e-6), len(table) - 1)], period, True)
     raise ArgumentError(
         f"control has shape {table.shape}; give joint forces ({robot.nv},), rows (T, {robot.nv}) spread over the duration, a "
-        "function of (t, q, v), or ts.simulate.SampledController(function, rate)"
+        "function of (t, q, v), ts.Controller(function, parameters=), or ts.simulate.SampledController(function, rate)"
     )
+
+
+def _law_over_floats(robot: Robot, controller: Controller, dt: float) -> Control:
+    """A controller of rollouts, called with numbers; its memory is constant over each step of dt, as there."""
+    law, start = controller.law(robot.nv, controls=False), controller.start
+    if start.ndim > 1:
+        raise ArgumentError(f"memory of shape {start.shape}: simulate has one robot; give an array ({start.shape[-1]},)")
+    given = {name: _of_one_robot(f"parameters[{name!r}]", x) for name, x in controller.parameters.items()}
+    memory, following = start, start
+
+    def commands(t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        state = {"q": q.copy(), "v": v.copy(), "t": t, "memory": memory.copy()}
+        tau, after = law(state | given)
+        return np.array(tau, float), np.array(after, float)
+
+    def sample(t: float, q: Array, v: Array) -> Array:
+        nonlocal memory, following
+        memory = following
+        tau, following = commands(t, q, v)
+        return tau
+
+    forces: Law = lambda t, q, v: commands(t, q, v)[0]  # noqa: E731
+    return HeldForces(sample, dt, law=forces) if law.memory else forces
+
+
+def _of_one_robot(name: str, values: Any) -> Any:
+    """A value that may be spread over robots, of which there is one."""
+    if not isinstance(values, Spread):
+        return values
+    if values.steps or len(values.values) != 1:
+        raise ArgumentError(f"{name}: simulate has one robot and its own steps; give one value, or a function of t")
+    return values.values[0]
 
 
 def _constant_forces(tau: Array) -> HeldForces:
@@ -166,11 +201,7 @@ def _wrench(frame: str, F: Any) -> Law:
     name, meaning = f"wrenches[{frame!r}]", "a moment [N·m] and a force [N]"
     if callable(F):
         return guarded_law(F if _takes_state(F) else lambda t, q, v: F(t), name, 6, meaning)
-    if isinstance(F, Spread):
-        if F.steps or len(F.values) != 1:
-            raise ArgumentError(f"{name}: simulate has one robot and its own steps; give an array (6,) or a function of t")
-        F = F.values[0]
-    fixed = as_vector(F, name, 6, meaning, ("is", "be"))
+    fixed = as_vector(_of_one_robot(name, F), name, 6, meaning, ("is", "be"))
     if not np.isfinite(fixed).all():
         raise ArgumentError(f"{name} has numbers that are not finite: {fixed}")
     return lambda t, q, v: fixed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.settle import LIMITS
-from torsor.algorithms.equation.stiff import check_method
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import as_rows, batch_shape, check_finite
 from torsor.compile.recorded_function import RecordedFunction
@@ -27,19 +26,20 @@ from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import wrench_law
 from torsor.mechanics.flexible.frequencies import check_step_resolves_vibrations
 from torsor.model.terms.capabilities import refuse
+from torsor.simulate.controller_functions import Controller
+from torsor.simulate.fixed import Fixed
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
-from torsor.simulate.rollout_failures import Failures, failures_of, is_mask
+from torsor.simulate.rollout_failures import Failures, failures_of
 from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records, memory_rows
 from torsor.simulate.step_program import Plan, StepInput, StepProgram, wrench_argument
-from torsor.support.user_arrays import as_array, float_type
+from torsor.support.user_arrays import float_type
 
 if TYPE_CHECKING:
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
-    from torsor.simulate.controller_functions import Controller
     from torsor.simulate.parameters import VariedConstant
-    from torsor.simulate.rollout_gradient import Adjoint, StepRange
+    from torsor.simulate.rollout_gradient import Adjoint
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -71,30 +71,27 @@ def rollout(
     dt: float,
     steps: int | None = None,
     x: ArrayLike | None = None,
-    integrator: str = "semi_implicit",
+    integrator: str | Fixed = "semi_implicit",
     wrenches: Mapping[str, Any] | None = None,
     expressed_in: str = "body",
-    controller: Callable[..., Any] | None = None,
-    parameters: Mapping[str, Any] | None = None,
-    memory: ArrayLike | None = None,
+    controller: Controller | Callable[..., Any] | None = None,
     vary: Mapping[str, Mapping[str, Any]] | None = None,
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
     differentiable: bool = False,
     dtype: Any = np.float64,
-    on_failure: str = "raise",
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
     ``controls`` are commands constant over each step, (..., T, nv), or over all, (nv,): joint forces where the robot has no
     actuators and drives (:meth:`Robot.with_actuators`, :meth:`Robot.with_drives`).  ``x`` (n,) or (..., n) are the first-order
-    states at the start (``robot.state_names``), by default those of bristles, currents and memories at rest: 0.  A
-    ``controller`` is a function over scalars with the arguments q, v, t, u (the controls) and its own ``parameters``, found by
-    name.  It returns the commands, is recorded into the kernel and part of the equation of motion: "rk4" evaluates it 4 times.
-    A parameter is one value for all robots unless wrapped in ``per_robot``, ``per_step`` or ``per_robot_and_step``; noise is
-    such a parameter, drawn beforehand, and a controller that draws random numbers itself is refused.  With an initial
-    ``memory`` (n,) or (..., n), the controller has an argument ``memory``, constant over a step, and returns (joint forces,
-    memory of the next step); that of the beginning of the step counts.
+    states at the start (``robot.state_names``), by default those of bristles, currents and memories at rest: 0.
+    ``controller`` is a function over scalars of some of q, v, t and u (the controls), or a :class:`Controller` with such a
+    function, its parameters and its memory.  It returns the commands, is recorded into the kernel and part of the equation of
+    motion: "rk4" evaluates it 4 times.  Noise is a parameter, drawn beforehand; a controller that draws random numbers itself
+    is refused.
+    ``integrator``: "semi_implicit", "euler", "rk4", "midpoint", "variational", "implicit".  A robot that is no longer finite
+    raises :class:`NotFinite`; with :class:`Fixed` ``(name, on_failure="mask")`` the others go on.
     ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in
     the world's, spread as parameters are, or a function of t over scalars, recorded into the kernel.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
@@ -105,96 +102,77 @@ def rollout(
     recorded states, under the joint forces of the step that follows; so are the joint forces ``rollout.tau``.
     ``dtype="float32"`` computes in single precision, with twice as many robots in a vector register.
     ``differentiable=True`` keeps what :meth:`Rollout.gradient` needs: with ``record="all"`` the states, else about √T of them.
-    A robot that is no longer finite raises :class:`NotFinite`; with ``on_failure="mask"`` it is listed in ``rollout.failed``,
-    and its states are NaN from that step on.  The other robots have the same bits as without it.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
     >>> fall.q.shape, float(fall.t[-1])
     ((100, 50, 2), 0.05)
     """
-    usual = on_failure == "raise" and not differentiable and isinstance(record, str) and record == "all"
-    plain = controller is memory is x is None and not robot.state_names
-    kind = FLOAT64 if dtype is np.float64 else float_type(dtype)  # checking takes as long as a step of one robot
-    more_given = parameters or vary or wrenches or sensors or robot.model.has_rows
-    if usual and plain and kind == FLOAT64 and not more_given:
+    more_given = differentiable or vary or wrenches or sensors or robot.state_names or robot.model.has_rows
+    if controller is x is None and not more_given and dtype is np.float64 and isinstance(record, str) and record == "all":
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
-    mask = is_mask(on_failure)
+    how, kind = Fixed.of(integrator), float_type(dtype)
+    mask = how.on_failure == "mask"
     check_step_length(dt)
+    check_axes(expressed_in)
     robot = robot_in_steps(robot, float(dt))
     refuse(robot.model, "step")
-    held = robot.constrained() if robot.model.has_rows else None
     asked = _sensors(robot, sensors)
     entries = labels(robot.model)
     q = as_rows(Argument("q0", (robot.nq,), entries["q0"]), q0, FLOAT64)
     v = as_rows(Argument("v0", (robot.nv,), entries["v0"]), v0, FLOAT64)
     check_step_resolves_vibrations(robot, q, float(dt))
-    u, m = _controls(controls, robot.nv, controller is None), _initial_memory(memory)
-    law = _law(robot, controller, parameters or {}, u is not None, m)
-    axes = max(
-        1,
-        q.ndim - 1,
-        v.ndim - 1,
-        m.ndim - 1,
-        0 if x is None else np.ndim(x) - 1,
-        0 if u is None or not u.steps else u.values.ndim - 2,
-    )
+    u, own = _controls(controls, robot.nv, controller is None), None if controller is None else Controller.of(controller)
+    m, more = np.zeros(0) if own is None else own.start, _initial_states(robot, x)
+    law = None if own is None else own.law(robot.nv, u is not None)
+    axes = max(1, *(y.ndim - 1 for y in (q, v, m, more)), u.values.ndim - 2 if u is not None and u.steps else 0)
+    feeds = [StepInput(Argument("dt", ()), np.asarray(float(dt)))]
+    if u is not None:
+        feeds.append(StepInput(Argument("controls", u.values.shape[-1:]), u.values, u.steps))
+    feeds += [_step_input(f"parameters[{name!r}]", values, axes) for name, values in (own.parameters if own else {}).items()]
     differ = _variations(robot, vary) if vary else {}
-    feeds = [StepInput(Argument("dt", ()), np.asarray(float(dt))), *_feeds(u, parameters or {}, axes)]
-    feeds += [StepInput(_fits(argument, x, axes), x.values) for argument, x in differ.values()]
+    feeds += [_step_input(a.name, values, axes, a.shape) for a, values in differ.values()]
     laws, on = _wrench_laws(robot, wrenches)
-    feeds += _wrenches(on, axes)
+    feeds += [_step_input(wrench_argument(frame).name, F, axes, (6,)) for frame, F in on.items()]
     T = _steps(steps, feeds)
     if (law is not None and "t" in law.takes) or laws or robot.model.depends_on_time:
         feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
-    more = _initial_states(robot, x)
-    check_method(integrator)
-    fed = tuple((f.argument, f.stepped) for f in feeds)
-    check_axes(expressed_in)
-    size = m.shape[-1] + more.shape[-1]
-    plan = Plan(integrator, fed, law, tuple(differ), tuple(on), laws, expressed_in, size)
+    fed, size = tuple((f.argument, f.stepped) for f in feeds), m.shape[-1] + more.shape[-1]
+    plan, check = _record_controller(robot, Plan(how.method, fed, law, tuple(differ), tuple(on), laws, expressed_in, size))
     state = [q, v, *([_side_by_side(m, more)] if size else [])]
-    limits: tuple[float, ...] = ()
-    if held is not None:
-        limits = LIMITS[kind.name]
-        check_start(held, q, v, limits[0])
+    limits = LIMITS[kind.name] if robot.model.has_rows else ()
+    if limits:
+        check_start(robot.constrained(), q, v, limits[0])
         state.append(np.zeros(len(limits)))
-    plan, check = _record_controller(robot, plan)
     checked = plan._replace(limits=limits)
     scan, step, every = _scan_of_plan(robot, checked, check, kind.name), StepProgram(robot, checked, feeds), _every(record, T)
-    backward = _adjoint_scan(robot, plan, check, kind.name) if differentiable else None
     if checked.last and (differentiable or (size and asked)):
         scan = scan.with_all_rows  # the memory is needed at each record
-    ranges: list[StepRange] = []
-    failed = None
-    if backward is not None:
-        state = [np.array(x) for x in state]  # the caller may change the arrays before the gradient is computed
+    adjoint = None
     try:
-        if backward is None:
+        if differentiable:
+            from torsor.simulate.rollout_gradient import Adjoint, run_in_ranges
+
+            backward = _adjoint_scan(robot, plan, check, kind.name)
+            state = [np.array(y) for y in state]  # the caller may change the arrays before the gradient is computed
+            (qs, vs, *after), ranges, failed = run_in_ranges(scan, state, feeds, T, every, mask)
+            batches = {name: y.shape[:-1] for name, y in {"q0": q, "v0": v, "memory": m, "x": more}.items()}
+            adjoint = Adjoint(robot.kernels.lean_tree, plan, feeds, batches, scan, backward, ranges, every)
+        else:
             found = scan(*state, *(f.values for f in feeds), steps=T, every=every, mask=mask)
             (qs, vs, *after), failed = found if mask else (found, None)
-        else:
-            from torsor.simulate.rollout_gradient import run_in_ranges
-
-            (qs, vs, *after), ranges, failed = run_in_ranges(scan, state, feeds, T, every, mask)
     except NotFinite as error:
         raise step.explain(scan, state, float(dt), error) from None
     failures = _failures(step, scan, state, float(dt), failed) if failed is not None and (failed >= 0).any() else None
+    if adjoint and failures:
+        adjoint = adjoint._replace(sound=failures.steps < 0)
     residual = after.pop().reshape(*qs.shape[:-2], -1, len(limits))[..., -1, :] if limits else None
     t = np.arange(every, T + 1, every) * float(dt)
     read = asked(plan, feeds, every, t, state[: 2 + bool(size)], (qs, vs, *after), failures and failures.steps) if asked else {}
     rows = memory_rows(scan, state, feeds, T, every, *after) if size else None
     given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, rows)._replace(failures=failures)
-    adjoint = None
-    if backward is not None:
-        from torsor.simulate.rollout_gradient import Adjoint
-
-        starts = {"q0": q, "v0": v, "memory": m, "x": more}
-        batches = {name: x.shape[:-1] for name, x in starts.items()}
-        sound = None if failures is None else failures.steps < 0
-        adjoint = Adjoint(robot.kernels.lean_tree, plan, feeds, batches, scan, backward, ranges, every, sound)
     return Rollout(t, qs, vs, read, given, adjoint, residual)
 
 
@@ -214,9 +192,11 @@ def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[...
     return partial(rollout_readings, robot, check_sensors(robot, sensors))
 
 
-def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any, integrator: str) -> Rollout | None:
+def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any, integrator: Any) -> Rollout | None:
     """One robot and one step by ``robot.step``, equal bit for bit; None for all other calls."""
     if not (type(q0) is type(v0) is type(controls) is np.ndarray and type(dt) is float and 0 < dt < math.inf):
+        return None
+    if type(integrator) is not str:
         return None
     rows = controls.ndim - 1  # 1 if the controls have an axis of steps, 0 if they are constant
     if q0.shape != (robot.nq,) or v0.shape != (robot.nv,) or controls.shape[rows:] != (robot.nv,):
@@ -237,16 +217,6 @@ def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Var
     if "damping" in vary and not any(term.kind == "damping" for term in robot.model.terms):
         raise ArgumentError("vary['damping'] needs a robot with damping; use robot.with_damping(True)")
     return variations(robot, vary)
-
-
-def _initial_memory(memory: Any) -> np.ndarray:
-    """The controller's memory at the start, (..., n); (0,) if it has none."""
-    if memory is None:
-        return np.zeros(0)
-    array = as_array("memory", memory)
-    if array.ndim == 0 or array.shape[-1] == 0:
-        raise ArgumentError(f"memory must be an array of n numbers, (n,) or (..., n), not of shape {array.shape}")
-    return as_rows(Argument("memory", array.shape[-1:]), array, FLOAT64)
 
 
 def robot_in_steps(robot: Robot, dt: float) -> Robot:
@@ -286,21 +256,6 @@ def _side_by_side(memory: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)
 
 
-def _law(robot: Robot, controller: Any, parameters: Mapping[str, Any], controls: bool, memory: np.ndarray) -> Controller | None:
-    if controller is None:
-        if memory.size:
-            raise ArgumentError("memory is given, but no controller to take it; that of actuators is in x")
-        if parameters:
-            raise ArgumentError(f"parameters are given ({', '.join(parameters)}), but no controller to take them")
-        return None
-    from torsor.simulate.controller_functions import STATE, Controller
-
-    if not callable(controller):
-        what = ", ".join(STATE)
-        raise ArgumentError(f"controller must be a function of {what} and parameters, not {type(controller).__name__}")
-    return Controller.of(controller, robot.nv, parameters, controls, memory.shape[-1])
-
-
 def _controls(controls: Any, nv: int, forces: bool) -> Spread | None:
     """The controls, (..., T, m) or (m,); without a controller they are the joint forces."""
     if controls is None:
@@ -316,15 +271,6 @@ def _controls(controls: Any, nv: int, forces: bool) -> Spread | None:
     return u
 
 
-def _feeds(u: Spread | None, parameters: Mapping[str, Any], axes: int) -> Iterator[StepInput]:
-    if u is not None:
-        yield StepInput(Argument("controls", u.values.shape[-1:]), u.values, u.steps)
-    for name, values in parameters.items():
-        label = f"parameters[{name!r}]"
-        x = with_axes(label, values)
-        yield StepInput(Argument(label, x.shape(axes)), x.values, x.steps)
-
-
 def _wrench_laws(
     robot: Robot, wrenches: Mapping[str, Any] | None
 ) -> tuple[tuple[tuple[str, RecordedFunction], ...], dict[str, Any]]:
@@ -334,20 +280,13 @@ def _wrench_laws(
     return laws, {frame: F for frame, F in on.items() if not callable(F)}
 
 
-def _wrenches(wrenches: Mapping[str, Any], axes: int) -> Iterator[StepInput]:
-    for frame, F in wrenches.items():
-        argument = wrench_argument(frame)
-        x = with_axes(argument.name, F)
-        yield StepInput(_fits(argument, x, axes), x.values, x.steps)
-
-
-def _fits(argument: Argument, x: Spread, axes: int) -> Argument:
-    if x.shape(axes) != argument.shape:
-        raise ArgumentError(
-            f"{argument.name} has values of shape {x.shape(axes)}, expected {argument.shape}; "
-            "per_robot(values) gives each robot its own"
-        )
-    return argument
+def _step_input(name: str, values: Any, axes: int, shape: tuple[int, ...] | None = None) -> StepInput:
+    """An input of the kernel from values spread over robots and steps; its shape is checked if it is known."""
+    x = with_axes(name, values)
+    own = x.shape(axes)
+    if shape is not None and own != shape:
+        raise ArgumentError(f"{name} has values of shape {own}, expected {shape}; per_robot(values) gives each robot its own")
+    return StepInput(Argument(name, own), x.values, x.steps)
 
 
 def _steps(steps: Any, feeds: Sequence[StepInput]) -> int:

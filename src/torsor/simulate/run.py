@@ -72,10 +72,10 @@ def simulate(
 ) -> Result:
     """The motion from (q, v) over ``duration`` seconds, M a + h = τ + Jᵀf + ... integrated; see :class:`Result`.
 
-    ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), or a
-    :class:`SampledController` with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a function of
-    (t, q, v), in the frame's axes or, with ``expressed_in="world"``, in world axes; the result has them in the frame's axes.
-    Functions get copies of q and v.
+    ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), a :class:`Controller` of
+    rollouts, or a :class:`SampledController` with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a
+    function of (t, q, v), in the frame's axes or, with ``expressed_in="world"``, in world axes; the result has them in the
+    frame's axes.  Functions get copies of q and v.
     ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
     "lsoda", "radau" to a relative and absolute tolerance of 1e-8, or as :class:`Adaptive` says.
     ``events``: functions of (t, q, v), or :class:`Event`.
@@ -108,7 +108,7 @@ def simulate(
         check_step_resolves_vibrations(robot, start[0], dt)
     laws = wrench_laws(robot, wrenches, expressed_in)
     system = System(robot, tuple(laws), dt, how)
-    steady = control_of(robot, control, duration)
+    steady = control_of(robot, control, duration, dt)
     asked = check_sensors(robot, sensors, system) if sensors else {}
     forces, steady, states = _forces(system, steady, dt, x, list(laws.values()))
     stops = hard_stops.stops_of(robot)
@@ -195,7 +195,7 @@ def _forces(
     held: Law = lambda t, q, v: box[0]  # noqa: E731
     sample, states = held, None
     if system.transmits or system.robot.state_names or x is not None:
-        states = TermStates(system, held if isinstance(steady, HeldForces) else steady, dt, x)
+        states = TermStates(system, steady.law or held if isinstance(steady, HeldForces) else steady, dt, x)
         steady = sampled_commands(steady, states, box, dt)
     if isinstance(steady, HeldForces):
         sample = steady.sample

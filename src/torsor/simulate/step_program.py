@@ -23,7 +23,7 @@ from torsor.simulate.held_rows import next_residual, violation
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
-    from torsor.simulate.controller_functions import Controller
+    from torsor.simulate.controller_functions import ControlLaw
     from torsor.simulate.parameters import VariedConstant
 
 
@@ -61,7 +61,7 @@ class Plan(NamedTuple):
 
     integrator: str
     fed: tuple[tuple[Argument, bool], ...]
-    controller: Controller | None = None
+    controller: ControlLaw | None = None
     vary: tuple[VariedConstant, ...] = ()
     frames: tuple[str, ...] = ()
     laws: tuple[tuple[str, RecordedFunction], ...] = ()  #: wrenches that are functions of t, by frame
@@ -123,7 +123,7 @@ class Plan(NamedTuple):
             raise ArgumentError(
                 f"controller {self.controller.name} gave other joint forces when recorded a second time: it reads random "
                 "numbers, a clock or a counter, whose first value would count for all robots and steps; draw the noise "
-                "beforehand, one row per robot and step, and give it as parameters={'noise': per_robot_and_step(values)}"
+                "beforehand, one row per robot and step: Controller(..., parameters={'noise': per_robot_and_step(values)})"
             )
         if self.controller.is_recorded_once:
             return self

@@ -157,7 +157,8 @@ def sampled_commands(command: Control, states: TermStates, box: list[Array], dt:
         states.tick(t, q, v)
         return box[0]
 
-    return HeldForces(sample, dt, law=(lambda t, q, v: box[0]) if isinstance(command, HeldForces) else command)
+    held: Law = lambda t, q, v: box[0]  # noqa: E731
+    return HeldForces(sample, dt, law=command.law or held if isinstance(command, HeldForces) else command)
 
 
 def _ticks_per_sample(command: HeldForces, dt: float) -> int:
