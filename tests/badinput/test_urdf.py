@@ -444,7 +444,8 @@ ACCEPTED = {
         ),
         lambda d: d.root == "a",
         (
-            "2 <transmission> elements ignored: actuators are not read; give a rotor's inertia as armature",
+            '2 <transmission> elements ignored: load with terms=["actuated"], and their joints alone have a drive; give a '
+            "rotor's inertia as armature",
             "1 <gazebo> element ignored: settings of a simulator or controller are not part of a rigid-body description",
             "1 <sensor> element ignored: sensors are not part of a rigid-body description",
             "1 <f:oo> element ignored: unknown element in <robot>",

@@ -111,7 +111,7 @@ def one(**changes) -> bytes:
 REFUSED = {
     "empty": (b"", ": is empty; it must contain loops: [...]"),
     "not a mapping": (b"- 1\n", ":1: <loops.yaml>: must be a mapping with the keys loops"),
-    "other root": (b"\nloop: []\n", ":2: <loops.yaml>: unknown key 'loop'; did you mean 'loops'? (known: loops)"),
+    "other root": (b"\nloop: []\n", ":2: <loops.yaml>: unknown key 'loop'; did you mean 'loops'? (known: loops, actuated)"),
     "no list": (b"loops: 3\n", ":1: <loops>: must be a list, one entry per loop (- name: ...)"),
     "no loop": (b"loops:\n- 3\n", ":2: <loops[0]>: must be a mapping with the keys name, type, axis"),
     "no name": (one(name=None), ":2: <loops[0]>: 'name' is missing"),

@@ -6,6 +6,7 @@
         axis: [0, 0, 1]                      # in the joint frame; second_axis, pitch and order where the type has them
         parent: {link: rocker, xyz: [0.3, 0, 0], rpy: [0, 0, 0]}
         child: {link: coupler, xyz: [0.5, 0, 0]}
+    actuated: [crank]                        # joints with a drive; all have one where it is left out
 
 ``xyz`` [m] and ``rpy`` [rad] place the joint frame on either link, at the link's own frame where left out; ``link: world`` is
 the fixed frame.  ``name``, ``type`` and the two links are required.  Other keys are refused, not ignored.
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 from torsor.errors import ArgumentError, FileError, ModelError, TorsorError
 from torsor.io.shared.decimals import notes_on_tiny_numbers
 from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown_key_message
+from torsor.model.attachments import with_actuated
 from torsor.model.description import Description, Loop
 from torsor.model.joint_arguments import loop_joint
 from torsor.model.joints import JOINT_TYPES, EulerAngles, JointType
@@ -50,18 +52,23 @@ def read_loops(source: Source) -> tuple[Loop, ...]:
     >>> [loop.name for loop in read_loops(text)]
     ['close']
     """
-    return tuple(item.loop for item in _read(*text_of(source, "loops")))
+    return tuple(item.loop for item in _read(*text_of(source, "loops"))[0])
 
 
 def with_loops(d: Description, source: Source) -> Description:
     """The description with the loops of a side-file, checked against its links and joints."""
     text, file = text_of(source, "loops")
-    items = _read(text, file)
+    items, actuated = _read(text, file)
     try:
         whole = replace(d, loops=(*d.loops, *(item.loop for item in items)))
     except ModelError:
         _raise_error_of_loop(d, items, file)
         raise
+    if actuated is not None:
+        try:
+            whole = with_actuated(whole, actuated)
+        except TorsorError as error:
+            raise FileError(str(error), file=file, element="actuated") from error
     for note in notes_on_tiny_numbers(text):
         whole = whole.with_note(f"{file or 'loops'}, {note}")
     return whole.with_note(f"{len(items)} loop{'' if len(items) == 1 else 's'} read from {file or 'text'}")
@@ -80,7 +87,8 @@ def write_loops(description: Description, path: str | os.PathLike[str] | None = 
     """The side-file text of a robot's loops; with a path, also written there, atomically."""
     import yaml
 
-    data = {"loops": [_to_yaml(loop) for loop in description.loops]}
+    data: dict[str, Any] = {"loops": [_to_yaml(loop) for loop in description.loops]}
+    data |= {} if description.actuated is None else {"actuated": list(description.actuated)}
     text = yaml.safe_dump(data, sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
     if path is not None:
         write_text(path, text)
@@ -103,12 +111,17 @@ def loops_path(path: Any) -> str:
 # -- reading -------------------------------------------------------------------------------------------------------------
 
 
-def _read(text: str, file: str) -> list[_LoopEntry]:
+def _read(text: str, file: str) -> tuple[list[_LoopEntry], list[str] | None]:
+    """The loops, and the joints with a drive where the file lists them."""
     root = compose(text, file, "loops: [...]")
     reader = _Reader(file)
-    items = reader.mapping(root, "loops.yaml", ("loops",), required=("loops",))["loops"]
-    nodes = reader.items(items, "loops", "one entry per loop (- name: ...)")
-    return [reader.loop(node, f"loops[{n}]") for n, node in enumerate(nodes)]
+    parts = reader.mapping(root, "loops.yaml", ("loops", "actuated"), required=("loops",))
+    nodes = reader.items(parts["loops"], "loops", "one entry per loop (- name: ...)")
+    loops = [reader.loop(node, f"loops[{n}]") for n, node in enumerate(nodes)]
+    if "actuated" not in parts:
+        return loops, None
+    names = reader.items(parts["actuated"], "actuated", "a list of joints, [crank]")
+    return loops, [reader.word(node, f"actuated[{n}]") for n, node in enumerate(names)]
 
 
 class _Reader(Nodes):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from torsor.errors import ModelError, UnknownName
+from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.model.assembly import assemble
 from torsor.model.description import FLOATING_BASE, Description
 from torsor.model.forces import Buoyancy, Drag, GravityCompensation
@@ -50,6 +50,19 @@ def with_rotors(d: Description, rotors: Mapping[str, Any]) -> Description:
         elif fields is not None:
             raise ModelError(f"with_rotors: joint {joint!r}: give a dict(mass=, inertia=, ratio=, ...) or None, not {fields!r}")
     return d.with_note(f"rotors on {', '.join(made) or 'no joint'}", rotors=tuple(made.values()))
+
+
+def with_actuated(d: Description, joints: Iterable[str] | None) -> Description:
+    """Drives at these joints alone; None for drives at all joints."""
+    if isinstance(joints, str):
+        raise ArgumentError(f"give actuated joints as a list, [{joints!r}], not as a string")
+    names, model = None if joints is None else tuple(joints), assemble(d) if joints else None
+    for name in names or ():
+        if model is None or not name or name not in model.joint_names:
+            raise UnknownName("joint", name, [x for x in model.joint_names if x] if model else ())
+        if model.coupling[model.joint_names.index(name)] is not None:
+            raise ArgumentError(f"joint {name!r} follows another joint and cannot have a drive of its own")
+    return replace(d, actuated=names)
 
 
 def rotors_as_armature(d: Description) -> Description:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from torsor.errors import ArgumentError
 from torsor.model import Description, attachments
 from torsor.model.mechanism import Mechanism
 from torsor.model.terms import attaching
@@ -144,10 +142,4 @@ class Composing(Mechanism):
         >>> ts.mechanisms.four_bar().with_actuated(["crank"]).actuated
         ('crank',)
         """
-        if isinstance(joints, str):
-            raise ArgumentError(f"give actuated joints as a list, [{joints!r}], not as a string")
-        names = None if joints is None else tuple(joints)
-        for name in names or ():
-            if self.joint(name).mimic is not None:
-                raise ArgumentError(f"joint {name!r} follows another joint and cannot have a drive of its own")
-        return self._with_description(replace(self._description, actuated=names))
+        return self._with_description(attachments.with_actuated(self._description, joints))

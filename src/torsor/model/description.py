@@ -97,6 +97,7 @@ class Joint:
     degree of freedom; an empty tuple means none.  So do ``laws``, the joint's friction in full (MR §8.9.4), where ``damping``
     and ``friction`` are the numbers of a file: objects of :mod:`torsor.model.friction`, or None.  ``actuator`` has the laws
     from a command to the joint force, in the order of the signal (:mod:`torsor.model.actuators`); dynamics are without it.
+    ``driven``: the file has a drive at the joint, which counts once ``Description.actuated`` names it.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Joint:
     mimic: Mimic | None = None
     laws: tuple[Any, ...] = ()
     actuator: tuple[Any, ...] = ()
+    driven: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

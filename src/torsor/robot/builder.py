@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ModelError
+from torsor.model.attachments import with_actuated
 from torsor.model.description import EARTH, Description, Joint, Link, Loop, Mimic, NamedFrame
 from torsor.model.joint_arguments import Z, joint_type, loop_joint
 from torsor.model.joints import JointType
@@ -46,6 +47,7 @@ class Builder:
         self._loops: list[Loop] = []
         self._rotors: list[Rotor] = []
         self._configurations: list[Configuration] = []
+        self._actuated: tuple[str, ...] | None = None
 
     def link(
         self,
@@ -174,6 +176,16 @@ class Builder:
         self._rotors.append(make_rotor(name, joint, link, mass=mass, com=com, inertia=inertia, ratio=ratio, **place))
         return self
 
+    def actuated(self, joints: Sequence[str]) -> Builder:
+        """The joints that have a drive, as in :meth:`Robot.with_actuated`; without this call all have one.
+
+        >>> arm = Builder("arm").link("base").link("a", mass=1).link("b", mass=1).joint("A", "prismatic", "base", "a")
+        >>> arm.joint("B", "prismatic", "a", "b").actuated(["A"]).build().actuated
+        ('A',)
+        """
+        self._actuated = joints if isinstance(joints, str) else tuple(joints)  # type: ignore[assignment]  # refused at the end
+        return self
+
     def configuration(self, name: str, values: Mapping[str, Any]) -> Builder:
         """A named configuration, ``{"elbow": 0.5}`` [rad, m]: a number per joint, or one per coordinate; others are neutral.
 
@@ -188,7 +200,7 @@ class Builder:
 
     def description(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Description:
         """The robot as data, checked to be a tree.  ``base`` as in :meth:`Robot.with_base`; ``gravity`` [m/s²], world axes."""
-        return Description(
+        whole = Description(
             self.name,
             tuple(self._links),
             tuple(self._joints),
@@ -199,6 +211,7 @@ class Builder:
             base=base,
             gravity=read.vector(gravity, "gravity"),
         )
+        return with_actuated(whole, self._actuated)
 
     def build(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Robot:
         """The Robot."""

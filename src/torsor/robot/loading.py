@@ -44,8 +44,9 @@ def load(
     (:mod:`torsor.io.srdf`); ``srdf=True`` is the file ``robot.srdf`` beside ``robot.urdf``.  ``xacro_args`` (a dict, may be
     empty) runs a xacro file, which is a program: use only files you trust; ``roots`` are folders in which it finds its
     packages, and MJCF and SDF the files they include.  ``gravity`` is in world axes [m/s²].  ``terms`` are the
-    forces of the file that act, ``"all"`` or some of ``["damping", "friction", "spring"]``.  ``robot.report`` lists changed and
-    ignored data, and the forces that do not act.
+    forces of the file that act, ``"all"`` or some of ``["damping", "friction", "spring"]``; with ``"actuated"`` among them,
+    only joints with a <transmission> (URDF) or an actuator (MJCF) have a drive (:meth:`Robot.with_actuated`).
+    ``robot.report`` lists changed and ignored data, and the forces that do not act.
 
     >>> import torsor as ts
     >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv
@@ -88,9 +89,18 @@ def _with_dry_friction(d: Description) -> Description:
     return with_friction(d, {j.name: [of_numbers(c, 0) for c in j.friction] for j in d.joints if any(j.friction)})
 
 
-#: forces that a file may have, and how they become terms; springs are terms as they are read
+def _with_drives(d: Description) -> Description:
+    """Drives at the joints that have one in the file; that of a mimic joint drives its leader."""
+    driven = dict.fromkeys(j.name if j.mimic is None else j.mimic.joint for j in d.joints if j.driven and j.kind.nv)
+    if not driven:
+        return d
+    report = tuple(line for line in d.report if "<transmission>" not in line)  # which says that they are ignored
+    return replace(d, report=report).with_note(f"drives at {', '.join(driven)} alone", actuated=tuple(driven))
+
+
+#: what a file may have, and how they become terms; springs are terms as they are read
 FILE_TERMS: dict[str, Callable[[Description], Description]] = {
-    "damping": _with_damping, "friction": _with_dry_friction, "spring": lambda d: d
+    "damping": _with_damping, "friction": _with_dry_friction, "spring": lambda d: d, "actuated": _with_drives
 }  # fmt: skip
 
 

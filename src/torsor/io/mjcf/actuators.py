@@ -12,8 +12,12 @@ from torsor.model.actuators import ActuatorLaw
 
 @dataclass
 class Drives:
-    """By joint: effort limit [N·m, N], armature [kg·m², kg] and damping that its actuator adds, gear² times its own; laws."""
+    """By joint: effort limit [N·m, N], armature [kg·m², kg] and damping that its actuator adds, gear² times its own; laws.
 
+    ``driven`` are the joints that have an actuator.
+    """
+
+    driven: set[int] = field(default_factory=set)
     effort: dict[int, float] = field(default_factory=dict)
     armature: dict[int, float] = field(default_factory=dict)
     damping: dict[int, float] = field(default_factory=dict)
@@ -28,6 +32,7 @@ def read_drives(chosen: Selection) -> Drives:
         k = int(m.actuator_trnid[a][0])
         if m.actuator_trntype[a] in (ON_JOINT, IN_PARENT) and m.jnt_type[k] in (SLIDE, HINGE):
             on.setdefault(k, []).append(a)
+    out.driven = set(on)
     for k, name in chosen.joints.items():
         if m.jnt_type[k] not in (SLIDE, HINGE):
             continue

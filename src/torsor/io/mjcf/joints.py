@@ -102,6 +102,8 @@ def _fields(chosen: Selection, k: int, drives: Drives) -> dict[str, Any]:
         out["lower"], out["upper"] = ((float(x),) for x in m.jnt_range[k])
     if k in drives.effort:
         out["effort_limit"] = (drives.effort[k],)
+    if k in drives.driven:
+        out["driven"] = True
     if drives.laws.get(k):
         out["actuator"] = drives.laws[k]
     return out

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 
 from lxml import etree
 
@@ -38,7 +39,7 @@ from torsor.model.physical import warn_or_refuse
 
 _SIMULATOR = "settings of a simulator or controller are not part of a rigid-body description"
 _IGNORED = {
-    "transmission": "actuators are not read; give a rotor's inertia as armature",
+    "transmission": 'load with terms=["actuated"], and their joints alone have a drive; give a rotor\'s inertia as armature',
     "gazebo": _SIMULATOR,
     "ros2_control": _SIMULATOR,
     "sensor": "sensors are not part of a rigid-body description",
@@ -69,6 +70,7 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
     written = [read_link(doc, e, palette) for e in parts if doc.tag(e) == "link"]
     joints = {e: read_joint(doc, e, mimic) for e in parts if doc.tag(e) == "joint"}
     links, joints_read = with_world(doc, written, joints), without_missing_leaders(doc, joints)
+    driven = {e.get("name") for e in doc.root.iterfind("transmission/joint")}
     note_materials(doc)
     name = doc.root.get("name", "")
     if not name:
@@ -76,7 +78,14 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         doc.notes.note("<robot> has no name, so it is called", repr(name))
     try:
         report = (*doc.defects.lines(), *doc.notes.lines(), *doc.notes_on_tiny_numbers)
-        d = Description(name, tuple(links), tuple(joints_read), base=base, report=report, source=_path(source, doc))
+        d = Description(
+            name,
+            tuple(links),
+            tuple(replace(j, driven=j.name in driven) for j in joints_read),
+            base=base,
+            report=report,
+            source=_path(source, doc),
+        )
         odd = warn_or_refuse(d, strict=strict)
     except ModelError as error:
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)

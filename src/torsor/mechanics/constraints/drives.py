@@ -35,11 +35,34 @@ def refuse_motion(held: ConstrainedRobot, q: ArrayLike, v: ArrayLike, a: ArrayLi
     _, A, _, drift = held.solver.kernel("rows")(q, v, *clock)
     check_acceleration(held.rows, A, drift, np.asarray(a, float))
     robot = held.robot
-    passive = [name for name in robot.joints if name not in robot.actuated and robot.joint(name).mimic is None]
     raise SingularError(
-        f"the drives of robot {robot.name!r} ({', '.join(robot.actuated) or 'none'}) cannot make this motion: forces are "
-        f"missing at {', '.join(passive)}; robot.with_actuated([...]) gives drives to other joints"
+        f"the drives of robot {robot.name!r} ({', '.join(robot.actuated) or 'none'}) cannot make this motion"
+        f"{_missing_drives(held, np.asarray(q, float).reshape(-1, robot.nq)[0], *clock)}"
     )
+
+
+def _missing_drives(held: ConstrainedRobot, q: np.ndarray, time: Any = None) -> str:
+    """Part of an error message: the joints that make every motion possible if they have drives, too.
+
+    Drives make every motion if the motions that the constraints allow are independent at them.
+    """
+    robot = held.robot
+    motions = held.mobility(q, time=None if time is None else float(np.ravel(time)[0])).motions
+
+    def independent(names: Sequence[str]) -> int:
+        rows = [k for name in names for k in range(robot.nv)[robot.joint(name).v_slice]]
+        return int(np.linalg.matrix_rank(motions[:, rows], RANK)) if rows else 0
+
+    driven, whole = list(robot.actuated), len(motions)
+    others = [name for name in robot.joints if name not in driven and robot.joint(name).mimic is None]
+    alone = [name for name in others if independent([*driven, name]) == whole]
+    if alone or independent(driven) == whole:
+        return f"; robot.with_actuated([...]) with {' or '.join(alone)} as well makes it" if alone else ""
+    added: list[str] = []
+    for name in others:
+        if independent([*driven, *added, name]) > independent([*driven, *added]):
+            added.append(name)
+    return f"; robot.with_actuated([...]) with {', '.join(added)} as well makes it" if added else ""
 
 
 def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tree: np.ndarray) -> np.ndarray:
