@@ -11,6 +11,7 @@ import torsor as ts
 from benchmarks import (
     adapters,
     calls,
+    closed_rollouts,
     constrained,
     derivatives,
     first_calls,
@@ -28,7 +29,7 @@ from benchmarks import (
 from benchmarks.timing import QUICK, Contest, Effort, pin_to_one_core
 
 SECTIONS = (
-    "one", "batch", "peers", "constrained", "rollouts", "simulate", "operations", "threads", "startup", "memory", "calls",
+    "one", "batch", "peers", "constrained", "rollouts", "closed", "simulate", "operations", "threads", "startup", "memory", "calls",
     "adapters", "derivatives",
 )  # fmt: skip
 #: robots whose batches are spread over two threads
@@ -68,6 +69,8 @@ def measure(cases: list[robots.Case], effort: Effort, sections: list[str]) -> di
         for case in cases:
             results["contests"] += _run_contests(_contests(case, effort, sections), effort, here)
         for contests in constrained.contests(effort) if "constrained" in sections else ():
+            results["contests"] += _run_contests(contests, effort, here)
+        for contests in closed_rollouts.contests() if "closed" in sections else ():
             results["contests"] += _run_contests(contests, effort, here)
         for contests in simulation.contests(effort) if "simulate" in sections else ():
             results["contests"] += _run_contests(contests, effort, here)

@@ -38,6 +38,8 @@ CONSTRAINED = {("batch", "constrained_dynamics"): 10.0, ("one call", "constraine
 
 #: robot → the ratio of a rollout to MuJoCo's
 ROLLOUTS = {"ur5": 20.0, "panda": 20.0, "g1": 10.0}
+#: mechanism, way to stay closed → the ratio of its rollout to MuJoCo's with ``connect``
+CLOSED_ROLLOUTS = {("four-bar", "projection"): 30.0, ("Stewart", "projection"): 10.0, ("Stewart", "velocity"): 20.0}
 #: what a step with a controller may cost, in steps without; semi-implicit steps a second
 CONTROLLED, STEPS_PER_SECOND = 2.0, {"panda": 5e6}
 #: the same with a servo, a lag and a limit at every joint
@@ -109,6 +111,8 @@ def ratio_goal(record: dict[str, Any]) -> float | None:
         return None if record["numbers"] > LARGE else BATCH
     if record["section"] == "rollout":
         return ROLLOUTS.get(record["robot"])
+    if record["section"] == "closed rollout":
+        return CLOSED_ROLLOUTS.get((record["robot"], record["quantity"]))
     if record["section"] == "simulate":
         return None if "free steps" in record["peer"] else SIMULATE
     if contest in CONSTRAINED:
@@ -128,7 +132,7 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
         goal = ratio_goal(record)
         if goal is not None:
             measured = record.get("ratio", 0.0)  # a disagreement meets no goal
-            sections = ("rollout", "simulate", "batch of 1024")
+            sections = ("rollout", "closed rollout", "simulate", "batch of 1024")
             several = record["quantity"] == "constrained_dynamics" or record["section"] in sections
             several = several or record["peer"].startswith("CasADi")
             rival = f", {record['peer']}" if several else ""

@@ -117,6 +117,16 @@ def mujoco_state(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) ->
     return {"qm": qm, "vm": vm, "taum": fm}
 
 
+def configuration_of_mujoco(model: Model, qm: np.ndarray) -> np.ndarray:
+    """q of a tree on a fixed base from MuJoCo's: quaternions end with w."""
+    q = qm.copy()
+    for i, _ in model.outward():
+        if model.joint[i].name == "spherical":
+            at = model.q_start[i]
+            q[at : at + 4] = np.roll(q[at : at + 4], -1)
+    return q
+
+
 def mujoco_back(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """MuJoCo's acceleration in torsor's coordinates: of a free body, R (v̇ + ω × v) is the linear part in the world."""
     out = a.copy()
