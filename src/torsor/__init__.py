@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from torsor.simulate import studies as sweeps
     from torsor.simulate.adaptive import Adaptive
     from torsor.simulate.controller_functions import Controller
-    from torsor.simulate.fixed import Fixed
     from torsor.simulate.studies.sweep import sweep
     from torsor.spatial import rigid
     from torsor.support import plotting
@@ -74,7 +73,6 @@ _HOMES = {
     "torsor.robot.robot": ("Robot",),
     "torsor.simulate.adaptive": ("Adaptive",),
     "torsor.simulate.controller_functions": ("Controller",),
-    "torsor.simulate.fixed": ("Fixed",),
     "torsor.simulate.studies": ("sweep",),
     "torsor.symbolic.lagrange": ("lagrange",),
 }  # fmt: skip
@@ -119,7 +117,6 @@ __all__ = [
     "CompileError",
     "Controller",
     "FileError",
-    "Fixed",
     "Kernel",
     "MissingExtra",
     "ModelError",

@@ -1,4 +1,4 @@
-"""rollout with the parts of a Controller, and of Fixed, as arguments: short forms for tables of tests."""
+"""rollout with the parts of a Controller as arguments: a short form for tables of tests."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from torsor.simulate import rollout as plain
 
 
 def controlled(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a rollout: ``parameters`` and ``memory`` in its controller, ``on_failure`` in its integrator."""
+    """The options of a rollout, ``parameters`` and ``memory`` in its controller."""
     parts = {name: options.pop(name) for name in ("parameters", "memory") if name in options}
     if parts:
         options["controller"] = ts.Controller(options["controller"], **parts)
-    if "on_failure" in options:
-        method = options.get("integrator", "semi_implicit")
-        options["integrator"] = ts.Fixed(method, on_failure=options.pop("on_failure"))
     return options
 
 

@@ -1,4 +1,4 @@
-"""ts.Controller: a function with its parameters and memory, in rollouts and simulations; ts.Fixed."""
+"""ts.Controller: a function with its parameters and memory, in rollouts and simulations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor.actuators import Lag
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError
 from torsor.scalar import sin
 
 ARM, DT = ts.robots.two_link(), 0.01
@@ -51,8 +51,6 @@ def test_a_second_rollout_begins_with_the_same_memory():
     (lambda: ts.Controller(pi, [1.0]), "parameters must be a dict from names to values, not list"),
     (lambda: ARM.rollout(*START, dt=DT, steps=1, controller=pi, parameters={}), r"ts.Controller\(function, parameters="),
     (lambda: ARM.rollout(*START, dt=DT, steps=1, memory=[0.0]), r"ts.Controller\(function, memory="),
-    (lambda: ARM.rollout(*START, dt=DT, steps=1, on_failure="mask"), r"ts.Fixed\('semi_implicit', on_failure='mask'\)"),
-    (lambda: ts.simulate.rollout(ARM, *START, dt=DT, steps=1, on_failure="mask"), "rollout has no argument 'on_failure'"),
     (lambda: ARM.simulate([0, 0], [0, 0], 1.0, ts.Controller(pi, {"kp": 1.0})), "'goal', neither one of"),
     (lambda: ARM.simulate([0, 0], [0, 0], 1.0, ts.Controller(lambda u: u)), "no controls are given"),
     (lambda: ARM.simulate([0, 0], [0, 0], 1.0, ts.Controller(lambda memory: (memory, memory), memory=np.zeros((3, 2)))),
@@ -64,17 +62,3 @@ def test_a_second_rollout_begins_with_the_same_memory():
 def test_controllers_that_are_refused(make, words):
     with pytest.raises(ArgumentError, match=words):
         make()
-
-
-def test_fixed_refuses_unknown_names():
-    with pytest.raises(UnknownName, match="fixed-step integrator"):
-        ts.Fixed("dop853")
-    with pytest.raises(UnknownName, match="on_failure"):
-        ts.Fixed(on_failure="ignore")
-    with pytest.raises(ArgumentError, match=r"integrator must be a name or ts\.Fixed"):
-        ARM.rollout([0, 0], [0, 0], dt=DT, steps=1, integrator=None)
-
-
-def test_house_counts_at_most_fifteen_parameters_of_rollout():
-    code = ts.Robot.rollout.__wrapped__.__code__
-    assert code.co_argcount + code.co_kwonlyargcount <= 16

@@ -1,4 +1,4 @@
-"""Fixed(on_failure="mask"): a robot that diverges is masked, the others have the bits of a rollout without it."""
+"""rollout(on_failure="mask"): a robot that diverges is masked, the others have the bits of a rollout without it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from torsor.scalar import sin
 from torsor.simulate import per_robot
 
 TAU = np.array([1.0, 0.0, 0.0])
-MASK = ts.Fixed(on_failure="mask")
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +100,7 @@ def test_rollout_with_steps_too_long_names_robot_step_and_row(bars, start):
     q, v = start
     with pytest.raises(NotFinite, match=r"robot 1 of .*, step 0 .*'C: v.' is violated by .*more than 1e-06; use a smaller dt"):
         bars.rollout(np.stack([q, q]), np.stack([v, 10 * v]), dt=2e-2, steps=5)
-    masked = bars.rollout(np.stack([q, q]), np.stack([v, 10 * v]), dt=2e-2, steps=5, integrator=MASK)
+    masked = bars.rollout(np.stack([q, q]), np.stack([v, 10 * v]), dt=2e-2, steps=5, on_failure="mask")
     assert [(f.robot, f.step) for f in masked.failed] == [(1, 0)]
     assert np.isfinite(masked.q[0]).all()
     assert np.isnan(masked.q[1]).all()

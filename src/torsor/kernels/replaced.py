@@ -27,7 +27,6 @@ REPLACED = {
     "active": "robot.without_terms(name) leaves a constraint out",
     "parameters": "controller=ts.Controller(function, parameters={...}) has them",
     "memory": "controller=ts.Controller(function, memory=...) has it; x= has the memory of actuators",
-    "on_failure": "integrator=ts.Fixed('semi_implicit', on_failure='mask') has it",
     "tolerance": "integrator=ts.Adaptive('dop853', tolerance=1e-8) has it",
     "max_steps": "integrator=ts.Adaptive('dop853', max_steps=10_000) has it",
 }

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from torsor.mechanics.operators import Innovations, Operators
     from torsor.mechanics.task import Task
     from torsor.model.sensor import Sensor
-    from torsor.simulate import Adaptive, Controller, Fixed, Result, Rollout
+    from torsor.simulate import Adaptive, Controller, Result, Rollout
     from torsor.symbolic.closed_form import ClosedForm
 
 
@@ -185,7 +185,7 @@ class Robot(Statics, Exports):
         dt: float,
         steps: int | None = None,
         x: ArrayLike | None = None,
-        integrator: str | Fixed = "semi_implicit",
+        integrator: str = "semi_implicit",
         wrenches: Mapping[str, Any] | None = None,
         expressed_in: str = "body",
         controller: Controller | Callable[..., Any] | None = None,
@@ -194,19 +194,20 @@ class Robot(Statics, Exports):
         sensors: Mapping[str, Sensor] | None = None,
         differentiable: bool = False,
         dtype: Any = np.float64,
+        on_failure: str = "raise",
     ) -> Rollout:
         """Simulate many robots for many steps of dt [s] in one kernel: t, q ``(..., T, nq)``, v ``(..., T, nv)``.
 
         ``controls`` are commands held over each step, ``controller=`` a function recorded into the kernel or a
         :class:`Controller` with its parameters and memory, ``vary=`` makes robots differ, ``differentiable=True`` keeps the
-        states for gradients; see :func:`torsor.simulate.rollout` (MR §8.5).
+        states for gradients, ``on_failure="mask"`` the robots that stay finite; see :func:`torsor.simulate.rollout` (MR §8.5).
         """
         from torsor.simulate import rollout
 
         return rollout(
             self, q0, v0, controls, dt=dt, steps=steps, x=x, integrator=integrator, wrenches=wrenches,
             expressed_in=expressed_in, controller=controller, vary=vary, record=record, sensors=sensors,
-            differentiable=differentiable, dtype=dtype,
+            differentiable=differentiable, dtype=dtype, on_failure=on_failure,
         )  # fmt: skip
 
     # -- display ---------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from torsor.simulate.controllers import SampledController
     from torsor.simulate.events import Event, Occurrence
     from torsor.simulate.files import load_result
-    from torsor.simulate.fixed import Fixed
     from torsor.simulate.result import Interrupted, Poses, Result, SimulationStopped
     from torsor.simulate.rollout_failures import Failure
     from torsor.simulate.rollout_files import load_rollout
@@ -35,7 +34,6 @@ _HOMES = {
     "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity", "pd_with_mass_matrix"),
     "events": ("Event", "Occurrence"),
     "files": ("load_result",),
-    "fixed": ("Fixed",),
     "rollout_failures": ("Failure",),
     "rollout_files": ("load_rollout",),
     "rollout_gradient": ("RolloutGradient",),
@@ -52,7 +50,6 @@ __all__ = [
     "Controller",
     "Event",
     "Failure",
-    "Fixed",
     "Interrupted",
     "Occurrence",
     "Poses",

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.settle import LIMITS
+from torsor.algorithms.equation.stiff import check_method
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import as_rows, batch_shape, check_finite
 from torsor.compile.recorded_function import RecordedFunction
@@ -27,10 +28,9 @@ from torsor.kernels.spec import wrench_law
 from torsor.mechanics.flexible.frequencies import check_step_resolves_vibrations
 from torsor.model.terms.capabilities import refuse
 from torsor.simulate.controller_functions import Controller
-from torsor.simulate.fixed import Fixed
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
-from torsor.simulate.rollout_failures import Failures, failures_of
+from torsor.simulate.rollout_failures import Failures, failures_of, is_mask
 from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records, memory_rows
 from torsor.simulate.step_program import Plan, StepInput, StepProgram, wrench_argument
 from torsor.support.user_arrays import float_type
@@ -71,7 +71,7 @@ def rollout(
     dt: float,
     steps: int | None = None,
     x: ArrayLike | None = None,
-    integrator: str | Fixed = "semi_implicit",
+    integrator: str = "semi_implicit",
     wrenches: Mapping[str, Any] | None = None,
     expressed_in: str = "body",
     controller: Controller | Callable[..., Any] | None = None,
@@ -80,6 +80,7 @@ def rollout(
     sensors: Mapping[str, Sensor] | None = None,
     differentiable: bool = False,
     dtype: Any = np.float64,
+    on_failure: str = "raise",
 ) -> Rollout:
     """The motion of many robots from (q0, v0), ``(..., nq)`` and ``(..., nv)``, in steps of dt [s].
 
@@ -90,8 +91,7 @@ def rollout(
     function, its parameters and its memory.  It returns the commands, is recorded into the kernel and part of the equation of
     motion: "rk4" evaluates it 4 times.  Noise is a parameter, drawn beforehand; a controller that draws random numbers itself
     is refused.
-    ``integrator``: "semi_implicit", "euler", "rk4", "midpoint", "variational", "implicit".  A robot that is no longer finite
-    raises :class:`NotFinite`; with :class:`Fixed` ``(name, on_failure="mask")`` the others go on.
+    ``integrator``: "semi_implicit", "euler", "rk4", "midpoint", "variational", "implicit".
     ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in
     the world's, spread as parameters are, or a function of t over scalars, recorded into the kernel.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
@@ -102,19 +102,23 @@ def rollout(
     recorded states, under the joint forces of the step that follows; so are the joint forces ``rollout.tau``.
     ``dtype="float32"`` computes in single precision, with twice as many robots in a vector register.
     ``differentiable=True`` keeps what :meth:`Rollout.gradient` needs: with ``record="all"`` the states, else about √T of them.
+    A robot that is no longer finite raises :class:`NotFinite`; with ``on_failure="mask"`` it is listed in ``rollout.failed``,
+    and its states are NaN from that step on.  The other robots have the same bits as without it.
 
     >>> import numpy as np, torsor as ts
     >>> fall = rollout(ts.robots.two_link(), np.zeros((100, 2)), np.zeros(2), dt=1e-3, steps=50)
     >>> fall.q.shape, float(fall.t[-1])
     ((100, 50, 2), 0.05)
     """
-    more_given = differentiable or vary or wrenches or sensors or robot.state_names or robot.model.has_rows
+    more_given = (
+        on_failure != "raise" or differentiable or vary or wrenches or sensors or robot.state_names or robot.model.has_rows
+    )
     if controller is x is None and not more_given and dtype is np.float64 and isinstance(record, str) and record == "all":
         one = _one_step(robot, q0, v0, controls, dt, steps, integrator)
         if one is not None:
             return one
-    how, kind = Fixed.of(integrator), float_type(dtype)
-    mask = how.on_failure == "mask"
+    check_method(integrator)
+    mask, kind = is_mask(on_failure), float_type(dtype)
     check_step_length(dt)
     check_axes(expressed_in)
     robot = robot_in_steps(robot, float(dt))
@@ -140,7 +144,7 @@ def rollout(
     if (law is not None and "t" in law.takes) or laws or robot.model.depends_on_time:
         feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
     fed, size = tuple((f.argument, f.stepped) for f in feeds), m.shape[-1] + more.shape[-1]
-    plan, check = _record_controller(robot, Plan(how.method, fed, law, tuple(differ), tuple(on), laws, expressed_in, size))
+    plan, check = _record_controller(robot, Plan(integrator, fed, law, tuple(differ), tuple(on), laws, expressed_in, size))
     state = [q, v, *([_side_by_side(m, more)] if size else [])]
     limits = LIMITS[kind.name] if robot.model.has_rows else ()
     if limits:
@@ -192,11 +196,9 @@ def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[...
     return partial(rollout_readings, robot, check_sensors(robot, sensors))
 
 
-def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any, integrator: Any) -> Rollout | None:
+def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any, integrator: str) -> Rollout | None:
     """One robot and one step by ``robot.step``, equal bit for bit; None for all other calls."""
     if not (type(q0) is type(v0) is type(controls) is np.ndarray and type(dt) is float and 0 < dt < math.inf):
-        return None
-    if type(integrator) is not str:
         return None
     rows = controls.ndim - 1  # 1 if the controls have an axis of steps, 0 if they are constant
     if q0.shape != (robot.nq,) or v0.shape != (robot.nv,) or controls.shape[rows:] != (robot.nv,):

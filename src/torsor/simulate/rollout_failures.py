@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.compile.scan import NotFinite
-from torsor.errors import TorsorError
+from torsor.errors import TorsorError, UnknownName
+
+#: values of ``on_failure``
+WAYS = ("raise", "mask")
 
 
 class Failure(NamedTuple):
@@ -24,6 +27,13 @@ class Failures(NamedTuple):
 
     steps: np.ndarray
     explained: Callable[[], tuple[Failure, ...]]
+
+
+def is_mask(on_failure: Any) -> bool:
+    """Whether robots that fail are masked."""
+    if on_failure not in WAYS:
+        raise UnknownName("on_failure", on_failure, WAYS)
+    return bool(on_failure == "mask")
 
 
 def failures_of(failed: np.ndarray, explain: Callable[[NotFinite], TorsorError]) -> tuple[Failure, ...]:
