@@ -123,6 +123,10 @@ def _steps_between_laws() -> type:
     ]
 
     class StepsBetweenLaws(DOP853):  # type: ignore[misc]
+        t: Any
+        y: Any
+        h_abs: Any
+
         def __init__(self, steps: AdaptiveSteps, law: Law, stage: Callable[..., Any], *given: Any, **options: Any):
             super().__init__(*given, **options)
             self.steps, self.law, self.stage, self.K_extended[:] = steps, law, stage, 0.0

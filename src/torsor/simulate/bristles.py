@@ -28,7 +28,8 @@ def losses(e: EquationOfMotion, q: Scalars, v: Scalars, tau: Scalars, z: Scalars
     at = _deflected(e, q, v, z)
     behind = e.load(at, tau)
     at.load = by_body(at.model, e.loads(behind))
-    heat, stored = dot([x - y for x, y in zip(tau, behind, strict=True)], v), 0
+    heat: Scalar = dot([x - y for x, y in zip(tau, behind, strict=True)], v)
+    stored: Scalar = 0
     for term in _bristles(e.model):
         moving = at.with_x(term, [Dual(x, dx) for x, dx in zip(at.x_of(term), term.rate(at), strict=True)])
         heat, stored = heat - rate(term.energy(moving)), stored + term.energy(at)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.compile.scan import NotFinite
-from torsor.errors import SingularError
+from torsor.errors import ArgumentError, SingularError
 from torsor.simulate.rollout import rollout
 from torsor.simulate.stages import Advance
 from torsor.simulate.time_loop import Run
@@ -30,13 +30,13 @@ def constant_force_step(robot: Robot, integrator: str) -> Advance:
 def run_compiled(run: Run, controls: Any, duration: float, dt: float, every: int, **options: Any) -> bool:
     """A run as rollouts of one robot, with the ``options`` of these: all that acts is known before it begins, or recorded.
 
-    False near a singular position of a linkage, which a rollout cannot pass: the steps up to there are done.
+    False near a singular position of a linkage, which a rollout cannot pass, and for a controller that cannot be recorded: the
+    steps up to there are done.
     """
     n = max(1, int(np.ceil(duration / dt - 1e-9)))
     rest = duration - (n - 1) * dt  # length of the last step, if dt does not divide the duration
     even = abs(rest - dt) <= 1e-9 * dt
     run.forces.tick(run.t, run.q, run.v)
-    run.keep()
     whole_steps = n if even else n - 1
     try:
         while run.steps < whole_steps:
@@ -44,8 +44,8 @@ def run_compiled(run: Run, controls: Any, duration: float, dt: float, every: int
             _chunk(run, controls, times, (n, duration), every, dt, **options)
         if not even:
             _chunk(run, controls, np.array([duration]), (n, duration), every, rest, **options)
-    except (NotFinite, SingularError):
-        if run.system.held is None:
+    except (NotFinite, SingularError, ArgumentError) as error:
+        if run.system.held is None and not (isinstance(error, ArgumentError) and "controller" in options):
             raise
         return False
     return True
@@ -72,6 +72,8 @@ def _chunk(run: Run, controls: Any, times: np.ndarray, end: tuple[int, float], e
     held = np.broadcast_to(0.0 if controls is None else controls, (n, run.system.robot.nv))
     tau = moved.tau if options.get("controller") else held[np.minimum(k, n - 1)]
     wrenches = (np.broadcast_to(F, (steps, 6)) for F in (options.get("wrenches") or {}).values())
+    if not first:
+        run.keep()
     run.record.extend(t, moved.q, moved.v, tau, *wrenches, kept=(k % every == 0) | (k == n))
     run.steps, run.t, run.q, run.v = state  # after its rows: if Ctrl-C comes before, all of this chunk is left out
     run.progress(run.t)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
+from torsor.kernels.axes import Spread
 from torsor.kernels.one_state import one_state
 from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
@@ -25,6 +26,7 @@ from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS, Adaptive, check_positive
 from torsor.simulate.compiled_run import CHUNK, constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
+from torsor.simulate.controller_functions import Controller
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
 from torsor.simulate.energy_flows import ADAPTIVE, FIXED, PowerSum
 from torsor.simulate.events import events_of
@@ -100,6 +102,8 @@ def simulate(
     >>> bool(abs(fall.energy - fall.energy[0]).max() < 1e-8)
     True
     """
+    if getattr(getattr(control, "func", control), "record_once", False):  # its arguments are found by name, as in a rollout
+        control = Controller(control)
     how = Adaptive(integrator) if integrator in METHODS else integrator
     every = _check_arguments(duration, dt, how, record)
     robot, omitted = robot_in_steps(robot, float(dt)), list[str]()
@@ -158,17 +162,23 @@ def simulate(
 
 def _rollout_options(run: time_loop.Run, control: Any, steady: Control, info: dict[str, Any]) -> dict[str, Any] | None:
     """The arguments of the rollout that is this motion under constant wrenches; None if it needs Python between its steps."""
-    system, dt, integrator = run.system, info["dt"], info["integrator"]
-    model, long = system.smooth.model, info["duration"] / dt > CHUNK
-    if system.transmits or run.states or system.robot.state_names or any("step" in x.cannot(model) for x in model.terms):
+    system, dt, integrator, steps = run.system, info["dt"], info["integrator"], info["duration"] / info["dt"]
+    model, recorded = system.smooth.model, isinstance(control, Controller)
+    if system.transmits or system.robot.state_names or any("step" in term.cannot(model) for term in model.terms):
         return None
-    if (system.timed and long) or (system.held and integrator != "rk4"):
-        return None  # each rollout begins at t = 0, and solves rows otherwise in steps of first order
+    if system.held and integrator != "rk4":  # steps of first order solve the rows otherwise in a rollout
+        return None
+    reads_time = system.timed or (recorded and "t" in control.law(model.nv, False).takes)
+    if reads_time and (steps > CHUNK or abs(steps - round(steps)) > 1e-9):  # each rollout begins at t = 0
+        return None
+    on = {frame: law(run.t, run.q, run.v) for frame, law in zip(system.frames, run.forces.wrenches, strict=True)}
+    options = {"controls": None, "wrenches": on, "integrator": integrator}
+    if recorded:
+        spread = any(isinstance(x, Spread) for x in control.parameters.values())
+        return None if spread else options | {"controller": control}
     if not isinstance(steady, HeldForces) or (steady.period and not (steady.table and abs(steady.period - dt) < 1e-9 * dt)):
         return None
-    controls = None if control is None else as_array("control", control, labels(system.model)["tau"], float)
-    on = {frame: law(run.t, run.q, run.v) for frame, law in zip(system.frames, run.forces.wrenches, strict=True)}
-    return {"controls": controls, "wrenches": on, "integrator": integrator}
+    return options if control is None else options | {"controls": as_array("control", control, labels(model)["tau"], float)}
 
 
 def _check_arguments(duration: Any, dt: Any, how: str | Adaptive, record: Any) -> int:
