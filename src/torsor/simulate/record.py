@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -18,71 +19,26 @@ Array: TypeAlias = np.ndarray
 BLOCK = 4096
 
 
-class Schedule(Protocol):
-    """The times to record.  Impacts and the end are recorded always."""
+class Schedule:
+    """The times to record: the given ones, else all of the grid and, with ``inner``, ends and parts of adaptive steps too.
 
-    def keeps_grid_time(self, k: int, t: float) -> bool:
-        """Whether to record grid time number k."""
+    Impacts and the end are recorded always.
+    """
 
-    def keeps_step_end(self, t: float) -> bool:
-        """Whether to record the end of a step that is not a grid time."""
+    def __init__(self, times: Sequence[float] | None = None, inner: bool = False):
+        self.times, self.inner = times, inner
 
-    def times_within(self, start: float, end: float) -> Sequence[float]:
+    def keeps(self, t: float, *, grid: bool = False) -> bool:
+        """Whether to record the end of a step, which may be a time of the ``grid``."""
+        if self.times is None:
+            return grid or self.inner
+        return bisect_left(self.times, t) < bisect_right(self.times, t)
+
+    def within(self, start: float, end: float) -> Sequence[float]:
         """Times to record between the ends of a step."""
-
-
-class GridTimes:
-    """Fixed steps: the grid times numbered in ``kept``; None for all."""
-
-    def __init__(self, kept: set[int] | None):
-        self.kept = kept
-
-    def keeps_grid_time(self, k: int, t: float) -> bool:
-        return self.kept is None or k in self.kept
-
-    def keeps_step_end(self, t: float) -> bool:
-        return False
-
-    def times_within(self, start: float, end: float) -> Sequence[float]:
-        return ()
-
-
-class EachStep:
-    """Adaptive steps, all of them: every other point of the sums of power, as steps are long."""
-
-    def keeps_grid_time(self, k: int, t: float) -> bool:
-        return True
-
-    def keeps_step_end(self, t: float) -> bool:
-        return True
-
-    def times_within(self, start: float, end: float) -> Sequence[float]:
-        return np.linspace(start, end, ADAPTIVE)[2:-1:2].tolist()
-
-
-class Regular:
-    """Adaptive steps, recorded at the multiples of ``period`` [s]."""
-
-    def __init__(self, period: float, duration: float):
-        self.times = (np.arange(int(duration / period) + 1) * period).tolist()
-
-    def keeps_grid_time(self, k: int, t: float) -> bool:
-        return self._take(t)
-
-    def keeps_step_end(self, t: float) -> bool:
-        return self._take(t)
-
-    def times_within(self, start: float, end: float) -> Sequence[float]:
-        inner = [t for t in self.times if start < t < end]
-        self.times = [t for t in self.times if t >= end]
-        return inner
-
-    def _take(self, t: float) -> bool:
-        """Whether t is the next time to record, which it then no longer is."""
-        if not self.times or self.times[0] != t:
-            return False
-        del self.times[0]
-        return True
+        if self.times is not None:
+            return self.times[bisect_right(self.times, start) : bisect_left(self.times, end)]
+        return np.linspace(start, end, ADAPTIVE)[2:-1:2].tolist() if self.inner else []
 
 
 class Record:

@@ -30,7 +30,7 @@ from torsor.simulate.controller_functions import Controller
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
 from torsor.simulate.energy_flows import ADAPTIVE, FIXED, PowerSum
 from torsor.simulate.events import events_of
-from torsor.simulate.record import EachStep, GridTimes, PowerRecord, Record, Regular, SummingRecord
+from torsor.simulate.record import PowerRecord, Record, Schedule, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.rollout import robot_in_steps
 from torsor.simulate.sensors import check_sensors, simulation_readings
@@ -231,7 +231,8 @@ def _run_fixed_steps(
     project = system.onto_constraints if system.projects else None
     step = advance(stages(system.kernels, integrator), integrator, run.acceleration, project)
     if watch:
-        time_loop.run_with_events(run, grid, time_loop.FixedStep(run, step), GridTimes(grid.kept))
+        kept = None if grid.kept is None else [t for k, t in enumerate(grid.times) if k in grid.kept]
+        time_loop.run_with_events(run, grid, time_loop.FixedStep(run, step), Schedule(kept))
     else:
         time_loop.run_without_events(run, grid, step)
 
@@ -250,7 +251,8 @@ def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: 
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
     grid = time_loop.Grid(times, [], set(range(len(times))), None)
-    time_loop.run_with_events(run, grid, method, EachStep() if all_steps else Regular(every * dt, duration))
+    recorded = None if all_steps else (np.arange(int(duration / (every * dt)) + 1) * (every * dt)).tolist()
+    time_loop.run_with_events(run, grid, method, Schedule(recorded, inner=True))
 
 
 def _result(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:

@@ -149,24 +149,20 @@ def grid(duration: float, dt: float, period: float | None, every: int) -> Grid:
     n = max(1, int(np.ceil(duration / dt - 1e-9)))
     times = np.minimum(np.arange(n + 1) * dt, duration)
     times[-1] = duration
-    widths = np.full(n, dt)
-    widths[-1] = duration - times[-2] if abs(duration - n * dt) > 1e-9 * dt else dt
-    if period is None:
-        return Grid(times.tolist(), widths.tolist(), {0}, None if every == 1 else {*range(0, n + 1, every), n})
+    period = period or np.inf
     near = 1e-6 * min(dt, period)
-    ticks = np.arange(int(np.ceil(duration / period - 1e-9))) * period
+    ticks = np.arange(max(1, int(np.ceil(duration / period - 1e-9)))) * min(period, 2 * duration)
     own = np.abs(times - ticks[np.minimum(np.rint(times / period).astype(int), len(ticks) - 1)]) <= near
     extra = ticks[np.abs(ticks - np.minimum(np.rint(ticks / dt), n) * dt) > near]
-    if not len(extra):
-        kept = None if every == 1 else {*range(0, n + 1, every), n}
-        return Grid(times.tolist(), widths.tolist(), set(np.flatnonzero(own).tolist()), kept)
     both = np.concatenate([times, extra])
     order = np.argsort(both, kind="stable")
     at_tick = np.concatenate([own, np.ones(len(extra), bool)])[order]
-    grid_number = np.concatenate([np.arange(n + 1), np.full(len(extra), -1)])[order]
-    kept = None if every == 1 else {k for k, g in enumerate(grid_number.tolist()) if g >= 0 and (g % every == 0 or g == n)}
+    number = np.concatenate([np.arange(n + 1), np.full(len(extra), -1)])[order]  # in the grid of dt
+    kept = None if every == 1 else set(np.flatnonzero((number >= 0) & ((number % every == 0) | (number == n))).tolist())
     merged = both[order]
-    return Grid(merged.tolist(), np.diff(merged).tolist(), set(np.flatnonzero(at_tick).tolist()), kept)
+    widths = np.diff(merged)
+    widths[np.abs(widths - dt) <= 1e-9 * dt] = dt  # bit for bit
+    return Grid(merged.tolist(), widths.tolist(), set(np.flatnonzero(at_tick).tolist()), kept)
 
 
 def run_without_events(run: Run, grid: Grid, advance: Advance, *, by_force: bool = False) -> None:
@@ -229,7 +225,7 @@ def run_with_events(run: Run, grid: Grid, method: Method, schedule: Schedule) ->
             run.forces.tick(run.t, run.q, run.v)
             run.decided = not run.modes
             method.restart()
-        run.keep(kept=schedule.keeps_grid_time(k, run.t))
+        run.keep(kept=schedule.keeps(run.t, grid=True))
         while run.t < stop and not run.ended:
             _advance(run, method, stop, schedule)
             run.progress(run.t)
@@ -250,7 +246,7 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     end, found = transitions.first_crossings(run, guards, interval)
     run.steps += 1
     known = run.record.sum_flows(interval.along or interval.at, run.t, end)
-    for t in schedule.times_within(run.t, end):
+    for t in schedule.within(run.t, end):
         run.record.add(*(known.get(t) or run.row_of(t, *run.system.project(*interval.at(t), t))))
     run.t, (run.q, run.v) = end, interval.at(end) if end < interval.t else (interval.q, interval.v)
     run.begin_states()
@@ -264,7 +260,7 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
         if run.modes:
             run.keep(kept=False)  # powers are smooth up to here
     elif run.t < stop:
-        run.keep(kept=schedule.keeps_step_end(run.t))
+        run.keep(kept=schedule.keeps(run.t))
 
 
 def likely_failed_row(run: Run, dt: float) -> int:
