@@ -336,7 +336,7 @@ def test_damping_armature_and_friction_can_vary_per_robot(arm):
     first, second = arm.joints
     d, J = np.array([0.0, 0.5, 2.0]), np.array([0.1, 0.0, 3.0])
     vary = {"damping": {second: per_robot(d)}, "armature": {first: per_robot(J)}}
-    with pytest.raises(ArgumentError, match=r"vary\['damping'\] needs a robot with damping; use robot.with_damping\(True\)"):
+    with pytest.raises(ArgumentError, match=r"joint 'joint2' has no damping; robot.with_damping\(True\) has that of all"):
         rollout(arm, q0, v0, dt=DT, steps=15, vary=vary)
     r = rollout(arm.with_damping(True), q0, v0, dt=DT, steps=15, vary=vary)
     for k in range(3):

@@ -19,6 +19,7 @@ from torsor.kernels.axes import Spread, with_axes
 from torsor.model import Model
 from torsor.model.actuators.control_laws import ActuatorLaw, laws_of
 from torsor.model.joints.follower import Follower
+from torsor.model.terms.joint_losses import Damping
 from torsor.model.terms.signal_path import SignalPath
 from torsor.spatial import Inertia, Sym
 
@@ -193,22 +194,23 @@ def vary_model(model: Model, changes: Iterable[tuple[VariedConstant, Any]]) -> M
 
 
 def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
-    """The shape of one robot's value; the link or joint must move."""
+    """The shape of one robot's value; the link or joint must move, and the property have an effect."""
+    model, label = robot.model, f"{VariedConstant(what, name).label}: {VARIATIONS[what].of} {name!r}"
     if VARIATIONS[what].of == "link":
         robot.link(name)
-        if robot.model.frame(name).body == 0:
-            raise ArgumentError(f"vary[{what!r}]: link {name!r} does not move, so its {what} has no effect")
+        if model.frame(name).body == 0:
+            raise ArgumentError(f"{label} does not move, so its {what} has no effect")
         return ()
     joint = robot.joint(name)
-    if what == "friction" and not any(robot.model.friction[joint.index]):
-        raise ArgumentError(
-            f"{VariedConstant(what, name).label}: joint {name!r} has no friction law; robot.with_friction gives it one"
-        )
-    if isinstance(robot.model.joint[joint.index], Follower):
-        raise ArgumentError(
-            f"{VariedConstant(what, name).label}: joint {name!r} follows by a polynomial and cannot have {what}"
-        )
-    freedoms = robot.model.joint[joint.index].nv
+    if what == "friction" and not any(model.friction[joint.index]):
+        raise ArgumentError(f"{label} has no friction law; robot.with_friction gives it one")
+    if what == "damping" and not any(t.joints is None or name in t.joints for t in model.terms if isinstance(t, Damping)):
+        raise ArgumentError(f"{label} has no damping; robot.with_damping(True) has that of all joints")
+    if what == "armature" and (motor := f"{name}/motor") in model.joint_names:
+        raise ArgumentError(f"{label} has its motor behind a spring; the armature is that of {motor!r}")
+    if isinstance(model.joint[joint.index], Follower):
+        raise ArgumentError(f"{label} follows by a polynomial and cannot have {what}")
+    freedoms = model.joint[joint.index].nv
     return () if freedoms == 1 else (freedoms,)
 
 

@@ -136,7 +136,11 @@ def rollout(
     if u is not None:
         feeds.append(StepInput(Argument("controls", u.values.shape[-1:]), u.values, u.steps))
     feeds += [_step_input(f"parameters[{name!r}]", values, axes) for name, values in (own.parameters if own else {}).items()]
-    differ = _variations(robot, vary) if vary else {}
+    differ: dict[VariedConstant, tuple[Argument, Spread]] = {}
+    if vary:
+        from torsor.simulate.parameters import variations
+
+        differ = variations(robot, vary)
     feeds += [_step_input(a.name, values, axes, a.shape) for a, values in differ.values()]
     laws, on = _wrench_laws(robot, wrenches)
     feeds += [_step_input(wrench_argument(frame).name, F, axes, (6,)) for frame, F in on.items()]
@@ -211,14 +215,6 @@ def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any
         return None  # the general path names a rollout's arguments in its errors
     inputs = RolloutInputs(robot, integrator, dt, 1, None, (controls.copy(),))
     return Rollout(np.array([dt]), q[None], v[None], inputs=inputs)
-
-
-def _variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[VariedConstant, tuple[Argument, Spread]]:
-    from torsor.simulate.parameters import variations
-
-    if "damping" in vary and not any(term.kind == "damping" for term in robot.model.terms):
-        raise ArgumentError("vary['damping'] needs a robot with damping; use robot.with_damping(True)")
-    return variations(robot, vary)
 
 
 def robot_in_steps(robot: Robot, dt: float) -> Robot:
