@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import SingularError
 from torsor.mechanics.task.singular import LARGEST
+from torsor.model.terms.constraint import Constraint
 
 if TYPE_CHECKING:
     from torsor.mechanics.task.task import Task
+    from torsor.robot import Robot
 
 Array = np.ndarray
 #: Newton steps for τ under friction, which is piecewise linear in the load: each load may change its sign on the way
@@ -25,17 +27,17 @@ ROUNDING = 1e-12
 
 
 class Response(NamedTuple):
-    """J, J G and the acceleration V̇ of the task under some joint forces, and the joint acceleration a."""
+    """J, G = ∂a/∂τ, and the acceleration V̇ of the task under some joint forces, and the joint acceleration a."""
 
     J: Array
-    JG: Array
+    G: Array
     acceleration: Array
     a: Array
 
     @property
     def gain(self) -> Array:
         """J G Jᵀ = ∂V̇/∂F, symmetric unless friction grows with the load."""
-        return self.JG @ np.swapaxes(self.J, -1, -2)
+        return self.J @ self.G @ np.swapaxes(self.J, -1, -2)
 
     @property
     def inverse_mass(self) -> Array:
@@ -49,7 +51,7 @@ def respond(task: Task, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None
     force = np.zeros(robot.nv) if tau is None else tau
     a = robot.forward_dynamics(q, v, force, **options)
     G = robot.forward_dynamics_derivatives(q, v, force, **options).tau
-    return Response(J, J @ G, task.acceleration(q, v, a), a)
+    return Response(J, G, task.acceleration(q, v, a), a)
 
 
 def force_for(task: Task, response: Response, acceleration: ArrayLike) -> tuple[Array, Array]:
@@ -74,6 +76,74 @@ def mass_matrix(task: Task, response: Response) -> Array:
             'or choose singular="damped" or "truncated"'
         )
     return np.linalg.inv(A)
+
+
+# -- quantities of the mechanism alone: its links and constraints, without other terms, as those of a tree -----------------
+
+
+def unloaded(task: Task, q: Any, time: Any = None) -> Response:
+    """J and G = P M⁻¹ of the links and constraints."""
+    clock = time if task.robot.constrained().solver.clock else None
+    G = task.robot.constrained().inverse_mass_matrix(q, time=clock)
+    return Response(task.jacobian(q), G, np.zeros(len(task.rows)), np.zeros(task.robot.nv))
+
+
+def bias_force(task: Task, q: Any, v: Any, robot: Robot | None = None) -> Array:
+    """η = −Λ V̇₀, V̇₀ the acceleration without joint forces."""
+    robot = robot or bare(task)
+    free = task.acceleration(q, v, robot.forward_dynamics(q, v, np.zeros(robot.nv)))
+    return -(mass_matrix(task, unloaded(task, q)) @ free[..., None])[..., 0]
+
+
+def velocity_force(task: Task, q: Any, v: Any) -> Array:
+    """η without gravity."""
+    return bias_force(task, q, v, bare(task, weightless=True))
+
+
+def gravity_force(task: Task, q: Any) -> Array:
+    """η at rest."""
+    return bias_force(task, q, np.zeros(task.robot.nv))
+
+
+def consistent_inverse(task: Task, q: Any) -> Array:
+    """J̄ = G JᵀΛ with G = ∂a/∂τ: J J̄ = 1 and A J̄ = 0."""
+    found = unloaded(task, q)
+    return found.G @ np.swapaxes(found.J, -1, -2) @ mass_matrix(task, found)
+
+
+def null_space(task: Task, q: Any) -> Array:
+    """N = 1 − JᵀJ̄ᵀ."""
+    return np.eye(task.robot.nv) - np.swapaxes(consistent_inverse(task, q) @ task.jacobian(q), -1, -2)
+
+
+def velocity(task: Task, q: Any, twist: Any) -> Array:
+    """v = J̄ V."""
+    return (consistent_inverse(task, q) @ np.asarray(twist, float)[..., None])[..., 0]
+
+
+def joint_acceleration(task: Task, q: Any, v: Any, acceleration: Any) -> Array:
+    """a = a₀ + J̄ (V̇ − V̇(a₀)), a₀ the acceleration that the constraints need at v without any force."""
+    robot = bare(task, weightless=True)
+    a = robot.forward_dynamics(q, v, robot.velocity_force(q, v))
+    return a + velocity(task, q, np.asarray(acceleration, float) - task.acceleration(q, v, a))
+
+
+def bare(task: Task, weightless: bool = False) -> Robot:
+    """The robot with its constraints, and without other terms that add no coordinates."""
+    robot = task.robot
+    others = [term.name for term in robot.model.terms if not (isinstance(term, Constraint) or term.added)]
+    robot = robot.without_terms(*others) if others else robot
+    return robot.with_gravity((0, 0, 0)) if weightless else robot
+
+
+# -- dynamics with all terms of the robot --------------------------------------------------------------------------------
+
+
+def constrained_dynamics(task: Task, q: Any, v: Any, tau: Any, acceleration: Any) -> tuple[Array, Array]:
+    """a = a(τ) + G JᵀF, and F = Λ (V̇ − V̇(τ))."""
+    found = respond(task, q, v, tau)
+    F, push = force_for(task, found, acceleration)
+    return found.a + (found.G @ push[..., None])[..., 0], F
 
 
 def inverse_dynamics(

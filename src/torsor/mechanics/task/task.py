@@ -166,7 +166,7 @@ class Task:
         composite-rigid-body method of Lilly & Orin; ``"factors"``, the sparse factors of M.  Default: the shortest.
         """
         if self.is_composed:
-            return composed.respond(self, q, np.zeros(self._robot.nv), time=time).inverse_mass
+            return composed.unloaded(self, q, time).inverse_mass
         return self._call("inverse_mass_matrix", q, route=method)
 
     def forward_dynamics(
@@ -204,7 +204,7 @@ class Task:
     def mass_matrix(self, q: ArrayLike, *, time: ArrayLike | None = None) -> np.ndarray:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, ``(k, k)``: J⁻ᵀ M J⁻¹ where J is square (MR 8.90); under constraints P M⁻¹ for M⁻¹."""
         if self.is_composed:
-            return composed.mass_matrix(self, composed.respond(self, q, np.zeros(self._robot.nv), time=time))
+            return composed.mass_matrix(self, composed.unloaded(self, q, time))
         return self._with_mass("mass_matrix", q)
 
     @kernel_method_of(guards={"magnified": LARGEST})
@@ -360,6 +360,8 @@ class Task:
 
     def _with_mass(self, name: str, q: Any, *rest: Any) -> Any:
         """A quantity that needs Λ: exact, rejected, or with the replacement for Λ."""
+        if self.is_composed:
+            return getattr(composed, name)(self, q, *rest)
         if self._singular.treatment != "raise":
             Lambda = self._singular.mass(self._call("inverse_mass_matrix", q))
             return self._call(WITH_GIVEN_MASS.format(name), q, *rest, Lambda)
