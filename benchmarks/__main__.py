@@ -29,8 +29,8 @@ from benchmarks import (
 from benchmarks.timing import QUICK, Contest, Effort, pin_to_one_core
 
 SECTIONS = (
-    "one", "batch", "peers", "constrained", "rollouts", "closed", "simulate", "operations", "threads", "startup", "memory", "calls",
-    "adapters", "derivatives",
+    "one", "batch", "peers", "constrained", "rollouts", "closed", "simulate", "operations", "threads", "startup", "memory",
+    "calls", "adapters", "derivatives",
 )  # fmt: skip
 #: robots whose batches are spread over two threads
 THREADED = ("ur5", "g1")

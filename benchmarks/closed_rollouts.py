@@ -1,8 +1,8 @@
 """Contests of rollouts of closed mechanisms with MuJoCo, whose equality constraints (``connect``) close the loops softly.
 
 Each step of torsor ends on the constraints ("projection"), or has b − φ/dt on its right-hand side ("velocity").  MuJoCo's loops
-are open by some 1e-4 m, so both motions can agree only that well: the configurations in which they end must agree to
-``AGREEMENT`` of the distance moved, and torsor's loops must be closed to ``CLOSED``, before anything is timed.
+are open by some 1e-4 m, so both motions can agree only that well: before anything is timed, the configurations in which they
+end must agree to ``AGREEMENT`` of the largest distance moved, and torsor's loops must be closed to ``CLOSED``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SECTION = "closed rollout"
 STEPS, DT = 50, 1e-3
 #: the closure error that a rollout may have [m]; with "velocity" it is that of MuJoCo's constraints
 CLOSED = {"projection": 1e-8, "velocity": 1e-3}
-#: relative error above which nothing is timed: the softness of MuJoCo's constraints
+#: error of the motions above which nothing is timed: the softness of MuJoCo's constraints
 AGREEMENT = 5e-3
 
 OURS = "kept = rollout(robot, q, v, dt=dt, steps=steps)"
@@ -44,22 +44,23 @@ def contests() -> Iterator[list[Contest]]:
 def contest(held: Held, way: str, peer: str) -> Contest:
     names = statement_names(held, way)
 
-    def moved() -> tuple[np.ndarray, np.ndarray]:
-        """Where the mechanisms end, from where they began: torsor's and the peer's; and the closure errors are checked."""
+    def ends() -> tuple[np.ndarray, ...]:
+        """1 + (q − q_peer)/(largest distance moved) of the last configurations, and 1; closure errors are checked."""
         exec(f"{OURS}\n{THEIRS[peer]}", names)
         model, kept = held.system.robot.model, names["kept"]
         theirs = names["states"][:, -1, 1 : held.system.robot.nq + 1] if peer == "MuJoCo rollout" else names["ends"]
-        ends = np.array([translated.configuration_of_mujoco(model, q) for q in theirs])
-        ours, gap = float(kept.residual[:, 0].max()), float(np.abs(held.system.residual(ends)).max())
+        other = np.array([translated.configuration_of_mujoco(model, q) for q in theirs])
+        ours, gap = float(kept.residual[:, 0].max()), float(np.abs(held.system.residual(other)).max())
         names["closure"] |= {"closure_m": ours, "peer_closure_m": gap}
         if ours > CLOSED[way] or ours > gap:
             raise Disagreement(f"loops are open by {ours:.1e} m, those of the peer by {gap:.1e} m")
-        start = names["q"]
-        return tuple(np.repeat(q - start, STEPS, axis=0) for q in (kept.q[:, -1], ends))  # one row per step, as counted
+        moved = kept.q[:, -1] - names["q"]
+        off = (kept.q[:, -1] - other) / np.abs(moved).max()
+        return tuple(np.repeat(1 + x, STEPS, axis=0) for x in (off, 0 * off))  # one row per step, as counted
 
     return Contest(
-        SECTION, way, held.name, peer, ours=OURS, theirs=THEIRS[peer], names=names | {"moved": moved}, states=DISTINCT * STEPS,
-        our_answer="moved()[0]", answer="moved()[1]", agreement=AGREEMENT,
+        SECTION, way, held.name, peer, ours=OURS, theirs=THEIRS[peer], names=names | {"ends_of": ends}, states=DISTINCT * STEPS,
+        our_answer="ends_of()[0]", answer="ends_of()[1]", agreement=AGREEMENT,
         extra={"operations": operations(names["robot"], "semi_implicit"), "closure": names["closure"]},
     )  # fmt: skip
 

@@ -1,8 +1,8 @@
 """First calls of composed machines: seconds and kernels of each statement of the examples of stacks.
 
-``python -m benchmarks.stacks`` runs each example in a new process with an empty kernel cache, and in a second one with the cache
-of the first.  A statement is listed if it compiles kernels: processor seconds in both processes, and the number of kernels
-(one for single states and one for batches are two).
+``python -m benchmarks.stacks`` runs each example in a new process with an empty kernel cache, and in a second one with the
+cache of the first.  A statement is listed if it compiles kernels: processor seconds in both processes, and the number of
+kernels (one for single states and one for batches are two).
 """
 
 from __future__ import annotations
