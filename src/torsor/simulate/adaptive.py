@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from torsor.errors import ArgumentError, ClosureError, MissingExtra, SingularError, TorsorError, UnknownName
 from torsor.simulate.callbacks import Law
 from torsor.simulate.events import StepInterval
+from torsor.simulate.law_stages import law_stages, tableau
 from torsor.simulate.passage import PLACE, step_through
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.singular import SingularPositions
@@ -30,8 +31,6 @@ STEPS, STEPS_PER_TICK = 10_000, 10
 WINDOW, SHORTEST, SHARE = 1000, 1e-9, 1e-8
 #: evaluations of the acceleration per allowed step, and the least number of steps counted: stages, rejected steps, iterations
 EVALUATIONS, EVALUATED_STEPS = 20, 1000
-#: a step is this share of the one that its error allows, and at least and at most this many times the one before
-CAUTION, GROWTH = 0.9, (0.2, 10.0)
 #: largest rotation from the centre of its coordinates [rad]; the coordinates are valid up to π
 FARTHEST = 1.0
 
@@ -109,61 +108,6 @@ class Budget:
             self.began = t
 
 
-@cache
-def _steps_between_laws() -> type:
-    """DOP853 with one kernel and one call of the law per stage; made when it is needed, as SciPy is an extra."""
-    from scipy.integrate import DOP853
-
-    s = DOP853.n_stages
-    rows = np.zeros((s + 1, s))  # weights of the rates in the stage that follows: A, then B; none follows the last
-    rows[: s - 1], rows[s - 1] = DOP853.A[1:], DOP853.B
-    times = [*DOP853.C.tolist(), 1.0]
-    later = [
-        (c, w * (np.arange(s) != k), float(w[k]) if k < s else 0.0) for k, (c, w) in enumerate(zip(times, rows, strict=True))
-    ]
-
-    class StepsBetweenLaws(DOP853):  # type: ignore[misc]
-        t: Any
-        y: Any
-        h_abs: Any
-
-        def __init__(self, steps: AdaptiveSteps, law: Law, stage: Callable[..., Any], *given: Any, **options: Any):
-            super().__init__(*given, **options)
-            self.steps, self.law, self.stage, self.K_extended[:] = steps, law, stage, 0.0
-
-        def _step_impl(self) -> tuple[bool, str | None]:
-            """One step, shortened until its error is within the tolerance (Hairer, Nørsett & Wanner, §II.4)."""
-            t, y, h, rejected = self.t, self.y, min(self.h_abs, self.max_step), False
-            while True:
-                after = min(t + max(h, shortest := 10 * np.spacing(t)), self.t_bound)
-                h = after - t
-                end = self._stages(t, y, h)
-                scale = self.atol + np.maximum(np.abs(y), np.abs(end)) * self.rtol
-                error = self._estimate_error_norm(self.K, h, scale)
-                factor = GROWTH[1] if error == 0 else CAUTION * error**self.error_exponent
-                if error < 1:
-                    break
-                if not h > shortest:
-                    return False, self.TOO_SMALL_STEP
-                h, rejected = h * max(GROWTH[0], factor), True
-            self.h_previous, self.y_old, self.t, self.y, self.f = h, y, after, end, self.K[s].copy()
-            self.h_abs = h * min(1.0 if rejected else GROWTH[1], factor)
-            return True, None
-
-        def _stages(self, t: float, y: Array, h: float) -> Array:
-            """y at the end of a step; the rates of its stages, and of its end, are in K."""
-            center, K, law, stage = self.steps.center, self.K, self.law, self.stage
-            K[0], there = self.f, y + h * DOP853.A[1, 0] * self.f
-            q, v = self.steps.state_at(center, there)
-            for k, (c, weights, own) in enumerate(later[1:], 1):
-                self.steps.budget.evaluate()
-                end = there
-                K[k], there, q, v = stage(center, y, h, K[:s], weights, own, q, v, law(t + c * h, q, v))
-            return end
-
-    return StepsBetweenLaws
-
-
 class AdaptiveSteps:
     """One accepted step after another; ``tolerance`` is both the relative and the absolute one of SciPy's error control."""
 
@@ -184,8 +128,8 @@ class AdaptiveSteps:
         self.system, self.acceleration, self.states = system, acceleration, states
         self.make: Any = getattr(methods, METHODS[how.method])
         if law and how.method == "dop853":
-            stage = partial(system.smooth.kernels.of(QUANTITIES), "law stage")
-            self.make = partial(_steps_between_laws(), self, law, stage(self.make.n_stages).__call__)
+            kernel = system.smooth.kernels.of(QUANTITIES)("law stage", len(tableau().later)).__call__
+            self.make = lambda *y, **o: law_stages()(self.center, law, kernel, self.state_at, budget.evaluate, *y, **o)
         self.options, self.budget = {"rtol": how.tolerance, "atol": how.tolerance, "max_step": longest}, budget
         self.chart, self.moved = map(system.kernels, ("chart", "point"))
         self.nv = system.model.nv
@@ -274,9 +218,11 @@ class AdaptiveSteps:
         center, dense = self.center, cache(self.solver.dense_output)  # it costs evaluations, so it is made on first use
         end, y = float(self.solver.t), self.solver.y
         self._follow(lambda s: y if s == end else dense()(s))
+        rows = getattr(self.solver, "rows", None)
         return StepInterval(
-            float(self.solver.t), *self.state_at(center, self.solver.y), lambda s: self.state_at(center, dense()(s).T)
-        )
+            end, *self.state_at(center, y), lambda s: self.state_at(center, dense()(s).T),
+            stages=rows and (lambda inner: list(rows) if not inner or dense() else []),
+        )  # fmt: skip
 
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Project onto the constraints; the method restarts there if the state was off by more than its error."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from torsor.simulate.quantities import QUANTITIES
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
+    from torsor.simulate.events import StepInterval
     from torsor.simulate.result import Result
 
 Array: TypeAlias = np.ndarray
@@ -31,6 +33,8 @@ State: TypeAlias = tuple[float, Array, Array]
 
 #: steps on either side of an interval that its middle force may depend on
 NEIGHBOURS = 3
+#: stands for the length of a step of length 0 [s]
+TINY = 1e-300
 #: rows closer than this, relative to dt, are at equal times: a polynomial through both would be rounding
 CLOSE = 1e-6
 
@@ -83,38 +87,64 @@ class FlowSum:
         return Waiting([x[context:] for x in rows], flags[context:], last - context, sums[-1]), done
 
 
+class SummedStep(NamedTuple):
+    """A step: its rows, its beginning, its length h [s], and the end of its part that was taken."""
+
+    rows: list[tuple[Any, ...]]
+    start: float
+    h: float
+    end: float
+
+
 class PowerSum:
     """Work and losses along steps: power at ``points`` per step, evaluated while the forces of the step are known.
 
-    ``rows_at(at, times)`` are rows (t, q, v, τ, ...) of the states ``at(times)``; ``result_of`` makes a result of columns.
+    ``weights(θ)`` (..., points) integrate it up to θ: those of the stages of a method, or of the polynomial through equidistant
+    points.  ``rows_at(at, times)`` are rows (t, q, v, τ, ...) of the states ``at(times)``; ``result_of(columns)`` is a result.
     """
 
-    def __init__(self, points: int, rows_at: Callable[[Any, Array], list[Any]], result_of: Callable[[Sequence[Array]], Result]):
+    def __init__(
+        self,
+        points: int,
+        rows_at: Callable[[Any, Array], list[Any]],
+        result_of: Callable[[Sequence[Array]], Result],
+        weights: Callable[[Any], Array] | None = None,
+    ):
         self.points, self.rows_at, self.result_of = points, rows_at, result_of
-        self.steps: list[list[tuple[Any, ...]]] = []  #: the rows of each step that is not summed yet
+        self.nodes = np.linspace(0, 1, points)
+        self.weights = weights or partial(lagrange_integrals, self.nodes)
+        self.steps: list[SummedStep] = []  #: steps that are not summed yet
 
-    def over(self, at: Any, start: float, end: float) -> list[tuple[Any, ...]]:
-        """Evaluate the rows of a step, from its start to its end."""
-        self.steps.append(self.rows_at(at, np.linspace(start, end, self.points)))
-        return self.steps[-1]
+    def over(self, interval: StepInterval, start: float, end: float, inner: bool) -> dict[float, tuple[Any, ...]]:
+        """Evaluate the rows of a step, from its start to its end; those of its motion, by their times.
+
+        ``inner``: the sums are needed between the two.
+        """
+        if interval.stages:
+            rows = interval.stages(inner or end < interval.t)
+            self.steps.append(SummedStep(rows, start, interval.t - start, end))
+            return {}
+        rows = self.rows_at(interval.along or interval.at, start + (end - start) * self.nodes)
+        self.steps.append(SummedStep(rows, start, end - start, end))
+        return {row[0]: row for row in rows}
 
     def sums(self, total: Array, step: Array, t: Array) -> tuple[Array, Array]:
         """Work and loss up to the times t (m,) in steps of these numbers, (m, 2), and after all; ``total`` is that before.
 
-        W(t) = W₀ + h Σ_k P_k ∫₀^θ ℓ_k, θ = (t − t₀)/h
+        W(t) = W₀ + h Σ_k w_k(θ) P_k, θ = (t − t₀)/h
         """
         if not self.steps:
             return np.tile(total, (len(t), 1)), total
-        columns = [np.array(x) for x in zip(*(row for rows in self.steps for row in rows), strict=True)]
+        rows, start, h, end = zip(*self.steps, strict=True)
+        columns = [np.array(x) for x in zip(*(row for step_rows in rows for row in step_rows), strict=True)]
         power = np.stack(powers(self.result_of(columns)), axis=1).reshape(-1, self.points, 2)
-        times = columns[0].reshape(-1, self.points)
-        start, h = times[:, 0], times[:, -1] - times[:, 0]
-        each = h[:, None] * np.einsum("k,ikx->ix", lagrange_integrals(np.linspace(0, 1, self.points), 1.0), power)
-        before = np.cumsum(np.concatenate([[total], each]), axis=0)
-        theta = np.where(step < 0, 0.0, (t - start[step]) / np.where(h > 0, h, 1.0)[step])
-        weights = lagrange_integrals(np.linspace(0, 1, self.points), theta)
-        within = h[step, None] * np.einsum("ik,ikx->ix", weights, power[step])
-        return before[np.maximum(step, 0)] + within, before[-1]
+
+        def within(k: Array, t: Array) -> Array:
+            theta = np.where(k < 0, 0.0, (t - np.array(start)[k]) / np.maximum(h, TINY)[k])
+            return np.array(h)[k, None] * np.einsum("ik,ikx->ix", self.weights(theta), power[k])
+
+        before = np.cumsum(np.concatenate([[total], within(np.arange(len(h)), np.array(end))]), axis=0)
+        return before[np.maximum(step, 0)] + within(step, t), before[-1]
 
 
 def lagrange_integrals(nodes: Array, x: float | Array) -> Array:

@@ -77,6 +77,8 @@ class StepInterval(NamedTuple):
     v: Array
     at: Callable[[float], tuple[Array, Array]]
     along: Callable[[Array], tuple[Array, Array]] | None = None
+    #: rows (t, q, v, τ) of the stages of a step, if they are known; also those that serve to interpolate ``inner`` times
+    stages: Callable[[bool], list[Any]] | None = None
 
 
 def crosses(before: float, after: float, direction: int) -> bool:

@@ -11,10 +11,13 @@ import numpy as np
 from torsor.simulate.energy_flows import ADAPTIVE, FlowSum, PowerSum
 
 if TYPE_CHECKING:
+    from torsor.simulate.events import StepInterval
     from torsor.simulate.result import Result
 
 Array: TypeAlias = np.ndarray
 
+#: records within an adaptive step, as shares of it: every other point of the sums of power
+INNER = np.linspace(0, 1, ADAPTIVE)[2:-1:2]
 #: number of single records before they are packed into one array
 BLOCK = 4096
 
@@ -38,7 +41,7 @@ class Schedule:
         """Times to record between the ends of a step."""
         if self.times is not None:
             return self.times[bisect_right(self.times, start) : bisect_left(self.times, end)]
-        return np.linspace(start, end, ADAPTIVE)[2:-1:2].tolist() if self.inner else []
+        return (start + (end - start) * INNER).tolist() if self.inner else []
 
 
 class Record:
@@ -50,7 +53,7 @@ class Record:
         self.blocks: list[list[Array]] = []
         self.latest: float | None = None  #: the time of the last row that is kept
 
-    def sum_flows(self, at: Any, start: float, end: float) -> dict[float, tuple[Any, ...]]:
+    def sum_flows(self, interval: StepInterval, start: float, end: float, inner: bool) -> dict[float, tuple[Any, ...]]:
         """Sum work and losses of an interval before its rows are added, where they are not computed from the rows.
 
         The rows that it needed, by their times.
@@ -88,10 +91,10 @@ class PowerRecord(Record):
         self.sums, self.idle, self.total = sums, idle, np.zeros(2)
         self.waiting: list[tuple[tuple[Any, ...], int]] = []  #: rows, and the number of the step each is in; −1 before all
 
-    def sum_flows(self, at: Any, start: float, end: float) -> dict[float, tuple[Any, ...]]:
+    def sum_flows(self, interval: StepInterval, start: float, end: float, inner: bool) -> dict[float, tuple[Any, ...]]:
         if len(self.sums.steps) * self.sums.points >= BLOCK:
             self._pack()
-        return {} if self.idle else {row[0]: row for row in self.sums.over(at, start, end)}
+        return {} if self.idle else self.sums.over(interval, start, end, inner)
 
     def add(self, *row: Any, kept: bool = True) -> None:
         if kept:

@@ -30,6 +30,7 @@ from torsor.simulate.controller_functions import Controller
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
 from torsor.simulate.energy_flows import ADAPTIVE, FIXED, PowerSum
 from torsor.simulate.events import events_of
+from torsor.simulate.law_stages import dense_weights, tableau
 from torsor.simulate.record import PowerRecord, Record, Schedule, SummingRecord
 from torsor.simulate.result import Interrupted, Result, SimulationStopped, names_of, records_from_columns
 from torsor.simulate.rollout import robot_in_steps
@@ -136,7 +137,9 @@ def simulate(
     part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info, tuple(laws))  # noqa: E731
     if isinstance(how, Adaptive):
         working = control is not None or laws or robot.forces
-        run.record = PowerRecord(PowerSum(ADAPTIVE, run.rows_at, part), idle=not (working or robot.model.terms))
+        stages = (len(tableau().later), dense_weights) if run.law and how.method == "dop853" else (ADAPTIVE, None)
+        sums = PowerSum(stages[0], run.rows_at, part, stages[1])
+        run.record = PowerRecord(sums, idle=not (working or robot.model.terms))
     elif info["period"] is not None and not info["held"]:  # forces that jump at ticks and vary between them
         run.record = PowerRecord(PowerSum(FIXED, run.rows_at, part))
     elif run.modes or every > 1:  # not all rows that are summed are recorded
@@ -246,8 +249,7 @@ def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: 
         longest = min(longest, 50 * dt)  # two zero crossings within a step are not detected
     most = how.max_steps or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
     budget = adaptive.Budget(most, duration)
-    law = run.forces.law if run.system.one_kernel and not (run.modes or run.states) else None
-    method = adaptive.AdaptiveSteps(run.system, how, run.acceleration, longest, budget, run.states, law)
+    method = adaptive.AdaptiveSteps(run.system, how, run.acceleration, longest, budget, run.states, run.law)
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
     grid = time_loop.Grid(times, [], set(range(len(times))), None)

@@ -81,6 +81,8 @@ class Run:
         self.accelerate = accelerate
         #: a(t, q, v) under the forces of this run
         self.acceleration: Acceleration = lambda t, q, v: accelerate(t, q, v, law(t, q, v))
+        #: the forces, if the acceleration under them is one kernel
+        self.law = law if system.one_kernel and not (self.modes or self.states) else None
         self._margin: tuple[Mode | None, float, float] = (None, 0.0, 0.0)
         self.mode, self.decided = Mode((), np.zeros(len(self.v))), not self.modes
 
@@ -245,9 +247,12 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     interval, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
     end, found = transitions.first_crossings(run, guards, interval)
     run.steps += 1
-    known = run.record.sum_flows(interval.along or interval.at, run.t, end)
-    for t in schedule.within(run.t, end):
-        run.record.add(*(known.get(t) or run.row_of(t, *run.system.project(*interval.at(t), t))))
+    times = schedule.within(run.t, end)
+    known = run.record.sum_flows(interval, run.t, end, bool(times))
+    if missing := [t for t in times if t not in known]:
+        known |= {row[0]: row for row in run.rows_at(interval.at, np.array(missing))}
+    for t in times:
+        run.record.add(*known[t])
     run.t, (run.q, run.v) = end, interval.at(end) if end < interval.t else (interval.q, interval.v)
     run.begin_states()
     run.q, run.v = method.settle(run.t, run.q, run.v)
