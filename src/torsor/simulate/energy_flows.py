@@ -87,6 +87,11 @@ class FlowSum:
         return Waiting([x[context:] for x in rows], flags[context:], last - context, sums[-1]), done
 
 
+def columns_of(rows: Sequence[Sequence[Any]]) -> list[Array]:
+    """Rows of numbers and vectors as one array per column."""
+    return [np.concatenate(x).reshape(len(x), -1) if np.ndim(x[0]) else np.array(x) for x in zip(*rows, strict=True)]
+
+
 class SummedStep(NamedTuple):
     """A step: its rows, its beginning, its length h [s], and the end of its part that was taken."""
 
@@ -136,7 +141,7 @@ class PowerSum:
         if not self.steps:
             return np.tile(total, (len(t), 1)), total
         rows, start, h, end = zip(*self.steps, strict=True)
-        columns = [np.array(x) for x in zip(*(row for step_rows in rows for row in step_rows), strict=True)]
+        columns = columns_of([row for step_rows in rows for row in step_rows])
         power = np.stack(powers(self.result_of(columns)), axis=1).reshape(-1, self.points, 2)
 
         def within(k: Array, t: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from torsor.simulate.energy_flows import ADAPTIVE, FlowSum, PowerSum
+from torsor.simulate.energy_flows import ADAPTIVE, FlowSum, PowerSum, columns_of
 
 if TYPE_CHECKING:
     from torsor.simulate.events import StepInterval
@@ -79,7 +79,7 @@ class Record:
 
     def _pack(self) -> None:
         if self.rows:
-            block = [np.array(column) for column in zip(*self.rows, strict=True)]
+            block = columns_of(self.rows)
             self.blocks, self.rows = [*self.blocks, block], []  # no call between the two: Ctrl-C finds each row once
 
 
@@ -109,8 +109,7 @@ class PowerRecord(Record):
     def _pack(self) -> None:
         rows, steps = [row for row, _ in self.waiting], np.array([k for _, k in self.waiting], int)
         flows, total = self.sums.sums(self.total, steps, np.array([row[0] for row in rows]))
-        block = [np.array(x) for x in zip(*((*row, *flow) for row, flow in zip(rows, flows, strict=True)), strict=True)]
-        blocks = [*self.blocks, block] if rows else self.blocks
+        blocks = [*self.blocks, [*columns_of(rows), *flows.T]] if rows else self.blocks
         # no call between these: Ctrl-C finds each row once
         self.blocks, self.total, self.sums.steps, self.waiting = blocks, total, [], []
 
@@ -146,7 +145,7 @@ class SummingRecord(Record):
 
     def _pack(self) -> None:
         if self.rows:
-            self._sum([np.array(column) for column in zip(*self.rows, strict=True)], np.array(self.flags))
+            self._sum(columns_of(self.rows), np.array(self.flags))
 
     def _sum(self, columns: Sequence[Array], kept: Array, *, final: bool = False) -> None:
         """Sum up the rows in ``columns``; rows that were added one by one are among them."""
