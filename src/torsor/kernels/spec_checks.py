@@ -27,16 +27,13 @@ def check_spec(model: Model, table: Table, spec: Spec) -> None:
         if row.under_loops:
             refuse_loops(model, name, row.under_loops)
         given = dict(zip(row.words, words, strict=False))
-        if "frame" in row.words:
-            if not words:
-                raise ArgumentError(f"{name} needs a frame: write '{name}:frame_name'")
-            model.frame(given["frame"])
+        for word, thing, find in (("frame", "frame", model.frame), ("at", "link, frame or joint", model.cut)):
+            if word in row.words:
+                if not words:
+                    raise ArgumentError(f"{name} needs a {thing}: write '{name}:frame_name'")
+                find(given[word])
         if "below" in row.words:
             part_of(model, **given)
-        if "at" in row.words:
-            if not words:
-                raise ArgumentError(f"{name} needs a link, frame or joint: write '{name}:frame_name'")
-            model.cut(given["at"])
         given = {word: x for word, x in given.items() if not (word in OPTIONAL and x is None)}
         several = given.get("frames", ())
         for frame in (several,) if isinstance(several, str) else several:

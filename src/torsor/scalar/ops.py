@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from torsor.scalar.dual import Dual, rate, value
-from torsor.scalar.expr import BINARY, UNARY, Expr
+from torsor.scalar.expr import BINARY, UNARY, Expr, Graph
 from torsor.scalar.scalar import Scalar, Scalars
 
 #: module of each library's functions, and the names of those that are called differently there
@@ -186,16 +186,18 @@ def note_inverse(A: Sequence[Scalars], X: Sequence[Scalars]) -> None:
     The operations from A to X stay recorded.  A kernel may compute X from A by a loop instead, which eliminates the rows of A
     from the last to the first: in that order the zeros of A should be kept.
     """
-    recorded = next((x for row in X for x in row if x.__class__ is Expr), None)
-    if recorded is not None:
-        recorded.graph.inverses.append((A, X))
+    if (graph := _graph_of(X)) is not None:
+        graph.inverses.append((A, X))
 
 
 def note_solution(A: Sequence[Scalars], B: Sequence[Scalars], X: Sequence[Scalars]) -> None:
     """Note in the recording, if there is one, that A X = B; A as in :func:`note_inverse`, of which a kernel has the factors."""
-    recorded = next((x for row in X for x in row if x.__class__ is Expr), None)
-    if recorded is not None:
-        recorded.graph.solutions.append((A, B, X))
+    if (graph := _graph_of(X)) is not None:
+        graph.solutions.append((A, B, X))
+
+
+def _graph_of(X: Sequence[Scalars]) -> Graph | None:
+    return next((x.graph for row in X for x in row if isinstance(x, Expr)), None)
 
 
 def _array_ray(x: tuple[Any, ...]) -> tuple[Scalar, ...]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, overload
 
 from torsor.scalar import Scalar, Scalars
@@ -113,9 +113,6 @@ class Subspace(tuple[Motion, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, columns: Sequence[Motion]) -> Subspace:
-        return super().__new__(cls, columns)
-
     def __matmul__(self, v: Scalars) -> Motion:
         total = Motion.zero()
         for column, rate in zip(self, v, strict=True):
@@ -145,9 +142,6 @@ class Forces(tuple[Force, ...]):
     """Wrenches as the columns of a 6×d matrix U: ``U @ u`` is a wrench, ``U.T @ V`` the power of each on a twist V."""
 
     __slots__ = ()
-
-    def __new__(cls, columns: Iterable[Force]) -> Forces:
-        return super().__new__(cls, columns)
 
     def __matmul__(self, u: Scalars) -> Force:
         total = Force.zero()

@@ -151,36 +151,30 @@ class Dynamics(CompiledMechanism):
 
     def _prescribed_rows(self, prescribed: Any) -> Array:
         """1 in the rows of v whose acceleration is given, else 0; ``prescribed`` may name joints."""
-        names = (
-            (prescribed,) if isinstance(prescribed, str) else tuple(prescribed) if isinstance(prescribed, (list, tuple)) else ()
-        )
-        if names and all(type(name) is str for name in names):
-            if names not in self._masks:
+        names = (prescribed,) if isinstance(prescribed, str) else prescribed
+        if isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
+            key = tuple(names)
+            if key not in self._masks:
                 mask = np.zeros(self.nv)
-                for name in names:
+                for name in key:
                     mask[self.joint(name).v_slice] = 1.0
                 mask.flags.writeable = False
-                self._masks[names] = mask
-            return self._masks[names]
-        if (
-            type(prescribed) is np.ndarray
-            and prescribed.dtype == np.float64
-            and prescribed.ndim == 1
-            and _ZERO_OR_ONE.issuperset(prescribed.tolist())
-        ):
+                self._masks[key] = mask
+            return self._masks[key]
+        given = type(prescribed) is np.ndarray and prescribed.dtype == np.float64 and prescribed.ndim == 1
+        if given and _ZERO_OR_ONE.issuperset(prescribed.tolist()):
             return prescribed
-        allowed = f"prescribed must be joint names, or an array (..., {self.nv}) of 1 (acceleration given) and 0 (force given)"
         try:
-            rows = np.asarray([prescribed] if isinstance(prescribed, str) else prescribed)
+            rows = np.asarray(prescribed)
         except ValueError:  # of unequal rows
-            raise ArgumentError(f"{allowed}, not {prescribed!r}") from None
-        if rows.ndim == 1 and all(isinstance(x, str) for x in rows.tolist()):
-            mask = np.zeros(self.nv)
-            for name in rows.tolist():
-                mask[self.joint(name).v_slice] = 1.0
-            return mask
+            rows = np.array(None)
+        if rows.ndim == 1 and rows.dtype.kind in "UO" and all(isinstance(x, str) for x in rows.tolist()):
+            return self._prescribed_rows(rows.tolist())
         if rows.dtype.kind not in "biuf" or not ((rows == 0) | (rows == 1)).all():
-            raise ArgumentError(f"{allowed}, not {prescribed!r}")
+            raise ArgumentError(
+                f"prescribed must be joint names, or an array (..., {self.nv}) of 1 (acceleration given) and 0 (force given), "
+                f"not {prescribed!r}"
+            )
         return rows.astype(float)
 
     @kernel_method_of(MotorTorques)

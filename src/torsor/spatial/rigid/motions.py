@@ -47,7 +47,7 @@ def exp6(V: ArrayLike) -> np.ndarray:
     """
     V_ = read.motion(V, "V")
     R, p = exponential.exp(Motion(read.rotation_vector(V_.w, "V"), V_.v))
-    return read.matrix([*((*row, x) for row, x in zip(R.matrix, p, strict=True)), (0, 0, 0, 1)])
+    return read.pose_matrix(R.matrix, p)
 
 
 def log6(T: ArrayLike) -> np.ndarray:
@@ -108,4 +108,4 @@ def interpolate_pose(T0: ArrayLike, T1: ArrayLike, s: ArrayLike) -> np.ndarray:
     """
     (R0, p0), (R1, p1) = read.pose(T0, "T0"), read.pose(T1, "T1")
     R, p = exponential.screw((quaternion_of(R0), p0), (quaternion_of(R1), p1), read.numbers(s, "s"))
-    return read.matrix([*((*row, x) for row, x in zip(R.matrix, p, strict=True)), (0, 0, 0, 1)])
+    return read.pose_matrix(R.matrix, p)

@@ -53,8 +53,6 @@ def single_array(x: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
     a = array(x, shape, what)
     if a.shape != shape:
         raise ArgumentError(f"{what}: an array of floats of shape {shape} expected; its shape is {a.shape}")
-    if not np.isfinite(a).all():
-        raise ArgumentError(f"{what}: finite numbers expected, not {a.tolist()}")
     return a
 
 
@@ -98,8 +96,8 @@ def pose(x: ArrayLike, what: str) -> tuple[Mat, Vec]:
     """(R, p) of 4×4 poses T = [[R, p], [0, 1]], checked."""
     T = array(x, (4, 4), what)
     rotation(T[..., :3, :3], f"{what}[:3, :3]")
-    if not np.isfinite(T).all() or np.abs(T[..., 3, :] - [0, 0, 0, 1]).max(initial=0) > 1e-9:
-        raise ArgumentError(f"{what} must be a pose [[R, p], [0, 1]]: its last row must be (0, 0, 0, 1) and p finite")
+    if np.abs(T[..., 3, :] - [0, 0, 0, 1]).max(initial=0) > 1e-9:
+        raise ArgumentError(f"{what} must be a pose [[R, p], [0, 1]]: its last row must be (0, 0, 0, 1)")
     return mat(T[..., :3, :3]), Vec(*(T[..., i, 3] for i in range(3)))
 
 
@@ -118,6 +116,11 @@ def matrix(rows: Sequence[Scalars]) -> np.ndarray:
     n = len(rows)
     row = stack([x for line in rows for x in line])
     return row.reshape(*row.shape[:-1], n, -1)
+
+
+def pose_matrix(R: Mat, p: Vec) -> np.ndarray:
+    """[[R, p], [0, 1]] (..., 4, 4)."""
+    return matrix([*((*row, x) for row, x in zip(R, p, strict=True)), (0, 0, 0, 1)])
 
 
 def blocks(A: Mat, B: Mat) -> np.ndarray:

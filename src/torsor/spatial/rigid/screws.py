@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.spatial import Mat, Transform, Vec
+from torsor.spatial import Transform
 from torsor.spatial.rigid import reading as read
 
 
@@ -94,7 +94,7 @@ def pose(R: ArrayLike | None = None, p: ArrayLike = (0, 0, 0)) -> np.ndarray:
     array([1., 2., 3.])
     """
     axes = read.rotation(np.eye(3) if R is None else R, "R")
-    return _pose(read.mat(axes), read.vec(p, "p"))
+    return read.pose_matrix(read.mat(axes), read.vec(p, "p"))
 
 
 def inverse_pose(T: ArrayLike) -> np.ndarray:
@@ -103,8 +103,4 @@ def inverse_pose(T: ArrayLike) -> np.ndarray:
     >>> inverse_pose(pose(p=[1, 2, 3]))[:3, 3]
     array([-1., -2., -3.])
     """
-    return _pose(*Transform.of_pose(*read.pose(T, "T")).inverse.pose)
-
-
-def _pose(R: Mat, p: Vec) -> np.ndarray:
-    return read.matrix([*((*row, x) for row, x in zip(R, p, strict=True)), (0, 0, 0, 1)])
+    return read.pose_matrix(*Transform.of_pose(*read.pose(T, "T")).inverse.pose)
