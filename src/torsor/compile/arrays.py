@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile.program import Argument
+from torsor.compile.program import Argument, spans
 from torsor.errors import ArgumentError
 from torsor.support.user_arrays import as_array, refuse_mask
 
@@ -123,12 +123,12 @@ def rescale_quaternions(
 
     Only for calls whose result was not finite: ordinary quaternions are used without normalization.
     """
-    out, start, changed = list(arrays), 0, False
-    for k, (argument, array) in enumerate(zip(arguments, arrays, strict=True)):
+    out, changed = list(arrays), False
+    for k, (place, array) in enumerate(zip(spans(arguments), arrays, strict=True)):
         for group in rays:
-            if not start <= group[0] < start + argument.size:
+            if not place.start <= group[0] < place.stop:
                 continue
-            columns = [p - start for p in group]
+            columns = [p - place.start for p in group]
             size = np.abs(array[..., columns]).max(axis=-1, keepdims=True)
             low, high = _ORDINARY[array.dtype]
             odd = ~((low < size) & (size < high)) & np.isfinite(size) & (size > 0)
@@ -136,7 +136,6 @@ def rescale_quaternions(
                 out[k] = out[k] if changed and out[k] is not array else array.copy()
                 out[k][..., columns] = np.ldexp(array[..., columns], np.where(odd, -np.frexp(size)[1], 0))
                 changed = True
-        start += argument.size
     return out if changed else None
 
 
@@ -150,10 +149,14 @@ def check_finite(arguments: Sequence[Argument], arrays: Sequence[np.ndarray]) ->
             raise ArgumentError(f"{argument.name}{at} is {array[place]}; all numbers must be finite")
 
 
-def output(argument: Argument, out: Any, batch: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """The caller's array, if it fits the result; otherwise an error with the expected type and shape."""
-    shape = (*batch, *argument.shape)
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype or not out.flags.writeable:
-        given = f"{type(out).__name__}" + (f" of {out.dtype} {out.shape}" if isinstance(out, np.ndarray) else "")
-        raise ArgumentError(f"out for {argument.name} must be a writeable array of {dtype} with shape {shape}, not {given}")
-    return out
+def arrays_of_out(outputs: Sequence[Argument], out: Any, batch: tuple[int, ...], dtype: np.dtype) -> list[np.ndarray]:
+    """The caller's arrays, one for each output, if they fit the results; else an error with the expected type and shape."""
+    given = [out] if len(outputs) == 1 else list(out) if isinstance(out, (tuple, list)) else []
+    if len(given) != len(outputs):
+        raise ArgumentError(f"out must hold {len(outputs)} arrays, one for each of {', '.join(o.name for o in outputs)}")
+    for o, x in zip(outputs, given, strict=True):
+        shape = (*batch, *o.shape)
+        if not isinstance(x, np.ndarray) or x.shape != shape or x.dtype != dtype or not x.flags.writeable:
+            found = f"{type(x).__name__}" + (f" of {x.dtype} {x.shape}" if isinstance(x, np.ndarray) else "")
+            raise ArgumentError(f"out for {o.name} must be a writeable array of {dtype} with shape {shape}, not {found}")
+    return given

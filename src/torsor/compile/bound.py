@@ -11,7 +11,6 @@ from torsor.compile.kernel import Kernel
 from torsor.compile.layout import KernelInfo, SignatureInfo
 from torsor.compile.program import Program
 from torsor.compile.recorded import RecordedProgram
-from torsor.errors import ArgumentError
 
 
 class BoundKernel(Kernel):
@@ -37,10 +36,7 @@ class BoundKernel(Kernel):
 
     def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:
         """A call in Python: anything that can be read as the inputs, and every error."""
-        given = self._in_order(values, named) if named or len(values) < len(self.inputs) else values
-        if len(given) != len(self.inputs):
-            names = ", ".join(a.name for a in self.inputs)
-            raise ArgumentError(f"{self.name} takes {len(self.inputs)} arrays ({names}), {len(given)} given")
+        given = self._in_order(values, named)
         found = self._whole.call_carefully(*given[: self._place], self._value, *given[self._place :], out=out)
         self._work = self._whole._work  # lives as long as machine code may write there
         self.info.follow(self._whole.info)  # what the call has compiled

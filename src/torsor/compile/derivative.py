@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
-from torsor.compile.program import Argument, Program, program
+from torsor.compile.program import Argument, Program, program, spans
 from torsor.compile.rules import RECORD
 from torsor.scalar import Graph, Scalar, Scalars, is_zero, ray
 from torsor.scalar.partials import PARTIALS
@@ -118,16 +118,10 @@ class Linearization(NamedTuple):
 
 def positions(p: Program, names: Sequence[str]) -> list[int]:
     """Positions of the named inputs in the inputs laid end to end."""
-    known = {a.name for a in p.inputs}
+    known = dict(zip((a.name for a in p.inputs), spans(p.inputs), strict=True))
     if missing := [name for name in names if name not in known]:
         raise ValueError(f"the program has no input {missing[0]!r}; its inputs are {sorted(known)}")
-    found: list[int] = []
-    start = 0
-    for a in p.inputs:
-        if a.name in names:
-            found.extend(range(start, start + a.size))
-        start += a.size
-    return found
+    return [k for name, place in known.items() if name in names for k in range(place.start, place.stop)]
 
 
 def forward(p: Program, wrt: Sequence[str]) -> Program:
@@ -167,10 +161,7 @@ def _record(p: Program, graph: Graph) -> Linearization:
 
 
 def _finish(p: Program, graph: Graph, columns: int, rows: list[list[Scalar]]) -> Program:
-    outputs, start = {}, 0
-    for out in p.outputs:
-        outputs[f"d{out.name}"] = rows[start : start + out.size]
-        start += out.size
+    outputs = {f"d{out.name}": rows[place] for out, place in zip(p.outputs, spans(p.outputs), strict=True)}
     made = program(graph, p.inputs, outputs)
     shaped = tuple(Argument(f"d{out.name}", (*out.shape, columns)) for out in p.outputs)
     return Program(made.inputs, shaped, made.code, made.results)

@@ -263,15 +263,3 @@ def decline(*args: Any, **named: Any) -> Any:
 
 def _identity(x: Any) -> Any:
     return x
-
-
-def kernel_entry(
-    kernel: Kernel,
-    function: Callable[..., Any],
-    result: type | None = None,
-    guards: Mapping[str, float] | None = None,
-) -> Entry:
-    """The entry of one kernel."""
-    made = Entry(function, kernel.signature, result=result, guards=guards)
-    made.add_route((), kernel)
-    return made

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torsor.compile.arrays import rescale_quaternions, rows
-from torsor.compile.program import Program, divisors, evaluate
+from torsor.compile.program import Program, divisors, evaluate, spans
 from torsor.compile.rules import NUMPY
 
 #: most states, and values of all operations together (1 GB), that are computed at once: Ctrl-C is handled in between
@@ -39,13 +39,12 @@ def interpret_with_check(
     with np.errstate(all="ignore"):
         every = evaluate(program, columns, NUMPY)
     values = [every[r] for r in program.results]
-    results, start = [], 0
-    for out in program.outputs:
+    results = []
+    for out, place in zip(program.outputs, spans(program.outputs), strict=True):
         array = np.empty((*batch, out.size), dtype)
-        for k in range(out.size):
-            array[..., k] = values[start + k]
+        for k, value in enumerate(values[place]):
+            array[..., k] = value
         results.append(array.reshape((*batch, *out.shape)))
-        start += out.size
     sound = np.ones(batch, bool)
     for x in (*values, *(every[d] for d in divisors(program.code))):
         sound &= np.isfinite(x)

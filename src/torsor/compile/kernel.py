@@ -11,21 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from torsor.compile import entry, forms
-from torsor.compile.arrays import address, as_rows, batch_shape, check_finite, in_order, output, rescale_quaternions, rows
+from torsor.compile import entry
+from torsor.compile.arrays import (
+    address,
+    arrays_of_out,
+    as_rows,
+    batch_shape,
+    check_finite,
+    in_order,
+    rescale_quaternions,
+    rows,
+)
 from torsor.compile.build import available
 from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
+from torsor.compile.forms import module
 from torsor.compile.interpret import interpret_rows
 from torsor.compile.layout import MAX_ARGUMENTS, KernelInfo, SignatureInfo
 from torsor.compile.llvm import native
-from torsor.compile.program import Argument, Program
-from torsor.compile.recorded import RecordedProgram
-from torsor.compile.target import Host
+from torsor.compile.program import Program
+from torsor.compile.recorded import CompiledProgram, RecordedProgram
 from torsor.compile.threads import WORTHWHILE, run_in_threads
 from torsor.compile.workspace import SHARED, WORK, Buffer, buffers, shared_buffer
 from torsor.errors import ArgumentError, TorsorError
-from torsor.support.locks import cached_property, new_lock
-from torsor.support.user_arrays import float_type
+from torsor.support.locks import cached_property
 
 #: result size [bytes] above which streaming stores bypass the caches
 CACHES = 16_000_000
@@ -49,7 +57,7 @@ class _InstanceProperty(property):
         return super().__get__(instance, owner)
 
 
-class Kernel:
+class Kernel(CompiledProgram):
     """``kernel(*inputs, out=None)``: arrays ``(..., *shape)`` in, arrays out; leading axes broadcast.
 
     One output is returned as itself, several as a tuple in the program's order.  A state's result has the same bits for any
@@ -66,12 +74,9 @@ class Kernel:
     Arguments that this function does not accept go to :meth:`call_carefully`.
     """
 
-    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __slots__ = ("__call__",)
 
     __call__: Callable[..., Any]
-    inputs: tuple[Argument, ...]  #: its arguments, in order
-    outputs: tuple[Argument, ...]  #: its results, in order
-    operations: int  #: arithmetic operations of one evaluation, as its machine code does them
 
     def __init__(
         self,
@@ -82,30 +87,16 @@ class Kernel:
         explain: Callable[..., None] | None = None,
         lenient: bool = False,
     ):
-        self._recorded, self.name, self.dtype = RecordedProgram.of(program), name, float_type(dtype)
+        super().__init__(program, name, dtype)
         facts = self._recorded.facts
-        self.inputs, self.outputs, self.operations = facts.inputs, facts.outputs, facts.operations
-        self._divides, self._rays, self._cost = facts.divides, facts.rays, facts.cost
-        self._single = self.dtype == np.dtype(np.float32)
         if self._single and facts.largest > SINGLE:
             raise ArgumentError(f"{name} has constants above {SINGLE:.2g}, which float32 cannot hold; use float64")
-        self._explain, self._lenient = explain, lenient
-        self._libraries: dict[str, native.Library | None] = {}
+        self._divides, self._explain, self._lenient = facts.divides, explain, lenient
         self._work: Buffer | None = None
-        self._lock = new_lock()
         careful = self.call_carefully
         self.info = KernelInfo(self.inputs, self.outputs, self.dtype, careful)
         self.signature = SignatureInfo.of(self.inputs)
         self.__call__ = self.builtin("__call__", "", careful)
-
-    def __repr__(self) -> str:
-        arguments, results = (", ".join(a.name for a in row) for row in (self.inputs, self.outputs))
-        return f"<Kernel {self.name}: {arguments} -> {results}; {self.operations} operations, {self.dtype}>"
-
-    @property
-    def program(self) -> Program:
-        """The program of the kernel; it is recorded now if it came from the disk cache."""
-        return self._recorded.program
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Only the program is pickled; the receiving process compiles it, or reads the code from its cache."""
@@ -113,15 +104,6 @@ class Kernel:
         return partial(Kernel, **options), (self.program,)
 
     # -- building --------------------------------------------------------------------------------------------
-
-    def _library(self, form: str) -> native.Library | None:
-        """The machine code of a form, "one" or "batch"; built when first needed, from the disk cache if possible."""
-        if form not in self._libraries:
-            with self._lock:
-                if form not in self._libraries:
-                    self._libraries[form] = self._build(form)
-                    self._connect()
-        return self._libraries[form]
 
     def _connect(self) -> None:
         """Let built-in functions run the compiled forms, unless these need much memory (:mod:`torsor.compile.workspace`)."""
@@ -141,10 +123,7 @@ class Kernel:
         host = available()
         if host is None:
             return None
-        return self._recorded.library(form, (form,), self.dtype, lambda: self._ir(form, host))
-
-    def _ir(self, form: str, host: Host) -> str:
-        return forms.module(self.program, form, host, self._single)
+        return self._recorded.library(form, (form,), self.dtype, lambda: module(self.program, form, host, self._single))
 
     # -- calling ---------------------------------------------------------------------------------------------
 
@@ -165,7 +144,9 @@ class Kernel:
         """
         if not entry.available() or len(self.inputs) + len(self.outputs) > MAX_ARGUMENTS:
             return careful
-        return entry.kernel_entry(self, careful, result, guards).builtin(name, doc)
+        made = entry.Entry(careful, self.signature, result=result, guards=guards)
+        made.add_route((), self)
+        return made.builtin(name, doc)
 
     @cached_property
     def _attempt(self) -> Callable[..., Any]:
@@ -188,12 +169,7 @@ class Kernel:
 
         All outputs are returned.
         """
-        inputs = self.inputs
-        if named or len(values) < len(inputs):
-            values = self._in_order(values, named)
-        if len(values) != len(inputs):
-            names = ", ".join(a.name for a in inputs)
-            raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
+        inputs, values = self.inputs, self._in_order(values, named)
         if not NOT_DASK.issuperset(map(type, values)) and any(map(is_lazy, values)):
             refuse_out(out)
             return over_blocks(self, inputs, self.outputs, values, self.dtype)
@@ -205,10 +181,13 @@ class Kernel:
         """A call that the machine code's own entry does not take: any batch, cut into pieces for threads."""
         inputs = self.inputs
         batch = batch_shape(inputs, arrays)
-        results = self._outputs(arrays, batch, out)
+        targets = [] if out is None else arrays_of_out(self.outputs, out, batch, self.dtype)
+        results = self._results(arrays, batch, targets)
         self._run(arrays, batch, results)
         if out is not None:
-            self._copy_to_out(results, out)
+            for result, target in zip(results, targets, strict=True):
+                if result is not target:
+                    target[...] = result
             return out
         if not batch:
             results = [r if r.ndim else float(r) for r in results]
@@ -216,35 +195,27 @@ class Kernel:
 
     def _in_order(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """Positional and named arguments in the program's order; those that are absent have their defaults."""
-        rest = self.inputs[len(values) :]
+        inputs, rest = self.inputs, self.inputs[len(values) :]
+        if not named and len(values) == len(inputs):
+            return values
+        names = ", ".join(a.name for a in inputs)
         given = {**{a.name: a.default for a in rest if a.default is not None}, **named}
-        if not named and len(given) < len(rest):
-            return values  # too few; the caller counts them
-        if set(given) != {a.name for a in rest}:
-            wrong = sorted(set(given) ^ {a.name for a in rest})
-            raise ArgumentError(f"{self.name} takes {', '.join(a.name for a in self.inputs)}; check {', '.join(wrong)}")
+        if not named and (len(given) < len(rest) or len(values) > len(inputs)):
+            raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
+        if wrong := sorted(set(given) ^ {a.name for a in rest}):
+            raise ArgumentError(f"{self.name} takes {names}; check {', '.join(wrong)}")
         return (*values, *(given[a.name] for a in rest))
 
-    def _outputs(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], out: Any) -> list[Any]:
-        """New arrays, or the caller's own if no other argument shares their memory."""
-        outputs = self.outputs
-        if out is None:
-            return [np.empty((*batch, *o.shape), self.dtype) for o in outputs]
-        given = [out] if len(outputs) == 1 else list(out) if isinstance(out, (tuple, list)) else []
-        if len(given) != len(outputs):
-            raise ArgumentError(f"out must hold {len(outputs)} arrays, one for each of {', '.join(o.name for o in outputs)}")
-        taken = [output(o, g, batch, self.dtype) for o, g in zip(outputs, given, strict=True)]
+    def _results(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], targets: Sequence[np.ndarray]) -> list[Any]:
+        """New arrays, or the caller's own, ``targets``, if no other argument shares their memory."""
+        if not targets:
+            return [np.empty((*batch, *o.shape), self.dtype) for o in self.outputs]
         results = []
-        for k, g in enumerate(taken):
-            others = [*arrays, *(t for j, t in enumerate(taken) if j != k)]
+        for k, g in enumerate(targets):
+            others = [*arrays, *(t for j, t in enumerate(targets) if j != k)]
             usable = g.flags.c_contiguous and g.flags.aligned and not any(np.may_share_memory(g, x) for x in others)
             results.append(g if usable else np.empty_like(g, order="C"))
         return results
-
-    def _copy_to_out(self, results: list[np.ndarray], out: Any) -> None:
-        for r, g in zip(results, [out] if len(self.outputs) == 1 else out, strict=True):
-            if r is not g:
-                g[...] = r
 
     def _run(self, arrays: list[np.ndarray], batch: tuple[int, ...], results: list[np.ndarray]) -> None:
         count = math.prod(batch)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from torsor.errors import TorsorError
@@ -42,6 +43,11 @@ class Argument(NamedTuple):
         for n in self.shape:
             size *= n
         return size
+
+
+def spans(arguments: Iterable[Any]) -> list[slice]:
+    """The place of each argument, or other thing with a ``size``, in the numbers of all of them, laid end to end."""
+    return [slice(i, j) for i, j in pairwise(accumulate((a.size for a in arguments), initial=0))]
 
 
 class Repeat(NamedTuple):
@@ -252,13 +258,22 @@ def _refuse_overflow(p: Program) -> None:
     for k, (op, args) in enumerate(p.code):
         if op not in FREE and op not in LIMITS:
             spoilt[k] = any(spoilt[a] for a in args)
-    start = 0
-    for out in p.outputs:
-        if any(spoilt[r] for r in p.results[start : start + out.size]):
+    for out, place in zip(p.outputs, spans(p.outputs), strict=True):
+        if any(spoilt[r] for r in p.results[place]):
             raise TorsorError(
                 f"{out.name} is not finite for any argument: constants in it overflow when they are multiplied or added"
             )
-        start += out.size
+
+
+def renumber(code: Sequence[Operation], results: Iterable[int], order: Iterable[int]) -> tuple[list[Operation], list[int]]:
+    """Some operations in another order, operands before their uses, and the results, in the new numbers."""
+    new: dict[int, int] = {}
+    out: list[Operation] = []
+    for k in order:
+        op, args = code[k]
+        new[k] = len(out)
+        out.append((op, args if op in FREE else tuple([new[a] for a in args])))
+    return out, [new[r] for r in results]
 
 
 def divisors(code: Sequence[Operation]) -> set[int]:

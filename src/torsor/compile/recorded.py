@@ -17,7 +17,8 @@ from torsor.compile import build, cache
 from torsor.compile.llvm import native
 from torsor.compile.program import Argument, Program
 from torsor.compile.threads import cost
-from torsor.support.locks import cached_property
+from torsor.support.locks import cached_property, new_lock
+from torsor.support.user_arrays import float_type
 
 
 class Facts(NamedTuple):
@@ -52,6 +53,50 @@ class Facts(NamedTuple):
 
 def _arguments(rows: list[Any]) -> tuple[Argument, ...]:
     return tuple(Argument(name, tuple(shape), tuple(labels), *rest) for name, shape, labels, *rest in rows)
+
+
+class CompiledProgram:
+    """A program with a name and a type of number, and the machine code of its forms."""
+
+    #: words of its representation: its kind, and that of its operations
+    _words = ("Kernel", "operations")
+
+    inputs: tuple[Argument, ...]  #: its arguments, in order
+    outputs: tuple[Argument, ...]  #: its results, in order
+    operations: int  #: arithmetic operations of one evaluation, as its machine code does them
+
+    def __init__(self, program: Program | RecordedProgram, name: str, dtype: Any):
+        self._recorded, self.name, self.dtype = RecordedProgram.of(program), name, float_type(dtype)
+        facts = self._recorded.facts
+        self.inputs, self.outputs, self.operations = facts.inputs, facts.outputs, facts.operations
+        self._rays, self._cost, self._single = facts.rays, facts.cost, self.dtype == np.dtype(np.float32)
+        self._libraries: dict[str, native.Library | None] = {}
+        self._lock = new_lock()
+
+    def __repr__(self) -> str:
+        arguments, results = (", ".join(a.name for a in row) for row in (self.inputs, self.outputs))
+        kind, operations = self._words
+        return f"<{kind} {self.name}: {arguments} -> {results}; {self.operations} {operations}, {self.dtype}>"
+
+    @property
+    def program(self) -> Program:
+        """The program, of one step if it is repeated; it is recorded now if it came from the disk cache."""
+        return self._recorded.program
+
+    def _library(self, form: str) -> native.Library | None:
+        """The machine code of a form, "one" or "batch"; built when first needed, from the disk cache if possible."""
+        if form not in self._libraries:
+            with self._lock:
+                if form not in self._libraries:
+                    self._libraries[form] = self._build(form)
+                    self._connect()
+        return self._libraries[form]
+
+    def _build(self, form: str) -> native.Library | None:
+        raise NotImplementedError
+
+    def _connect(self) -> None:
+        """Called when a form has been built."""
 
 
 class RecordedProgram:

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, NamedTuple
 
-from torsor.compile.program import FREE, Argument, Inverse, Operation, Program
+from torsor.compile.program import FREE, Argument, Inverse, Operation, Program, renumber, spans
 from torsor.support.locks import cached_property
 
 #: operations of a loop that is worth having: with less, straight-line code is compiled soon and is faster in batches
@@ -163,19 +162,13 @@ def split(program: Program, lanes: int, aligned: bool = True) -> Split | None:
     """
     if isinstance(program, DeferredInverse):
         return _split(program.recorded_part, {0: program.lower}, {}, lanes, aligned)
-    places = {program.results[start:end]: k for k, (start, end) in enumerate(_places(program))}
+    places = {program.results[place]: k for k, place in enumerate(spans(program.outputs))}
     for inverse in program.inverses:
         if inverse.values in places:
             same = [s for s in program.solutions if s.matrix == inverse.matrix and s.values in places]
             right = {places[s.values]: s.right for s in same if len(inverse.matrix) >= LINE}
             return _split(program, {places[inverse.values]: inverse.matrix}, right, lanes, aligned)
     return None
-
-
-def _places(program: Program) -> list[tuple[int, int]]:
-    """First and last place of each output in the results."""
-    ends = list(accumulate(out.size for out in program.outputs))
-    return list(zip([0, *ends[:-1]], ends, strict=True))
 
 
 def _split(
@@ -262,7 +255,7 @@ def _head(program: Program, without: Collection[int], private: list[int | Operat
         number[x] = len(code)
         code.append(x)
     outputs = [Argument(o.name, (0,)) if k in without else o for k, o in enumerate(program.outputs)]
-    kept = (program.results[i:j] for k, (i, j) in enumerate(_places(program)) if k not in without)
+    kept = (program.results[place] for k, place in enumerate(spans(program.outputs)) if k not in without)
     results = [r for rows in kept for r in rows] + [x if isinstance(x, int) else number[x] for x in private]
     return _prune(program, [*outputs, Argument("private", (len(private),))], code, results)
 
@@ -276,10 +269,5 @@ def _prune(program: Program, outputs: list[Argument], code: list[Operation], res
         if needed[k] and code[k][0] not in FREE:
             for a in code[k][1]:
                 needed[a] = True
-    number: dict[int, int] = {}
-    kept: list[Operation] = []
-    for k, (op, args) in enumerate(code):
-        if needed[k]:
-            number[k] = len(kept)
-            kept.append((op, args if op in FREE else tuple(number[a] for a in args)))
-    return Program(program.inputs, tuple(outputs), tuple(kept), tuple(number[r] for r in results), program.rays)
+    kept, new = renumber(code, results, [k for k in range(len(code)) if needed[k]])
+    return Program(program.inputs, tuple(outputs), tuple(kept), tuple(new), program.rays)

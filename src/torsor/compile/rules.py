@@ -1,4 +1,4 @@
-"""Definition of each operation over NumPy arrays and over recorded scalars: one row per operation."""
+"""Definition of each operation over NumPy arrays and over recorded scalars."""
 
 from __future__ import annotations
 
@@ -9,55 +9,27 @@ from typing import Any
 import numpy as np
 
 from torsor import scalar as s
+from torsor.scalar.expr import BINARY, UNARY
+from torsor.scalar.ops import LIBRARIES
+
+_COMPARISONS = {"lt": np.less, "le": np.less_equal, "eq": np.equal}
+#: NumPy's names of operations that it calls otherwise
+_NUMPY_NAMES = {"neg": "negative", "sub": "subtract", "mul": "multiply", "div": "divide", **LIBRARIES["numpy"][1]}
 
 #: the operation over arrays: used by the NumPy fallback, which is the reference for the machine code
 NUMPY: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "neg": np.negative,
-    "abs": np.abs,
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tanh": np.tanh,
-    "exp": np.exp,
-    "log": np.log,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "sign": np.sign,
-    "min": np.minimum,
-    "max": np.maximum,
-    "atan2": np.arctan2,
-    "lt": lambda a, b: np.less(a, b) * 1.0,
-    "le": lambda a, b: np.less_equal(a, b) * 1.0,
-    "eq": lambda a, b: np.equal(a, b) * 1.0,
+    **{op: getattr(np, _NUMPY_NAMES.get(op, op)) for op in (*UNARY, *BINARY) if op not in _COMPARISONS},
+    **{op: lambda a, b, compare=compare: compare(a, b) * 1.0 for op, compare in _COMPARISONS.items()},
     "where": lambda c, a, b: np.where(c != 0, a, b),
 }
 
+#: operators of Python, and functions of torsor.scalar, that have other names than the operation
+_OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "neg": "neg", "lt": "lt", "le": "le"}
+_FUNCTIONS = {"abs": "absolute", "min": "minimum", "max": "maximum"}
+
 #: the operation over any scalar of torsor
 RECORD: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "neg": operator.neg,
-    "abs": s.absolute,
-    "sqrt": s.sqrt,
-    "sin": s.sin,
-    "cos": s.cos,
-    "tanh": s.tanh,
-    "exp": s.exp,
-    "log": s.log,
-    "asin": s.asin,
-    "acos": s.acos,
-    "sign": s.sign,
-    "min": s.minimum,
-    "max": s.maximum,
-    "atan2": s.atan2,
-    "lt": operator.lt,
-    "le": operator.le,
+    **{op: getattr(s, _FUNCTIONS.get(op, op)) for op in (*UNARY, *BINARY, "where") if op not in {*_OPERATORS, "eq"}},
+    **{op: getattr(operator, name) for op, name in _OPERATORS.items()},
     "eq": lambda a, b: s.where(a <= b, s.where(b <= a, 1.0, 0.0), 0.0),
-    "where": s.where,
 }

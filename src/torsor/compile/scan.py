@@ -12,20 +12,18 @@ import numpy as np
 
 from torsor.compile.arrays import address, as_rows, batch_shape, check_finite, rescale_quaternions, rows
 from torsor.compile.build import available
+from torsor.compile.forms import ONE_WIDTH
 from torsor.compile.interpret_scan import interpret_scan
 from torsor.compile.llvm import native
 from torsor.compile.llvm.scan_ir import scan_module
 from torsor.compile.program import Argument, Program
-from torsor.compile.recorded import RecordedProgram
+from torsor.compile.recorded import CompiledProgram, RecordedProgram
 from torsor.compile.threads import run_in_threads
 from torsor.compile.wiring import make_wiring
 from torsor.compile.workspace import buffers
 from torsor.errors import ArgumentError, TorsorError
 from torsor.support.locks import cached_property, new_lock
-from torsor.support.user_arrays import float_type
 
-#: one state is computed in vectors of two, as kernels do
-ONE_WIDTH = 2
 #: operations of a step above which a scan runs in NumPy: compiling it would take minutes
 LONGEST = 400_000
 
@@ -44,7 +42,7 @@ class NotFinite(TorsorError):
         return NotFinite, (*self.args, self.state, self.step, self.output)
 
 
-class Scan:
+class Scan(CompiledProgram):
     """``scan(*inputs)`` runs a program for t = 0 … T−1, or T−1 … 0 with ``reverse``, for each state of a batch.
 
     The meaning of an input of the program:
@@ -72,6 +70,8 @@ class Scan:
     array([1., 3., 6.])
     """
 
+    _words = ("Scan", "operations per step")
+
     def __init__(
         self,
         program: Program | RecordedProgram,
@@ -86,23 +86,10 @@ class Scan:
         name: str = "scan",
         dtype: Any = np.float64,
     ):
-        self._recorded, self.name, self.dtype = RecordedProgram.of(program), name, float_type(dtype)
-        facts = self._recorded.facts
-        self.inputs, self.outputs, self.operations = facts.inputs, facts.outputs, facts.operations  #: of one step
-        self._rays, self._cost = facts.rays, facts.cost
-        self.wiring = make_wiring(facts, carry or {}, gather or {}, scatter or {}, fixed, each, last, reverse)
-        self._libraries: dict[str, native.Library | None] = {}
-        self._lock = new_lock()
+        super().__init__(program, name, dtype)
+        wires = carry or {}, gather or {}, scatter or {}
+        self.wiring = make_wiring(self._recorded.facts, *wires, fixed, each, last, reverse)
         self._returned = [o for o in range(len(self.outputs)) if o in self.wiring.each | self.wiring.last]
-
-    def __repr__(self) -> str:
-        arguments, results = (", ".join(a.name for a in row) for row in (self.inputs, self.outputs))
-        return f"<Scan {self.name}: {arguments} -> {results}; {self.operations} operations per step, {self.dtype}>"
-
-    @property
-    def program(self) -> Program:
-        """The program of one step; it is recorded now if it came from the disk cache."""
-        return self._recorded.program
 
     @cached_property
     def with_all_rows(self) -> Scan:
@@ -116,20 +103,12 @@ class Scan:
 
     # -- building --------------------------------------------------------------------------------------------
 
-    def _library(self, form: str) -> native.Library | None:
-        if form not in self._libraries:
-            with self._lock:
-                if form not in self._libraries:
-                    self._libraries[form] = self._build(form)
-        return self._libraries[form]
-
     def _build(self, form: str) -> native.Library | None:
         host = available() if self.operations <= LONGEST else None
         if host is None:
             return None
-        single = self.dtype == np.dtype(np.float32)
+        single, fma, wiring = self._single, host.fma, self.wiring
         width = ONE_WIDTH if form == "one" else host.width * (2 if single else 1)
-        fma, wiring = host.fma, self.wiring
         return self._recorded.library(
             f"scan {form} {wiring}",
             ("scan",),

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torsor.compile.outline import RESULT
-from torsor.compile.program import Operation, Program
+from torsor.compile.program import Operation, Program, renumber
 
 #: operations per function: the flat minimum of build time and run time on UR5 … Talos
 CHUNK = 500
@@ -44,7 +44,8 @@ class Schedule:
 
 def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = CHUNK) -> Schedule:
     """``groups``: positions in the results that are stored together."""
-    code, results = _put_sines_first(*(_fuse(program) if fma else (list(program.code), list(program.results))))
+    code, gone = contract(program) if fma else (list(program.code), set())
+    code, results = _put_sines_first(*renumber(code, program.results, [k for k in range(len(code)) if k not in gone]))
     cuts = _cut(code, chunk)
     home = [0] * len(code)
     for c in range(len(cuts) - 1):
@@ -66,12 +67,6 @@ def schedule(program: Program, fma: bool, groups: list[list[int]], chunk: int = 
             last[v] = max(last.get(v, 0), where)
     slot, slots = _slots(made, last)
     return Schedule(code, results, cuts, made, slot, slots, stores)
-
-
-def _fuse(program: Program) -> tuple[Code, list[int]]:
-    """The code with fused operations, and the results."""
-    code, gone = contract(program)
-    return _renumber(code, list(program.results), [k for k in range(len(code)) if k not in gone])
 
 
 def contract(program: Program) -> tuple[Code, set[int]]:
@@ -117,16 +112,7 @@ def _put_sines_first(code: Code, results: list[int]) -> tuple[Code, list[int]]:
         for v in (code[k][1][0], k):
             if v not in head[-3:]:
                 head.append(v)
-    return _renumber(code, results, head + [k for k in range(len(code)) if k not in first])
-
-
-def _renumber(code: Code, results: list[int], order: list[int]) -> tuple[Code, list[int]]:
-    new = {k: i for i, k in enumerate(order)}
-    out: Code = []
-    for k in order:
-        op, args = code[k]
-        out.append((op, args if op in ("input", "const") else tuple(new[a] for a in args)))
-    return out, [new[r] for r in results]
+    return renumber(code, results, head + [k for k in range(len(code)) if k not in first])
 
 
 def _cut(code: Code, chunk: int) -> list[int]:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from torsor.compile.finite import Checks, checks, scale
 from torsor.compile.outline import CALL, RESULT, OutlinedProgram
-from torsor.compile.program import Program, divisors
+from torsor.compile.program import Program, divisors, spans
 from torsor.compile.schedule import Code, contract
 from torsor.compile.slots import (
     FLAGS,
@@ -274,10 +274,8 @@ class Stores:
 
     def __init__(self, writer: TapeWriter, program: Program, results: Sequence[int], groups: list[list[Place]]):
         self.writer = writer
-        starts = [0]
-        for o in program.outputs:
-            starts.append(starts[-1] + o.size)
-        self.groups = [(group[0], [results[starts[a] + k] for a, k in group]) for group in groups]
+        places = spans(program.outputs)
+        self.groups = [(group[0], [results[places[a].start + k] for a, k in group]) for group in groups]
         self.missing = [len(set(values)) for _, values in self.groups]
         self.needs: dict[int, list[int]] = {}
         for g, (_, values) in enumerate(self.groups):

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from torsor.compile import Kernel, Program
-from torsor.compile.arrays import output
-from torsor.errors import ArgumentError, SingularError
+from torsor.compile.arrays import arrays_of_out
+from torsor.errors import SingularError
 from torsor.kernels.spec import Name
 
 #: called with the arguments by name and the mask of the states that are refused
@@ -63,12 +63,7 @@ class CheckedKernel:
             self._refuse(given, np.asarray(bad))
         if out is None:
             return results[0] if len(results) == 1 else tuple(results)
-        targets = [out] if len(results) == 1 else list(out) if isinstance(out, (tuple, list)) else []
-        if len(targets) != len(results):
-            names = ", ".join(o.name for o in self.outputs)
-            raise ArgumentError(f"out must hold {len(results)} arrays, one for each of {names}")
-        taken = [output(o, g, np.shape(checks[0]), self.dtype) for o, g in zip(self.outputs, targets, strict=True)]
-        for target, result in zip(taken, results, strict=True):
+        for target, result in zip(arrays_of_out(self.outputs, out, np.shape(checks[0]), self.dtype), results, strict=True):
             target[...] = result
         return out
 

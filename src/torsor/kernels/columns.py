@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import check_finite
+from torsor.compile.program import spans
 from torsor.compile.recorded import Facts, RecordedProgram
 from torsor.errors import TorsorError
 from torsor.kernels.spec import Spec
@@ -48,7 +48,7 @@ class ColumnKernel(Kernel):
         count = len(kernels.inputs(replace(spec, derivative=())))
         inputs, self.directions = self.product.inputs[:count], self.product.inputs[count:]
         self.columns = sum(x.size for x in self.directions)
-        rows, columns = (list(zip(a, _slices(a), strict=True)) for a in (self.product.outputs, self.directions))
+        rows, columns = (list(zip(a, spans(a), strict=True)) for a in (self.product.outputs, self.directions))
         named = {f"{y.name}/{x.name}": (i, j, (*y.shape, *x.shape)) for y, i in rows for x, j in columns}
         if spec.derivative[0] == "linearization":
             n = sum(y.size for y in self.product.outputs)
@@ -87,13 +87,9 @@ class ColumnKernel(Kernel):
 
     def _units(self) -> list[np.ndarray]:
         """The unit directions of all inputs, one after another."""
-        found, start = [], 0
-        for x in self.directions:
-            rows = np.zeros((self.columns, x.size), self.dtype)
-            rows[start : start + x.size] = np.eye(x.size)
-            found.append(rows.reshape(self.columns, *x.shape))
-            start += x.size
-        return found
+        unit = np.eye(self.columns, dtype=self.dtype)
+        parts = zip(self.directions, spans(self.directions), strict=True)
+        return [unit[:, place].copy().reshape(self.columns, *x.shape) for x, place in parts]
 
     def _raise_for_state(self, given: Sequence[np.ndarray], start: int, batch: tuple[int, ...]) -> None:
         """The error of the first state that has no finite derivative."""
@@ -107,11 +103,6 @@ class ColumnKernel(Kernel):
                 where = f" at batch index {tuple(map(int, np.unravel_index(start + k, batch)))}" if batch else ""
                 message = f"{self.name} is not finite{where} although every argument is; the numbers overflow"
                 raise TorsorError(message) from error
-
-
-def _slices(arguments: Sequence[Argument]) -> list[slice]:
-    """The places of arguments laid end to end."""
-    return [slice(i, j) for i, j in pairwise(accumulate((a.size for a in arguments), initial=0))]
 
 
 def _remake(kernels: Kernels, spec: Spec) -> Kernel:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.algorithms.configuration import bracket, tangent, velocity_from_rate
 from torsor.algorithms.dynamics import METHODS
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
+from torsor.compile.program import spans
 from torsor.errors import ArgumentError, UnknownName
 from torsor.kernels.implicit import (
     Checked,
@@ -74,6 +75,15 @@ class Space(NamedTuple):
     def pull(self, x: Scalars, adjoint: Mapping[int, Scalar]) -> list[Scalar]:
         """The gradient by the directions, from the adjoint of each number: N(q)ᵀ adjoint for a configuration."""
         return [sum_products(self.push(x, unit), adjoint) for unit in units(self.size)]
+
+
+def spaces(inputs: Sequence[Argument], model: Model | None = None) -> dict[str, Space]:
+    """The directions of each input by its name; those of configurations of a model are velocities."""
+    found = {}
+    for a, place in zip(inputs, spans(inputs), strict=True):
+        on = model if a.name in CONFIGURATIONS else None
+        found[a.name] = Space(a, place.start, (on.nv,) if on else a.shape, on)
+    return found
 
 
 def has_own_sum(joint: JointType) -> bool:
@@ -180,7 +190,7 @@ def of_program(kernels: Kernels, spec: Spec, whole: Program, calls: Sequence[Cal
 
 def jvp(f: Differentiable, by: Sequence[Space]) -> Program:
     """(∂y/∂x) ẋ: one more input for each x, its direction; one output for each y."""
-    directions = [Argument(f"d{s.argument.name}", s.shape) for s in by]
+    directions = further_inputs(f, [(f"d{s.argument.name}", s.shape) for s in by])
 
     def function(*values: Scalars) -> dict[str, Any]:
         x, dx = flat(values[: len(f.inputs)]), values[len(f.inputs) :]
@@ -194,7 +204,7 @@ def jvp(f: Differentiable, by: Sequence[Space]) -> Program:
 def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
     """(∂y/∂x)ᵀ w: one more input for each y, its weights (the cotangent); one output for each x, its gradient."""
     names = ["cotangent"] if len(f.outputs) == 1 else [f"cotangent_{y.name}" for y in f.outputs]
-    weights = [Argument(name, y.shape) for name, y in zip(names, f.outputs, strict=True)]
+    weights = further_inputs(f, [(name, y.shape) for name, y in zip(names, f.outputs, strict=True)])
 
     def function(*values: Scalars) -> dict[str, Any]:
         x, w = flat(values[: len(f.inputs)]), flat(values[len(f.inputs) :])
@@ -203,6 +213,17 @@ def vjp(f: Differentiable, by: Sequence[Space]) -> Program:
         return {f"gradient_{s.argument.name}": s.pull(x, adjoint) for s in by} | _checks(f, at)
 
     return with_output_shapes(record(function, [*f.inputs, *weights]), [s.shape for s in by], f.checks)
+
+
+def further_inputs(f: Differentiable, arguments: Sequence[tuple[str, tuple[int, ...]]]) -> list[Argument]:
+    """Further inputs of a function, by name and shape, under names that it does not have."""
+    taken, made = {a.name for a in f.inputs}, []
+    for name, shape in arguments:
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        made.append(Argument(name, shape))
+    return made
 
 
 def jacobian(f: Differentiable, by: Sequence[Space]) -> Program:
@@ -245,7 +266,7 @@ def _forward(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[s
     x = flat(values)
     at = f.at(x)
     columns = at.push([space.push(x, unit) for space in by for unit in units(space.size)])
-    blocks = (columns[i:j] for i, j in pairwise(accumulate((space.size for space in by), initial=0)))
+    blocks = (columns[place] for place in spans(by))
     return _blocks(f, by, [[list(row) for row in zip(*block, strict=True)] for block in blocks]) | _checks(f, at)
 
 
@@ -259,11 +280,9 @@ def _reverse(f: Differentiable, by: Sequence[Space], *values: Scalars) -> dict[s
 def _blocks(f: Differentiable, by: Sequence[Space], rows: Sequence[Sequence[Scalars]]) -> dict[str, Any]:
     """One output for each y and each x, from the rows of all results by each x."""
     out: dict[str, Any] = {}
-    start = 0
-    for y in f.outputs:
+    for y, place in zip(f.outputs, spans(f.outputs), strict=True):
         for space, block in zip(by, rows, strict=True):
-            out[f"d{y.name}/d{space.argument.name}"] = [z for row in block[start : start + y.size] for z in row]
-        start += y.size
+            out[f"d{y.name}/d{space.argument.name}"] = [z for row in block[place] for z in row]
     return out
 
 
@@ -340,11 +359,7 @@ def derivative_program(kernels: Kernels, spec: Spec) -> Program:
     """The program of a spec with a ``derivative``: a mode of :data:`MODES`, and the inputs by which it is taken."""
     mode, *names = spec.derivative
     base = replace(spec, derivative=())
-    by, start = {}, 0
-    for a in kernels.inputs(base):
-        moves = a.name in CONFIGURATIONS
-        by[a.name] = Space(a, start, (kernels.model.nv,) if moves else a.shape, kernels.model if moves else None)
-        start += a.size
+    by = spaces(kernels.inputs(base), kernels.model)
     return min(
         (MODES[mode](f, [by[name] for name in names]) for f in ways_to_differentiate(kernels, base)), key=lambda p: p.operations
     )
@@ -368,8 +383,7 @@ def flat(values: Sequence[Scalars]) -> list[Scalar]:
 
 def split(arguments: Sequence[Argument], x: Scalars) -> list[Scalars]:
     """Inputs by argument."""
-    starts = accumulate((a.size for a in arguments), initial=0)
-    return [x[i:j] for i, j in pairwise(starts)]
+    return [x[place] for place in spans(arguments)]
 
 
 def parts(names: Sequence[str], arguments: Sequence[Argument], x: Scalars) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from torsor.compile import Argument, record
 from torsor.compile.derivative import Linearization
 from torsor.kernels.calls import Calls, record_with_calls
 from torsor.kernels.derivatives import Differentiable, Space, explicit, flat, of_program, split, units
-from torsor.kernels.implicit import Checked, First, Matrix, Solution, WithMatrix, columns_of, nonzero, saddle_solution
+from torsor.kernels.implicit import Checked, Matrix, Solution, WithMatrix, columns_of, nonzero, saddle_solution
 from torsor.kernels.spec import Spec
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
@@ -172,7 +172,7 @@ def constrained_forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> D
         a, lam, doubt = constrained.solution(constrained.system, e, *state, **options, route=route)
         saddle = constrained.factors(e, state[0], e.rows, route, options.get("t"))
         both = saddle_solution(Linearization.of(R, [*x, *a, *lam]), saddle, e.rows, a, lam)
-        return Checked(First(both, n), [doubt])
+        return Checked(both, [doubt], n)
 
     return Differentiable(tuple(inputs), (Argument("a", (n,)),), at, R.operations, (Argument("doubt", ()),))
 

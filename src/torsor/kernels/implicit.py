@@ -35,25 +35,6 @@ class Solution(NamedTuple):
         return {k: x for k, x in found.items() if k < given}
 
 
-class First(NamedTuple):
-    """The derivative of the first results alone."""
-
-    linear: Linear
-    size: int
-
-    @property
-    def results(self) -> list[Scalar]:
-        return self.linear.results[: self.size]
-
-    def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
-        """The rates of these results for each direction."""
-        return [rates[: self.size] for rates in self.linear.push(directions)]
-
-    def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
-        """The adjoints of the inputs."""
-        return self.linear.pull([*weights, *([0] * (len(self.linear.results) - self.size))])
-
-
 def saddle_solution(R: Linearization, saddle: Saddle, rows: Sequence[int], motion: Scalars, multipliers: Scalars) -> Solution:
     """The derivative of (x, λ) as the solution of R = (M x − Aᵀλ − f, A x − g) = 0; K = [[M, −Aᵀ], [A, 0]].
 
@@ -73,22 +54,23 @@ def saddle_solution(R: Linearization, saddle: Saddle, rows: Sequence[int], motio
 
 
 class Checked(NamedTuple):
-    """A derivative, and the checks of its results, numbers that have no derivative."""
+    """The derivative of the first ``size`` results, by default of all, and their checks, numbers that have no derivative."""
 
     linear: Linear
     checks: list[Scalar]
+    size: int | None = None
 
     @property
     def results(self) -> list[Scalar]:
-        return self.linear.results
+        return self.linear.results[: self.size]
 
     def push(self, directions: Sequence[Mapping[int, Scalar]]) -> list[list[Scalar]]:
-        """The rates of all results for each direction."""
-        return self.linear.push(directions)
+        """The rates of these results for each direction."""
+        return [rates[: self.size] for rates in self.linear.push(directions)]
 
     def pull(self, weights: Scalars) -> Mapping[int, Scalar]:
         """The adjoints of the inputs."""
-        return self.linear.pull(weights)
+        return self.linear.pull([*weights, *([0] * (len(self.linear.results) - len(weights)))])
 
 
 def nonzero(x: Mapping[int, Scalar]) -> dict[int, Scalar]:

@@ -18,7 +18,7 @@ from torsor.compile.program import Empty
 from torsor.compile.recorded import RecordedProgram
 from torsor.compile.rolled import DeferredInverse
 from torsor.errors import SingularError, TorsorError
-from torsor.kernels.checks import check_configuration, check_wrenches
+from torsor.kernels.checks import check_configuration
 from torsor.kernels.columns import ColumnKernel, is_by_columns
 from torsor.kernels.coordinate_derivatives import COORDINATES, coordinate_program
 from torsor.kernels.derivatives import CONFIGURATIONS, NUMBERS, derivative_program
@@ -155,13 +155,6 @@ class Kernels:
         """The kernel of one quantity with its words; ``options`` are those of a :class:`Spec`."""
         return self.kernel(Spec(((name, *words),), **options))
 
-    def run(self, name: str, *values: Any, wrenches: Any = None, expressed_in: str = "body") -> Any:
-        """One quantity of one state or a batch, with wrenches at some frames."""
-        if wrenches is None:
-            return self(name)(*values)
-        on = check_wrenches(self.model, wrenches)
-        return self(name, frames=tuple(on), expressed_in=expressed_in)(*values, *on.values())
-
     def remember(self, name: str, compute: Callable[[], Any]) -> Any:
         """A value of numbers and lists computed from the subject; cached on disk with the kernels, if those are."""
         if self._digest is None:
@@ -243,7 +236,9 @@ class Kernels:
             options |= {x: given[x] for x in spec.extra if alone or takes(function, x)}
             options |= {"wrenches": wrenches | dict(spec.laws) if "dt" in state else wrenches} if wrenches else {}
             place = self.subject.model_at(given.get("t")) if row.in_world else self.subject_of(row, subject)
-            result = self._result(spec, function, state, options, place)
+            if wrenches:
+                options = self._with_wrenches(spec, function, state, options, place)
+            result = function(place, *state.values(), **gather_inputs(function, options))
             several = len(row.outputs) > 1
             if row.empty and not self.model.nv:
                 result = [Empty(row.empty)] * len(row.outputs) if several else Empty(row.empty)
@@ -265,12 +260,6 @@ class Kernels:
         if not row.follows_terms and isinstance(self._given, EquationOfMotion):
             return self.lean_tree if row.joint_space else self.model
         return self.lean if row.joint_space else self.subject if subject is None else subject
-
-    def _result(self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any], subject: Any) -> Any:
-        """One quantity."""
-        if "wrenches" in options:
-            options = self._with_wrenches(spec, function, state, options, subject)
-        return function(subject, *state.values(), **gather_inputs(function, options))
 
     def _with_wrenches(
         self, spec: Spec, function: Any, state: dict[str, Any], options: dict[str, Any], subject: Any
@@ -322,13 +311,10 @@ class Kernels:
         return digest(self.subject) if self._origin is None else self._origin._subject_digest
 
     def _may_choose(self, spec: Spec, row: Quantity) -> bool:
-        """Whether the alternatives of a row are recorded too, and the shortest program is used."""
-        return bool(row.alternatives) and self.model.nv <= row.few and not self._selects(spec, row)
-
-    def _selects(self, spec: Spec, row: Quantity) -> bool:
-        """Whether a spec selects the algorithm of a row itself."""
+        """Whether the alternatives of a row are recorded too, and the shortest program is used: unless the spec selects one."""
         places = [1 + row.words.index(word) for word in SELECTORS if word in row.words]
-        return any(len(quantity) > k for k in places for quantity in spec.quantities if self.table[quantity[0]] is row)
+        selects = any(len(quantity) > k for k in places for quantity in spec.quantities if self.table[quantity[0]] is row)
+        return bool(row.alternatives) and self.model.nv <= row.few and not selects
 
     def _make(self, spec: Spec) -> Kernel:
         rows = [self.table[name] for name, *_ in spec.quantities]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from torsor.compile.program import Argument, Program
 from torsor.compile.schedule import CHUNK, Schedule, schedule
-from torsor.compile.text.language import c_language
+from torsor.compile.text.language import LIBRARY, c_language
 from torsor.compile.text.lines import Lines
 from torsor.compile.text.names import argument_names, comment, entry_names
 
@@ -107,8 +107,7 @@ class _Printer:
             parts = [self.part(c, lines) for c, (lines, _) in enumerate(chunks)]
             calls = ([f"{self.T} scratch[{s.slots}]"] if s.slots else []) + [call for _, call in parts]
             text = "\n".join([*(part for part, _ in parts), self.block(head, calls, self.unused_arguments(calls))])
-        arithmetic = ("add", "sub", "mul", "div", "neg", "lt", "le", "eq", "where", "min", "max", "sign", "abs")
-        calls_ = sum(n for op, n in program.counts.items() if op not in arithmetic)
+        calls_ = sum(program.counts[op] for op in LIBRARY)
         stack = self.size * (s.slots + locals_) + 8 * 2 * (len(self.names) + 2) + FRAMES
         return CFunction(
             self.name, head, text, program.operations, calls_, -(-stack // 16) * 16, frozenset(program.counts) & set(HELPERS)

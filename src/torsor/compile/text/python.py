@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from itertools import product
 
-from torsor.compile.program import Program
+from torsor.compile.program import Program, spans
 from torsor.compile.schedule import schedule
 from torsor.compile.text.language import LIBRARY, NUMPY
 from torsor.compile.text.lines import Lines
@@ -68,13 +68,11 @@ def _loads(program: Program, names: list[str], lines: Lines, used: set[int]) -> 
     leads = [f"{n}.shape[:-{len(a.shape)}]" if a.shape else f"{n}.shape" for n, a in zip(names, program.inputs, strict=True)]
     first.append(f"batch = {leads[0]}" if len(leads) == 1 else f"batch = np.broadcast_shapes({', '.join(leads)})")
     second: list[str] = []
-    start = 0
-    for n, a, lead in zip(names, program.inputs, leads, strict=True):
+    for n, a, lead, place in zip(names, program.inputs, leads, spans(program.inputs), strict=True):
         if a.shape and a.size:
-            left = [lines.source[start + k][0] if start + k in used else "_" for k in range(a.size)]
+            left = [lines.source[k][0] if k in used else "_" for k in range(place.start, place.stop)]
             right = n if len(a.shape) == 1 else f"{n}.reshape(*{lead}, {a.size})"
             second += _unpacking_lines(left, f"np.moveaxis({right}, -1, 0)")
-        start += a.size
     return first, second
 
 
