@@ -18,7 +18,7 @@ from torsor.compile.llvm.emit import Emitter
 from torsor.compile.llvm.lanes import IRWriter
 from torsor.compile.llvm.tables import data_table
 from torsor.compile.outline import outline
-from torsor.compile.program import Program
+from torsor.compile.program import Program, spans
 
 #: numbers of large outputs together from which their rows are written by a loop; of one of them, at least and at most
 LARGE, LEAST, MOST = 512, 128, 8192
@@ -36,16 +36,14 @@ class BlockedEmitter(Emitter):
 
     def __init__(self, program: Program, b: IRWriter, fma: bool, private: int = 0):
         outputs, main = program.outputs, outline(program).main
-        starts = [sum(o.size for o in outputs[:a]) for a in range(len(outputs))]
-        read = [
-            any(main.code[v][0] == "input" for v in main.results[i : i + o.size]) for i, o in zip(starts, outputs, strict=True)
-        ]
+        places = spans(outputs)
+        read = [any(main.code[v][0] == "input" for v in main.results[place]) for place in places]
         self.blocked = [a for a, o in enumerate(outputs) if max(LEAST, 2 * b.width) <= o.size <= MOST and not read[a]]
         if sum(outputs[a].size for a in self.blocked) < LARGE:
             self.blocked = []
         super().__init__(program, b, fma)
         self.streamed = [a for a in self.blocked if a < len(outputs) - private]
-        self.values = {a: self.s.results[starts[a] : starts[a] + outputs[a].size] for a in self.blocked}
+        self.values = {a: self.s.results[places[a]] for a in self.blocked}
         #: the place of each value, as the number of a vector of scratch memory; equal constants have one
         self.places: dict[int, int] = {}
         self.constants: dict[str, int] = {}
@@ -69,7 +67,7 @@ class BlockedEmitter(Emitter):
     def define(self, v: int, name: str) -> None:
         super().define(v, name)
         if v in self.places and self.s.made.get(v) == self.now:
-            self.b.lines.append(f"  store {self.b.T} {name}, ptr {self.memory(self.places[v])}")
+            self.b.do(f"store {self.b.T} {name}, ptr {self.memory(self.places[v])}")
 
     def calls(self, table: str = "@table") -> list[str]:
         lines = []
@@ -88,13 +86,13 @@ class BlockedEmitter(Emitter):
 
     def blocks(self) -> Blocks:
         """The part of the driver's work that the calls do themselves."""
-        tile = self.b.width * STRIDE * (4 if self.b.single else 8) if self.streamed else 0
+        tile = self.b.width * STRIDE * self.b.item if self.streamed else 0
         return Blocks(self.blocked, tile, "  call void @constants(ptr %scratch)" if self.blocked else "")
 
     def functions(self) -> str:
         if not self.blocked:
             return super().functions()
-        step = self.b.width * (4 if self.b.single else 8)
+        step = self.b.width * self.b.item
         offsets = {a: [(self.places[v] + 1) * step for v in values] for a, values in self.values.items()}
         tables = [data_table(f"places{a}", np.array(found, "<u4")) for a, found in offsets.items()]
         return "\n".join((super().functions(), *tables, self.constant_places(), to_rows(self.b)))
@@ -102,11 +100,10 @@ class BlockedEmitter(Emitter):
     def constant_places(self) -> str:
         """``void @constants(ptr scratch)``: the constants of the outputs into their places."""
         b = self.b
-        b.lines = []
+        b.begin("internal void @constants(ptr %scratch) noinline")
         for text, place in self.constants.items():
-            b.lines.append(f"  store {b.T} {b.const(float(text))}, ptr {self.memory(place)}")
-        body = "\n".join(b.lines)
-        return f"define internal void @constants(ptr %scratch) nounwind noinline {{\n{body}\n  ret void\n}}\n"
+            b.do(f"store {b.T} {b.const(float(text))}, ptr {self.memory(place)}")
+        return b.end()
 
 
 def _tiles(size: int, width: int) -> list[tuple[int, int]]:
@@ -124,56 +121,32 @@ def to_rows(b: IRWriter) -> str:
     overlap the one before: the same numbers again.  Unless ``tile`` is null, rows are written there first, and then past the
     caches, whole vectors at a time: ``more`` numbers behind the tile complete the last of them.
     """
-    W, T, E, item = b.width, b.T, b.E, 4 if b.single else 8
-    b.lines = []
+    W, T, E = b.width, b.T, b.E
+    given = "ptr noalias %scratch, ptr noalias %places, ptr %rows, i64 %first, i64 %n, i64 %more, ptr %tile"
+    b.begin(f"internal void @to_rows({given}) noinline")
+    direct, skip = b.compare("eq", "ptr", "%tile", "null"), b.compare("sgt", "i64", "%first", 0)
+    count = b.add("%n", b.choose(direct, "i64", 0, "%more"))
     rows = []
     for lane in range(W):
-        row = b.put(f"load ptr, ptr {b.put(f'getelementptr ptr, ptr %rows, i64 {lane}')}")
-        place = b.put(f"getelementptr {E}, ptr {row}, i64 %first")
-        staged = b.put(f"getelementptr {E}, ptr %tile, i64 {lane * STRIDE}")
-        rows.append((place, staged, b.put(f"select i1 %direct, ptr {place}, ptr {staged}")))
-    ready, b.lines = "\n".join(b.lines), []
-    table = b.put("getelementptr i32, ptr %places, i64 %k")
-    vectors = []
-    for j in range(W):
-        offset = b.put(f"load i32, ptr {b.put(f'getelementptr i32, ptr {table}, i64 {j}')}")
-        offset = b.put(f"zext i32 {offset} to i64")
-        vectors.append(b.put(f"getelementptr i8, ptr %scratch, i64 {offset}"))
-    halves = W == 8 and not b.single
-    P, parts = (f"<4 x {E}>", 2) if halves else (T, 1)
-    loads = [b.put(f"load {P}, ptr {b.put(f'getelementptr {P}, ptr {x}, i64 {h}')}") for x in vectors for h in range(parts)]
-    columns = b.columns(list(zip(loads[::2], loads[1::2], strict=True))) if halves else b.transpose(loads)
-    for (_, _, row), vector in zip(rows, columns, strict=True):
-        b.lines.append(f"  store {T} {vector}, ptr {b.put(f'getelementptr {E}, ptr {row}, i64 %k')}, align {item}")
-    body = "\n".join(b.lines)
-    copies = "\n".join(
-        f"  call void @stream(ptr {place}, ptr {staged}, i64 %n, i1 %skip, i64 %more)" for place, staged, _ in rows
-    )
-    return f"""
-define internal void @to_rows(ptr noalias %scratch, ptr noalias %places, ptr %rows, i64 %first, i64 %n, i64 %more, ptr %tile)
-    nounwind noinline {{
-entry:
-  %direct = icmp eq ptr %tile, null
-  %over = select i1 %direct, i64 0, i64 %more
-  %all = add i64 %n, %over
-  %skip = icmp sgt i64 %first, 0
-{ready}
-  %last = sub i64 %all, {W}
-  br label %body
-body:
-  %k = phi i64 [0, %entry], [%knext, %body]
-{body}
-  %after = add i64 %k, {W}
-  %past = icmp sgt i64 %after, %last
-  %knext = select i1 %past, i64 %last, i64 %after
-  %further = icmp slt i64 %k, %last
-  br i1 %further, label %body, label %written
-written:
-  br i1 %direct, label %done, label %copy
-copy:
-{copies}
-  br label %done
-done:
-  ret void
-}}
-"""
+        place = b.address(E, b.element("ptr", "%rows", lane), "%first")
+        staged = b.address(E, "%tile", lane * STRIDE)
+        rows.append((place, staged, b.choose(direct, "ptr", place, staged)))
+    last = b.add(count, -W)
+    with b.each(count, step=W) as loop:
+        k = b.choose(b.compare("slt", "i64", loop.k, last), "i64", loop.k, last)
+        table = b.address("i32", "%places", k)
+        offsets = [b.put(f"zext i32 {b.element('i32', table, j)} to i64") for j in range(W)]
+        vectors = [b.address("i8", "%scratch", offset) for offset in offsets]
+        halves = W == 8 and not b.single
+        P, parts = (f"<4 x {E}>", 2) if halves else (T, 1)
+        loads = [b.element(P, x, h) for x in vectors for h in range(parts)]
+        columns = b.columns(list(zip(loads[::2], loads[1::2], strict=True))) if halves else b.transpose(loads)
+        for (_, _, row), vector in zip(rows, columns, strict=True):
+            b.do(f"store {T} {vector}, ptr {b.address(E, row, k)}, align {b.item}")
+    b.branch(direct, "written", "copy")
+    b.label("copy")
+    for place, staged, _ in rows:
+        b.do(f"call void @stream(ptr {place}, ptr {staged}, i64 %n, i1 {skip}, i64 %more)")
+    b.jump("written")
+    b.label("written")
+    return b.end()

@@ -11,101 +11,51 @@ from torsor.compile.llvm.lanes import IRWriter
 #: size of a row [bytes] above which streaming stores may be faster
 LONG_ROW = 1024
 
-#: copy n numbers by streaming stores, which bypass the caches: the destination is not read first.  Of a longer row, the part
-#: is copied that begins with its first whole vector (``skip``), and ends with the vector that its last number is in (``over``
-#: more numbers are there)
-STREAM = """
-define internal void @stream(ptr %to, ptr %from, i64 %n, i1 %skip, i64 %over) nounwind noinline {
-entry:
-  %all = add i64 %n, %over
-  br label %head
-head:
-  %i = phi i64 [0, %entry], [%inext, %one], [%inext, %copy]
-  %p = getelementptr {E}, ptr %to, i64 %i
-  %address = ptrtoint ptr %p to i64
-  %low = and i64 %address, {M}
-  %aligned = icmp eq i64 %low, 0
-  %past = icmp sge i64 %i, %n
-  %start = or i1 %aligned, %past
-  br i1 %start, label %body, label %one
-one:
-  %inext = add i64 %i, 1
-  br i1 %skip, label %head, label %copy
-copy:
-  %ps = getelementptr {E}, ptr %from, i64 %i
-  %x = load {E}, ptr %ps
-  store {E} %x, ptr %p
-  br label %head
-body:
-  %j = phi i64 [%i, %head], [%jnext, %four]
-  %jnext = add i64 %j, {K}
-  %whole = icmp sle i64 %jnext, %all
-  %begun = icmp slt i64 %j, %n
-  %fits = and i1 %whole, %begun
-  br i1 %fits, label %four, label %tail
-four:
-  %pv = getelementptr {E}, ptr %to, i64 %j
-  %qv = getelementptr {E}, ptr %from, i64 %j
-  %v = load <{K} x {E}>, ptr %qv, align {A}
-  store <{K} x {E}> %v, ptr %pv, align {S}, !nontemporal !0
-  br label %body
-tail:
-  %k = phi i64 [%j, %body], [%knext, %rest]
-  %more = icmp slt i64 %k, %n
-  br i1 %more, label %rest, label %done
-rest:
-  %pt = getelementptr {E}, ptr %to, i64 %k
-  %qt = getelementptr {E}, ptr %from, i64 %k
-  %y = load {E}, ptr %qt
-  store {E} %y, ptr %pt
-  %knext = add i64 %k, 1
-  br label %tail
-done:
-  ret void
-}
-!0 = !{i32 1}
-"""
+
+def _cache_lines(b: IRWriter) -> IRWriter:
+    """A writer for the same numbers in vectors of a cache line, if these are natural."""
+    return IRWriter(max(32, min(64, b.width * b.item)) // b.item, single=b.single)
 
 
-#: n times one number, from an address on
-FILL = """
-define internal void @fill(ptr %to, i64 %n, {E} %x) nounwind noinline {
-entry:
-  %one = insertelement <{K} x {E}> poison, {E} %x, i32 0
-  %all = shufflevector <{K} x {E}> %one, <{K} x {E}> poison, <{K} x i32> zeroinitializer
-  br label %head
-head:
-  %i = phi i64 [0, %entry], [%inext, %body]
-  %inext = add i64 %i, {K}
-  %fits = icmp sle i64 %inext, %n
-  br i1 %fits, label %body, label %tail
-body:
-  %p = getelementptr {E}, ptr %to, i64 %i
-  store <{K} x {E}> %all, ptr %p, align {A}
-  br label %head
-tail:
-  %k = phi i64 [%i, %head], [%knext, %rest]
-  %more = icmp slt i64 %k, %n
-  br i1 %more, label %rest, label %done
-rest:
-  %q = getelementptr {E}, ptr %to, i64 %k
-  store {E} %x, ptr %q
-  %knext = add i64 %k, 1
-  br label %tail
-done:
-  ret void
-}
-"""
+def stream_function(b: IRWriter) -> str:
+    """``void @stream(ptr to, ptr from, i64 n, i1 skip, i64 over)``: copy n numbers by streaming stores.
+
+    These bypass the caches: the destination is not read first.  Of a longer row, the part is copied that begins with its first
+    whole vector (``skip``), and ends with the vector that its last number is in (``over`` more numbers are there).
+    """
+    v = _cache_lines(b)
+    v.begin("internal void @stream(ptr %to, ptr %from, i64 %n, i1 %skip, i64 %over) noinline")
+    size = v.width * v.item
+    with v.each("%n") as single:  # numbers before the first whole vector
+        address = v.put(f"ptrtoint ptr {v.address(v.E, '%to', single.k)} to i64")
+        v.branch(v.compare("eq", "i64", v.put(f"and i64 {address}, {size - 1}"), 0), "aligned", "unaligned")
+        v.label("unaligned")
+        v.branch("%skip", "next", "copy")
+        v.label("copy")
+        v.store(v.E, v.element(v.E, "%from", single.k), "%to", single.k)
+        v.jump("next")
+        v.label("next")
+    v.jump("aligned")
+    v.label("aligned")
+    whole = v.add(v.add("%n", "%over"), 1 - v.width)
+    with v.each(v.choose(v.compare("slt", "i64", whole, "%n"), "i64", whole, "%n"), single.k, v.width) as vector:
+        x = v.put(f"load {v.T}, ptr {v.address(v.E, '%from', vector.k)}, align {v.item}")
+        v.do(f"store {v.T} {x}, ptr {v.address(v.E, '%to', vector.k)}, align {size}, !nontemporal !0")
+    with v.each("%n", vector.k) as rest:
+        v.store(v.E, v.element(v.E, "%from", rest.k), "%to", rest.k)
+    return v.end() + "!0 = !{i32 1}\n"
 
 
-def loop(text: str, b: IRWriter) -> str:
-    """One of the functions above for the builder's numbers, in vectors of a cache line if these are natural."""
-    item = 4 if b.single else 8
-    size = max(32, min(64, b.width * item))
-    words = {"E": b.E, "K": size // item, "A": item, "S": size, "M": size - 1}
-    for word, value in words.items():
-        text = text.replace("{" + word + "}", str(value))
-    return text
+def fill_function(b: IRWriter) -> str:
+    """``void @fill(ptr to, i64 n, E x)``: n times one number, from an address on."""
+    v = _cache_lines(b)
+    v.begin(f"internal void @fill(ptr %to, i64 %n, {v.E} %x) noinline")
+    numbers = v.splat("%x")
+    with v.each(v.add("%n", 1 - v.width), step=v.width) as vector:
+        v.do(f"store {v.T} {numbers}, ptr {v.address(v.E, '%to', vector.k)}, align {v.item}")
+    with v.each("%n", vector.k) as rest:
+        v.store(v.E, "%x", "%to", rest.k)
+    return v.end()
 
 
 class Driver(NamedTuple):
@@ -126,10 +76,10 @@ class Blocks(NamedTuple):
 
 def _stages(b: IRWriter, inputs: int, outputs: list[int]) -> dict[int, tuple[int, int, int]]:
     """{argument: (its size, position of its staged rows, bytes from lane to lane)} of long rows, while space remains."""
-    found, start, item = {}, 0, 4 if b.single else 8
+    found, start = {}, 0
     for k, size in enumerate(outputs):
-        step = -(-size * item // workspace.ALIGN) * workspace.ALIGN
-        if size * item >= LONG_ROW and start + b.width * step <= workspace.STAGE:
+        step = -(-size * b.item // workspace.ALIGN) * workspace.ALIGN
+        if size * b.item >= LONG_ROW and start + b.width * step <= workspace.STAGE:
             found[inputs + k] = (size, start, step)
             start += b.width * step
     return found
@@ -153,96 +103,57 @@ def batch_driver(
     ``blocks`` are written by the calls themselves, past the caches too.
     """
     W, n = b.width, len(inputs) + len(outputs)
-    item = 4 if b.single else 8
     given = blocks or Blocks()
     staged = _stages(b, len(inputs), [0 if a in given.outputs else size for a, size in enumerate(outputs)])
     size = sum(W * step for _, _, step in staged.values())
-    tile = f"  %tileat = getelementptr i8, ptr %stage, i64 {size}\n  %tile = select i1 %stream, ptr %tileat, ptr null"
     arrays = workspace.Arrays()
     arrays.add("%lanes", "ptr", (n + bool(private)) * W, 8)
-    arrays.add("%scratch", b.T, slots + 1, item * W)
-    o = _private_rows(b, arrays, n, private)
-    ready = "\n".join(o)
-    o.clear()
-    for lane in range(W):
-        o.append(f"  %raw{lane} = add i64 %s, {lane}")
-        o.append(f"  %in{lane} = icmp slt i64 %raw{lane}, %end")
-        o.append(f"  %row{lane} = select i1 %in{lane}, i64 %raw{lane}, i64 %last")
-    for a in range(n):
-        o.append(f"  %ap{a} = getelementptr i64, ptr %args, i64 {2 * a}")
-        o.append(f"  %base{a} = load ptr, ptr %ap{a}")
-        o.append(f"  %sp{a} = getelementptr i64, ptr %args, i64 {2 * a + 1}")
-        o.append(f"  %stride{a} = load i64, ptr %sp{a}")
+    arrays.add("%scratch", b.T, slots + 1, b.item * W)
+    b.begin("i64 @batch(ptr %args, i64 %start, i64 %end, ptr %work, ptr %stage)")
+    _define_arrays(b, arrays, n, private)
+    b.lines += [given.prepared, "  %stream = icmp ne ptr %stage, null"]
+    b.do(f"%tile = select i1 %stream, ptr {b.address('i8', '%stage', size)}, ptr null")
+    last = b.add("%end", -1)
+    with b.each("%end", "%start", W, bad=("i64", "-1")) as states:
+        rows = []
         for lane in range(W):
-            o.append(f"  %off{a}_{lane} = mul i64 %row{lane}, %stride{a}")
-            o.append(f"  %direct{a}_{lane} = getelementptr i8, ptr %base{a}, i64 %off{a}_{lane}")
-            place = f"%direct{a}_{lane}"
-            if a in staged:
-                _, start, step = staged[a]
-                o.append(f"  %stage{a}_{lane} = getelementptr i8, ptr %stage, i64 {start + lane * step}")
-                o.append(f"  %p{a}_{lane} = select i1 %stream, ptr %stage{a}_{lane}, ptr {place}")
-                place = f"%p{a}_{lane}"
-            o.append(f"  %lp{a}_{lane} = getelementptr ptr, ptr %lanes, i64 {a * W + lane}")
-            o.append(f"  store ptr {place}, ptr %lp{a}_{lane}")
-    setup = "\n".join(o)
-    any_bad = "%nan" if W == 1 else "%anynan"
-    reduce = "" if W == 1 else f"  %anynan = call i1 @llvm.vector.reduce.or.v{W}i1({b.B} %nan)"
-    copies = "\n".join(
-        f"  call void @stream(ptr %direct{a}_{lane}, ptr %stage{a}_{lane}, i64 {count}, i1 false, i64 0)"
-        for a, (count, _, _) in staged.items() for lane in range(W)
-    )  # fmt: skip
-    text = f"""{loop(STREAM, b) if staged or given.outputs else ""}
-define i64 @batch(ptr %args, i64 %start, i64 %end, ptr %work, ptr %stage) nounwind {{
-entry:
-{arrays.text()}
-{ready}
-{given.prepared}
-  %last = sub i64 %end, 1
-  %stream = icmp ne ptr %stage, null
-{tile}
-  br label %head
-head:
-  %s = phi i64 [%start, %entry], [%next, %after]
-  %bad = phi i64 [-1, %entry], [%badnext, %after]
-  %more = icmp slt i64 %s, %end
-  br i1 %more, label %body, label %done
-body:
-{setup}
-  store {b.T} zeroinitializer, ptr %scratch
-{calls}
-  br i1 %stream, label %copy, label %after
-copy:
-{copies}
-  br label %after
-after:
-  %check = load {b.T}, ptr %scratch
-  %nan = fcmp uno {b.T} %check, %check
-{reduce}
-  %isfirst = icmp slt i64 %bad, 0
-  %new = and i1 {any_bad}, %isfirst
-  %badnext = select i1 %new, i64 %s, i64 %bad
-  %next = add i64 %s, {W}
-  br label %head
-done:
-  fence seq_cst
-  ret i64 %bad
-}}
-"""
-    return Driver(text, arrays.size, size + given.tile)
+            raw = b.add(states.k, lane)
+            rows.append(b.choose(b.compare("slt", "i64", raw, "%end"), "i64", raw, last))
+        copies = []
+        for a in range(n):
+            base, stride = b.element("ptr", "%args", 2 * a), b.element("i64", "%args", 2 * a + 1)
+            for lane, row in enumerate(rows):
+                place = b.address("i8", base, b.put(f"mul i64 {row}, {stride}"))
+                if a in staged:
+                    count, start, step = staged[a]
+                    copies.append((place, b.address("i8", "%stage", start + lane * step), count))
+                    place = b.choose("%stream", "ptr", copies[-1][1], place)
+                b.store("ptr", place, "%lanes", a * W + lane)
+        b.do(f"store {b.T} zeroinitializer, ptr %scratch")
+        b.lines.append(calls)
+        b.branch("%stream", "copy", "after")
+        b.label("copy")
+        for place, stage, count in copies:
+            b.do(f"call void @stream(ptr {place}, ptr {stage}, i64 {count}, i1 false, i64 0)")
+        b.jump("after")
+        b.label("after")
+        check = b.put(f"load {b.T}, ptr %scratch")
+        nan = b.put(f"fcmp uno {b.T} {check}, {check}")
+        found = nan if W == 1 else b.put(f"call i1 @llvm.vector.reduce.or.v{W}i1({b.B} {nan})")
+        first = b.put(f"and i1 {found}, {b.compare('slt', 'i64', states.now['bad'], 0)}")
+        states.then["bad"] = b.choose(first, "i64", states.k, states.now["bad"])
+    b.do("fence seq_cst")
+    stream = stream_function(b) if staged or given.outputs else ""
+    return Driver(stream + b.end(f"i64 {states.now['bad']}"), arrays.size, size + given.tile)
 
 
-def _private_rows(b: IRWriter, arrays: workspace.Arrays, n: int, size: int) -> list[str]:
-    """Add a row of numbers for each lane to a driver's arrays, and its address to %lanes, behind those of n arguments."""
-    if not size:
-        return []
-    lanes, item = 1 if b.one else b.width, 4 if b.single else 8
-    arrays.add("%private", b.E, size * lanes, item)
-    lines = []
-    for lane in range(lanes):
-        lines.append(f"  %own{lane} = getelementptr {b.E}, ptr %private, i64 {lane * size}")
-        lines.append(f"  %ownp{lane} = getelementptr ptr, ptr %lanes, i64 {n * lanes + lane}")
-        lines.append(f"  store ptr %own{lane}, ptr %ownp{lane}")
-    return lines
+def _define_arrays(b: IRWriter, arrays: workspace.Arrays, n: int, private: int) -> None:
+    """Define a driver's arrays; with a row of ``private`` numbers for each lane, at %lanes behind those of n arguments."""
+    if private:
+        arrays.add("%private", b.E, private * b.rows, b.item)
+    b.lines.append(arrays.text())
+    for lane in range(b.rows if private else 0):
+        b.store("ptr", b.address(b.E, "%private", lane * private), "%lanes", n * b.rows + lane)
 
 
 def one_driver(b: IRWriter, slots: int, calls: str, arguments: int = 0, private: int = 0) -> Driver:
@@ -250,31 +161,15 @@ def one_driver(b: IRWriter, slots: int, calls: str, arguments: int = 0, private:
 
     ``private`` as for :func:`batch_driver`, behind this number of ``arguments``.
     """
-    first = "%check" if b.width == 1 else "%lane0"
-    pick = "" if b.width == 1 else f"  %lane0 = extractelement {b.T} %check, i32 0"
-    zero = "zeroinitializer" if b.width > 1 else b.const(0.0)
     arrays = workspace.Arrays()
-    arrays.add("%scratch", b.T, slots + 1, (4 if b.single else 8) * b.width)
-    given, ready = "%lanes", ""
+    arrays.add("%scratch", b.T, slots + 1, b.item * b.width)
     if private:
-        given = "%given"
         arrays.add("%lanes", "ptr", arguments + 1, 8)
-        copies = [
-            f"  %from{k} = getelementptr ptr, ptr %given, i64 {k}\n  %address{k} = load ptr, ptr %from{k}\n"
-            f"  %to{k} = getelementptr ptr, ptr %lanes, i64 {k}\n  store ptr %address{k}, ptr %to{k}"
-            for k in range(arguments)
-        ]
-        ready = "\n".join([*copies, *_private_rows(b, arrays, arguments, private)])
-    text = f"""
-define i1 @one(ptr {given}, ptr %work) nounwind {{
-{arrays.text()}
-{ready}
-  store {b.T} {zero}, ptr %scratch
-{calls}
-  %check = load {b.T}, ptr %scratch
-{pick}
-  %bad = fcmp uno {b.E} {first}, {first}
-  ret i1 %bad
-}}
-"""
-    return Driver(text, arrays.size)
+    b.begin(f"i1 @one(ptr {'%given' if private else '%lanes'}, ptr %work)")
+    _define_arrays(b, arrays, arguments, private)
+    for k in range(arguments if private else 0):
+        b.store("ptr", b.element("ptr", "%given", k), "%lanes", k)
+    b.do(f"store {b.T} {b.zero}, ptr %scratch")
+    b.lines.append(calls)
+    check = b.lane(b.put(f"load {b.T}, ptr %scratch"), 0)
+    return Driver(b.end(f"i1 {b.put(f'fcmp uno {b.E} {check}, {check}')}"), arrays.size)

@@ -10,11 +10,11 @@ import itertools
 from collections.abc import Iterable
 
 from torsor.compile.finite import checks, scale
-from torsor.compile.llvm.drivers import FILL, batch_driver, loop, one_driver
+from torsor.compile.llvm.drivers import batch_driver, fill_function
 from torsor.compile.llvm.lanes import LIBM, IRWriter
 from torsor.compile.llvm.sincos import trigonometry
 from torsor.compile.outline import CALL, RESULT, outline
-from torsor.compile.program import Program, divisors
+from torsor.compile.program import Program, divisors, spans
 from torsor.compile.schedule import Schedule, schedule
 from torsor.compile.workspace import STAGED, WORK
 
@@ -44,12 +44,10 @@ def groups(sizes: list[int], width: int, one: bool) -> list[list[tuple[int, int]
 
 def constant_runs(program: Program) -> dict[tuple[int, int], tuple[int, float]]:
     """{(output, first column): (columns, number)} of long runs of one number that depends on no input."""
-    runs, start = {}, 0
-    for a, output in enumerate(program.outputs):
-        results = program.results[start : start + output.size]
-        start += output.size
+    runs = {}
+    for a, place in enumerate(spans(program.outputs)):
         first = 0
-        for v, same in itertools.groupby(results):
+        for v, same in itertools.groupby(program.results[place]):
             count = sum(1 for _ in same)
             if count >= LONG_RUN and program.code[v][0] == "const":
                 runs[a, first] = (count, program.code[v][1][0])
@@ -68,14 +66,13 @@ class Emitter:
         self.program, self.b, self.fma = program, b, fma
         self.in_sizes = [a.size for a in program.inputs]
         self.out_sizes = [o.size for o in program.outputs]
-        starts = [sum(self.out_sizes[:a]) for a in range(len(self.out_sizes))]
+        starts, in_starts = ([place.start for place in spans(x)] for x in (program.outputs, program.inputs))
         self.fills = self.runs_to_fill()
         inside = {(a, k) for (a, first), (count, _) in self.fills.items() for k in range(first, first + count)}
         self.out_groups = [group for group in self.output_groups() if not inside.issuperset(group)]
         flat = [[starts[a] + k for a, k in group] for group in self.out_groups]
         self.place = {tuple(f): g for f, g in zip(flat, self.out_groups, strict=True)}
         self.s: Schedule = schedule(program, fma, flat)
-        in_starts = [sum(self.in_sizes[:a]) for a in range(len(self.in_sizes))]
         self.in_group: dict[int, list[tuple[int, int]]] = {}
         for group in self.input_groups():
             for a, k in group:
@@ -109,7 +106,7 @@ class Emitter:
 
     def chunk(self, c: int) -> str:
         b, s = self.b, self.s
-        b.lines = []
+        b.begin(f"internal void @{self.prefix}chunk{c}(ptr noalias %lanes, ptr noalias %scratch, ptr %table)")
         self.name: dict[int, str] = {}
         self.bit: dict[int, str] = {}
         self.pointer: dict[tuple[int, int], str] = {}
@@ -123,22 +120,19 @@ class Emitter:
             self.store(group)
         if c == 0:
             for (a, first), (count, x) in self.fills.items():
-                for lane in range(1 if b.one else b.width):
-                    place = b.put(f"getelementptr {b.E}, ptr {self.row(len(self.in_sizes) + a, lane)}, i64 {first}")
-                    number = IRWriter(1, single=b.single).const(x)
-                    b.lines.append(f"  call void @fill(ptr {place}, i64 {count}, {b.E} {number})")
+                for lane in range(b.rows):
+                    place = b.address(b.E, self.row(len(self.in_sizes) + a, lane), first)
+                    b.do(f"call void @fill(ptr {place}, i64 {count}, {b.E} {b.number(x)})")
             self.bad += [self.column(a, k) for a, k in self.unread]
         self.flag()
-        body = "\n".join(b.lines)
-        head = f"define internal void @{self.prefix}chunk{c}(ptr noalias %lanes, ptr noalias %scratch, ptr %table) nounwind"
-        return f"{head} {{\n{body}\n  ret void\n}}\n"
+        return b.end()
 
     def define(self, v: int, name: str) -> None:
         """Value v is ``name`` from here on; a value that later chunks read is stored in its slot now."""
         self.name[v] = name
         if self.s.made.get(v) == self.now:
             if v in self.s.slot:
-                self.b.lines.append(f"  store {self.b.T} {name}, ptr {self.slot(v)}")
+                self.b.do(f"store {self.b.T} {name}, ptr {self.slot(v)}")
             if v in self.checked:
                 self.bad.append(name)
 
@@ -181,7 +175,7 @@ class Emitter:
                 x[2] = b.put(f"fneg {T} {x[2]}")
             if op == "fnma":
                 x[0] = b.put(f"fneg {T} {x[0]}")
-            return b.put(f"call {T} @llvm.fma.{b.suffix}({T} {x[0]}, {T} {x[1]}, {T} {x[2]})")
+            return b.multiply_add(x[0], x[1], x[2], fma=True)
         if op in ("sin", "cos"):
             return self.trig(args[0], x[0], op)
         if op in _COMPARE:
@@ -192,7 +186,7 @@ class Emitter:
     def call(self, function: FunctionEmitter, args: tuple[int, ...]) -> str:
         """Run a function: arguments to its memory, then its chunks; its results stay there."""
         for k, a in enumerate(args):
-            self.b.lines.append(f"  store {self.b.T} {self.value(a)}, ptr {self.memory(function.first + k)}")
+            self.b.do(f"store {self.b.T} {self.value(a)}, ptr {self.memory(function.first + k)}")
         self.b.lines += function.calls("%table")
         return self.b.const(0.0)
 
@@ -213,9 +207,7 @@ class Emitter:
         """The pointer to this lane's row of an argument (inputs first, then outputs)."""
         key = (argument, 0 if self.b.one else lane)
         if key not in self.pointer:
-            k = argument if self.b.one else argument * self.b.width + lane
-            place = self.b.put(f"getelementptr ptr, ptr %lanes, i64 {k}")
-            self.pointer[key] = self.b.put(f"load ptr, ptr {place}")
+            self.pointer[key] = self.b.element("ptr", "%lanes", argument * self.b.rows + key[1])
         return self.pointer[key]
 
     def load(self, position: int) -> None:
@@ -225,8 +217,8 @@ class Emitter:
         if len(group) > 1:
             rows = []
             for lane in range(b.width):
-                place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {first}")
-                rows.append(b.put(f"load {b.T}, ptr {place}, align {4 if b.single else 8}"))
+                place = b.address(b.E, self.row(a, lane), first)
+                rows.append(b.put(f"load {b.T}, ptr {place}, align {b.item}"))
             columns = b.transpose(rows)
         else:
             columns = [self.column(a, first)]
@@ -236,17 +228,11 @@ class Emitter:
                 self.define(v, name)
 
     def column(self, a: int, k: int) -> str:
-        b = self.b
-        result = "poison"
-        for lane in range(1 if b.one else b.width):
-            place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {k}")
-            x = b.put(f"load {b.E}, ptr {place}")
-            if b.width == 1:
-                return x
-            result = b.put(f"insertelement {b.T} {result}, {b.E} {x}, i32 {lane}")
-        if b.one:
-            zeros = ", ".join(["i32 0"] * b.width)
-            result = b.put(f"shufflevector {b.T} {result}, {b.T} poison, <{b.width} x i32> <{zeros}>")
+        b, result = self.b, "poison"
+        if b.rows == 1:
+            return b.splat(b.element(b.E, self.row(a, 0), k))
+        for lane in range(b.width):
+            result = b.put(f"insertelement {b.T} {result}, {b.E} {b.element(b.E, self.row(a, lane), k)}, i32 {lane}")
         return result
 
     def store(self, positions: list[int]) -> None:
@@ -256,18 +242,11 @@ class Emitter:
         names = [self.value(self.s.results[p]) for p in positions]
         if len(group) > 1:
             for lane, name in enumerate(b.transpose(names)):
-                place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {first}")
-                b.lines.append(f"  store {b.T} {name}, ptr {place}, align {4 if b.single else 8}")
+                b.do(f"store {b.T} {name}, ptr {b.address(b.E, self.row(a, lane), first)}, align {b.item}")
             return
-        for lane in range(1 if b.one else b.width):
-            place = b.put(f"getelementptr {b.E}, ptr {self.row(a, lane)}, i64 {first}")
-            b.lines.append(f"  store {b.E} {self.extract(names[0], lane)}, ptr {place}")
-
-    def extract(self, name: str, lane: int) -> str:
-        b = self.b
-        if b.width == 1:
-            return name
-        return b.put(f"extractelement {b.T} {name}, i32 {lane}")
+        for lane in range(b.rows):
+            place = b.address(b.E, self.row(a, lane), first)
+            b.do(f"store {b.E} {b.lane(names[0], lane)}, ptr {place}")
 
     def flag(self) -> None:
         """0·x of everything checked, summed into scratch slot 0: NaN there means something was not finite.
@@ -285,17 +264,9 @@ class Emitter:
             product = b.put(f"fmul {b.T} {name}, {b.const(0.0)}")
             sums[i % 4] = b.put(f"fadd {b.T} {sums[i % 4]}, {product}")
         low, high = (b.put(f"fadd {b.T} {sums[i]}, {sums[i + 1]}") for i in (0, 2))
-        b.lines.append(f"  store {b.T} {b.put(f'fadd {b.T} {low}, {high}')}, ptr %scratch")
+        b.do(f"store {b.T} {b.put(f'fadd {b.T} {low}, {high}')}, ptr %scratch")
 
     # -- the module ------------------------------------------------------------------------------------------
-
-    def module(self) -> str:
-        b, calls = self.b, "\n".join(self.calls())
-        if b.one:
-            driver = one_driver(b, self.slots, calls)
-        else:
-            driver = batch_driver(b, self.in_sizes, self.out_sizes, self.slots, calls)
-        return "\n".join((header(b, driver.work, driver.stage), self.functions(), driver.text))
 
     def calls(self, table: str = "@table") -> list[str]:
         """The lines of a driver that compute one vector of states."""
@@ -309,7 +280,7 @@ class Emitter:
 
     def functions(self) -> str:
         """The functions that these lines call."""
-        fill = loop(FILL, self.b) if self.fills else ""
+        fill = fill_function(self.b) if self.fills else ""
         return "\n".join((self.trigonometry(), fill, *self.chunks()))
 
     def trigonometry(self) -> str:
@@ -346,7 +317,7 @@ class FunctionEmitter(Emitter):
 
     def store(self, positions: list[int]) -> None:
         name = self.value(self.s.results[positions[0]])
-        self.b.lines.append(f"  store {self.b.T} {name}, ptr {self.memory(self.first_result + positions[0])}")
+        self.b.do(f"store {self.b.T} {name}, ptr {self.memory(self.first_result + positions[0])}")
 
 
 def elementary(b: IRWriter, op: str, x: list[str]) -> str:
@@ -392,4 +363,7 @@ def header(b: IRWriter, work: int, stage: int = 0, extra: Iterable[str] = ()) ->
 
 def batch_module(program: Program, width: int, fma: bool, single: bool = False) -> str:
     """IR with the entry ``@batch``."""
-    return Emitter(program, IRWriter(width, single=single), fma).module()
+    e = Emitter(program, IRWriter(width, single=single), fma)
+    functions, calls = e.functions(), "\n".join(e.calls())
+    driver = batch_driver(e.b, e.in_sizes, e.out_sizes, e.slots, calls)
+    return "\n".join((header(e.b, driver.work, driver.stage), functions, driver.text))

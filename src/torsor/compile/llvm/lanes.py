@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 
+from torsor.compile.llvm.writer import Writer
+
 #: C library functions, by their place in the module's table of outside addresses
 LIBM = ("sin", "cos", "tanh", "exp", "log", "asin", "acos", "atan2")
 
@@ -12,44 +14,62 @@ _EVEN, _ODD = [0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]
 _FIRST, _LAST = [0, 1, 4, 5, 8, 9, 12, 13], [2, 3, 6, 7, 10, 11, 14, 15]
 
 
-class IRWriter:
-    """Names, types and constants of one vector width.  ``one`` means a single state: loads spread it over the lanes."""
+class IRWriter(Writer):
+    """Functions with vectors of one width.  ``one`` means a single state: loads spread it over the lanes."""
 
     def __init__(self, width: int, one: bool = False, single: bool = False):
+        super().__init__()
         self.width, self.one, self.single = width, one, single
+        self.item = 4 if single else 8  #: bytes of a number
+        self.rows = 1 if one else width  #: rows of an argument that are read or written together
         self.E = "float" if single else "double"
         self.T = f"<{width} x {self.E}>" if width > 1 else self.E
         self.I = f"<{width} x i64>" if width > 1 else "i64"
         self.B = f"<{width} x i1>" if width > 1 else "i1"
         element = "f32" if single else "f64"
         self.suffix = f"v{width}{element}" if width > 1 else element
-        self.lines: list[str] = []
-        self.counter = 0
+        self.zero = "zeroinitializer" if width > 1 else self.const(0.0)
 
-    def fresh(self) -> str:
-        self.counter += 1
-        return f"%t{self.counter}"
-
-    def put(self, text: str) -> str:
-        name = self.fresh()
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def const(self, x: float) -> str:
+    def number(self, x: float) -> str:
+        """A constant of one lane."""
         if self.single:
             x = struct.unpack("<f", struct.pack("<f", x))[0]
-        bits = f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
-        return f"splat ({self.E} {bits})" if self.width > 1 else bits
+        return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+
+    def const(self, x: float) -> str:
+        return f"splat ({self.E} {self.number(x)})" if self.width > 1 else self.number(x)
 
     def lane(self, value: str, k: int) -> str:
         return self.put(f"extractelement {self.T} {value}, i32 {k}") if self.width > 1 else value
 
+    def whole(self, n: int) -> str:
+        """A whole number in every lane."""
+        return f"splat (i64 {n})" if self.width > 1 else str(n)
+
+    def splat(self, x: str) -> str:
+        """A number in every lane."""
+        if self.width == 1:
+            return x
+        first = self.put(f"insertelement {self.T} poison, {self.E} {x}, i32 0")
+        return self.put(f"shufflevector {self.T} {first}, {self.T} poison, <{self.width} x i32> zeroinitializer")
+
+    def multiply_add(self, a: str, b: str, c: str, fma: bool) -> str:
+        """a b + c, fused or not."""
+        T = self.T
+        if fma:
+            return self.put(f"call {T} @llvm.fma.{self.suffix}({T} {a}, {T} {b}, {T} {c})")
+        return self.put(f"fadd {T} {self.put(f'fmul {T} {a}, {b}')}, {c}")
+
+    def subtract_product(self, x: str, a: str, b: str, fma: bool) -> str:
+        """x − a b, fused or not."""
+        if fma:
+            return self.multiply_add(self.put(f"fneg {self.T} {a}"), b, x, fma)
+        return self.put(f"fsub {self.T} {x}, {self.put(f'fmul {self.T} {a}, {b}')}")
+
     def lanewise(self, name: str, operands: list[str]) -> str:
         """The C library's function, lane by lane, in double precision; of a single state, once for all lanes."""
-        slot = self.put(f"getelementptr ptr, ptr %table, i64 {LIBM.index(name)}")
-        function = self.put(f"load ptr, ptr {slot}")
-        result = "poison"
-        for k in range(1 if self.one else self.width):
+        function, result = self.element("ptr", "%table", LIBM.index(name)), "poison"
+        for k in range(self.rows):
             lanes = [self.lane(x, k) for x in operands]
             if self.single:
                 lanes = [self.put(f"fpext float {x} to double") for x in lanes]

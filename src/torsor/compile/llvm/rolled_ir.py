@@ -28,7 +28,7 @@ class InverseLoop:
 
     def __init__(self, tree: Tree, b: IRWriter, fma: bool, batch: bool, factored: bool = False):
         self.tree, self.b, self.fma, self.batch, self.factored = tree, b, fma, batch, factored
-        self.n, self.item = tree.size, 4 if b.single else 8
+        self.n, self.item = tree.size, b.item
         self.scalar = IRWriter(1, single=b.single)
 
     def declarations(self) -> list[str]:

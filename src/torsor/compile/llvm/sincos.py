@@ -30,16 +30,8 @@ _MAGIC = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to the nearest whol
 
 def sincos(b: IRWriter, fma: bool) -> str:
     """The text of ``{T, T} @sincos(T x, ptr table)`` for a builder ``b`` (its vector type, constants and intrinsics)."""
-    T, I = b.T, b.I
-    o = b.lines = []
-
-    def op(text: str) -> str:
-        name = b.fresh()
-        o.append(f"  {name} = {text}")
-        return name
-
-    def c(x: float) -> str:
-        return b.const(x)
+    T, I, op, c, pair = b.T, b.I, b.put, b.const, f"{{{b.T}, {b.T}}}"
+    b.begin(f"internal {pair} @sincos({T} %x, ptr %table) noinline")
 
     def mul(x: str, y: str) -> str:
         return op(f"fmul {T} {x}, {y}")
@@ -51,10 +43,7 @@ def sincos(b: IRWriter, fma: bool) -> str:
         return op(f"fsub {T} {x}, {y}")
 
     def mad(x: str, y: str, z: str) -> str:
-        return op(f"call {T} @llvm.fma.{b.suffix}({T} {x}, {T} {y}, {T} {z})") if fma else add(mul(x, y), z)
-
-    def ints(k: int) -> str:
-        return f"splat (i64 {k})" if b.width > 1 else str(k)
+        return b.multiply_add(x, y, z, fma)
 
     shifted = mad("%x", c(_TWO_OVER_PI), c(_MAGIC))
     n = sub(shifted, c(_MAGIC))
@@ -77,44 +66,38 @@ def sincos(b: IRWriter, fma: bool) -> str:
     cosine = add(w, rest)
 
     quadrant = op(f"bitcast {T} {shifted} to {I}")
-    low = op(f"and {I} {quadrant}, {ints(1)}")
-    odd = op(f"icmp eq {I} {low}, {ints(1)}")
+    low = op(f"and {I} {quadrant}, {b.whole(1)}")
+    odd = op(f"icmp eq {I} {low}, {b.whole(1)}")
 
     def apply_sign(value: str, q: str) -> str:
-        minus_bit = op(f"and {I} {q}, {ints(2)}")
-        minus_sign = op(f"shl {I} {minus_bit}, {ints(62)}")
+        minus_bit = op(f"and {I} {q}, {b.whole(2)}")
+        minus_sign = op(f"shl {I} {minus_bit}, {b.whole(62)}")
         bits = op(f"bitcast {T} {value} to {I}")
         flipped = op(f"xor {I} {bits}, {minus_sign}")
         return op(f"bitcast {I} {flipped} to {T}")
 
     sine_out = apply_sign(op(f"select {b.B} {odd}, {T} {cosine}, {T} {s}"), quadrant)
-    cosine_out = apply_sign(op(f"select {b.B} {odd}, {T} {s}, {T} {cosine}"), op(f"add {I} {quadrant}, {ints(1)}"))
+    cosine_out = apply_sign(op(f"select {b.B} {odd}, {T} {s}, {T} {cosine}"), op(f"add {I} {quadrant}, {b.whole(1)}"))
 
     size = op(f"call {T} @llvm.fabs.{b.suffix}({T} %x)")
     beyond = op(f"fcmp ogt {T} {size}, {c(LIMIT)}")
     any_beyond = beyond if b.width == 1 else op(f"call i1 @llvm.vector.reduce.or.v{b.width}i1({b.B} {beyond})")
-    body = "\n".join(o)
-    o.clear()
+    near = b.branch(any_beyond, "far", "near")
+    b.label("far")
     far_s, far_c = b.lanewise("sin", ["%x"]), b.lanewise("cos", ["%x"])
     far_s = op(f"select {b.B} {beyond}, {T} {far_s}, {T} {sine_out}")
     far_c = op(f"select {b.B} {beyond}, {T} {far_c}, {T} {cosine_out}")
-    far = "\n".join(o)
-    return f"""
-define internal {{{T}, {T}}} @sincos({T} %x, ptr %table) nounwind noinline {{
-entry:
-{body}
-  br i1 {any_beyond}, label %far, label %near
-far:
-{far}
-  br label %near
-near:
-  %s = phi {T} [{sine_out}, %entry], [{far_s}, %far]
-  %c = phi {T} [{cosine_out}, %entry], [{far_c}, %far]
-  %r0 = insertvalue {{{T}, {T}}} poison, {T} %s, 0
-  %r1 = insertvalue {{{T}, {T}}} %r0, {T} %c, 1
-  ret {{{T}, {T}}} %r1
-}}
-"""
+    far = b.jump("near")
+    b.label("near")
+    sine, cosine = b.merge(T, (sine_out, near), (far_s, far)), b.merge(T, (cosine_out, near), (far_c, far))
+    return _end_pair(b, sine, cosine)
+
+
+def _end_pair(b: IRWriter, first: str, second: str) -> str:
+    """Return two vectors; the text of the function."""
+    pair = f"{{{b.T}, {b.T}}}"
+    half = b.put(f"insertvalue {pair} poison, {b.T} {first}, 0")
+    return b.end(f"{pair} {b.put(f'insertvalue {pair} {half}, {b.T} {second}, 1')}")
 
 
 def trigonometry(b: IRWriter, fma: bool) -> str:
@@ -125,21 +108,8 @@ def trigonometry(b: IRWriter, fma: bool) -> str:
 def _single_sincos(b: IRWriter, fma: bool) -> str:
     """Single precision: the double-precision function between two conversions, so that accuracy is never the question."""
     wide = IRWriter(b.width)
-    inner = sincos(wide, fma).replace("@sincos(", "@sincos_wide(")
-    pair, wide_pair = f"{{{b.T}, {b.T}}}", f"{{{wide.T}, {wide.T}}}"
-    return (
-        inner
-        + f"""
-define internal {pair} @sincos({b.T} %x, ptr %table) nounwind noinline {{
-  %w = fpext {b.T} %x to {wide.T}
-  %p = call {wide_pair} @sincos_wide({wide.T} %w, ptr %table)
-  %ps = extractvalue {wide_pair} %p, 0
-  %pc = extractvalue {wide_pair} %p, 1
-  %s = fptrunc {wide.T} %ps to {b.T}
-  %c = fptrunc {wide.T} %pc to {b.T}
-  %r0 = insertvalue {pair} poison, {b.T} %s, 0
-  %r1 = insertvalue {pair} %r0, {b.T} %c, 1
-  ret {pair} %r1
-}}
-"""
-    )
+    inner, pair = sincos(wide, fma).replace("@sincos(", "@sincos_wide("), f"{{{wide.T}, {wide.T}}}"
+    b.begin(f"internal {{{b.T}, {b.T}}} @sincos({b.T} %x, ptr %table) noinline")
+    both = b.put(f"call {pair} @sincos_wide({wide.T} {b.put(f'fpext {b.T} %x to {wide.T}')}, ptr %table)")
+    parts = [b.put(f"extractvalue {pair} {both}, {k}") for k in (0, 1)]
+    return inner + _end_pair(b, *(b.put(f"fptrunc {wide.T} {x} to {b.T}") for x in parts))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from torsor.compile.llvm.lanes import IRWriter
 from torsor.compile.llvm.tables import index_table
-from torsor.compile.llvm.writer import Loop, Writer
 from torsor.compile.rolled import Split
 
 #: vectors of columns that are solved together: registers for their sums
@@ -36,7 +35,7 @@ class SolveLoop:
 
     def text(self) -> str:
         vectors = self.parts.stride // self.b.width
-        near = NEAR // (self.n * self.b.width * (4 if self.b.single else 8))
+        near = NEAR // (self.n * self.b.width * self.b.item)
         most = min(TOGETHER.get(self.b.width, FEW_REGISTERS), max(4, near))
         count = -(-vectors // most)
         sizes = [vectors // count + (k < vectors % count) for k in range(count)]
@@ -62,89 +61,66 @@ class SolveLoop:
     def columns(self, m: int) -> str:
         """``T @solve_columns<m>(ptr memory, ptr X)``: m vectors of columns from X on; returns 0·x summed."""
         b = self.b
-        w = Writer(f"internal {b.T} @solve_columns{m}(ptr noalias %H, ptr noalias %X)")
-        with w.each(str(self.n)) as row:
-            base, first, end, _ = self.row(w, row.k)
-            self.store(w, base, self.sums(w, first, end, [self.load(w, base, t) for t in range(m)]))
-        zero = "zeroinitializer" if b.width > 1 else b.const(0.0)
-        with w.each(str(2 * self.n), str(self.n), flag=(b.T, zero)) as row:
-            base, first, end, pivot = self.row(w, row.k)
-            inverse = self.splat(w, w.element(b.E, "%H", pivot))
-            found = self.sums(w, first, end, [w.put(f"fmul {b.T} {self.load(w, base, t)}, {inverse}") for t in range(m)])
-            self.store(w, base, found)
+        b.begin(f"internal {b.T} @solve_columns{m}(ptr noalias %H, ptr noalias %X)")
+        with b.each(self.n) as row:
+            base, first, end, _ = self.row(row.k)
+            self.store(base, self.sums(first, end, [self.load(base, t) for t in range(m)]))
+        with b.each(2 * self.n, self.n, flag=(b.T, b.zero)) as row:
+            base, first, end, pivot = self.row(row.k)
+            inverse = b.splat(b.element(b.E, "%H", pivot))
+            found = self.sums(first, end, [b.put(f"fmul {b.T} {self.load(base, t)}, {inverse}") for t in range(m)])
+            self.store(base, found)
             for x in found:
-                row.then["flag"] = w.put(f"fadd {b.T} {row.then['flag']}, {w.put(f'fmul {b.T} {x}, {zero}')}")
-        w.do(f"ret {b.T} {row.now['flag']}")
-        return w.text()
+                row.then["flag"] = b.put(f"fadd {b.T} {row.then['flag']}, {b.put(f'fmul {b.T} {x}, {b.zero}')}")
+        return b.end(f"{b.T} {row.now['flag']}")
 
-    def row(self, w: Writer, k: str) -> tuple[str, str, str, str]:
+    def row(self, k: str) -> tuple[str, str, str, str]:
         """The address of a row, its first term and the next row's, and the place of 1/D."""
-        at = w.address("[4 x i64]", "@solve_rows", k)
-        place, first, end, pivot = (w.element("i64", at, str(i)) for i in range(4))
-        return w.address(self.b.E, "%X", place), first, end, pivot
+        at = self.b.address("[4 x i64]", "@solve_rows", k)
+        place, first, end, pivot = (self.b.element("i64", at, i) for i in range(4))
+        return self.b.address(self.b.E, "%X", place), first, end, pivot
 
-    def sums(self, w: Writer, first: str, end: str, x: list[str]) -> list[str]:
+    def sums(self, first: str, end: str, x: list[str]) -> list[str]:
         """x − Σ L y over the terms of a row."""
         b = self.b
-        with w.each(end, first, **{f"x{t}_": (b.T, value) for t, value in enumerate(x)}) as term:
-            at = w.address("[2 x i64]", "@solve_terms", term.k)
-            factor = self.splat(w, w.element(b.E, "%H", w.element("i64", at, "0")))
-            y = w.address(b.E, "%X", w.element("i64", at, "1"))
-            for t, (name, value) in enumerate(list(term.now.items())):
-                term.then[name] = self.subtract_product(w, value, factor, self.load(w, y, t))
-        return _values(term)
+        with b.each(end, first, 1, **{f"x{t}_": (b.T, value) for t, value in enumerate(x)}) as term:
+            at = b.address("[2 x i64]", "@solve_terms", term.k)
+            factor = b.splat(b.element(b.E, "%H", b.element("i64", at, 0)))
+            y = b.address(b.E, "%X", b.element("i64", at, 1))
+            for t, (name, value) in enumerate(term.now.items()):
+                term.then[name] = b.subtract_product(value, factor, self.load(y, t), self.fma)
+        return list(term.now.values())
 
-    def subtract_product(self, w: Writer, x: str, a: str, y: str) -> str:
-        T = self.b.T
-        if self.fma:
-            minus = w.put(f"fneg {T} {a}")
-            return w.put(f"call {T} @llvm.fma.{self.b.suffix}({T} {minus}, {T} {y}, {T} {x})")
-        return w.put(f"fsub {T} {x}, {w.put(f'fmul {T} {a}, {y}')}")
+    def load(self, base: str, t: int) -> str:
+        return self.b.put(f"load {self.b.T}, ptr {self.b.address(self.b.E, base, t * self.b.width)}")
 
-    def load(self, w: Writer, base: str, t: int) -> str:
-        return w.put(f"load {self.b.T}, ptr {w.address(self.b.E, base, str(t * self.b.width))}")
-
-    def store(self, w: Writer, base: str, values: list[str]) -> None:
+    def store(self, base: str, values: list[str]) -> None:
         for t, x in enumerate(values):
-            w.do(f"store {self.b.T} {x}, ptr {w.address(self.b.E, base, str(t * self.b.width))}")
-
-    def splat(self, w: Writer, x: str) -> str:
-        b = self.b
-        if b.width == 1:
-            return x
-        one = w.put(f"insertelement {b.T} poison, {b.E} {x}, i32 0")
-        return w.put(f"shufflevector {b.T} {one}, {b.T} poison, <{b.width} x i32> zeroinitializer")
+            self.b.do(f"store {self.b.T} {x}, ptr {self.b.address(self.b.E, base, t * self.b.width)}")
 
     def copy(self) -> str:
         """``void @solve_copy(ptr from, ptr to)``: n columns of the rows; their last vector may overlap the one before."""
-        b, n, item = self.b, self.n, 4 if self.b.single else 8
-        w = Writer("internal void @solve_copy(ptr noalias %from, ptr noalias %to)")
-        with w.each(str(n)) as row:
-            source = w.address(b.E, "%from", w.put(f"mul i64 {row.k}, {self.parts.stride}"))
-            to = w.address(b.E, "%to", w.put(f"mul i64 {row.k}, {n}"))
+        b, n = self.b, self.n
+        b.begin("internal void @solve_copy(ptr noalias %from, ptr noalias %to)")
+        with b.each(n) as row:
+            source = b.address(b.E, "%from", b.put(f"mul i64 {row.k}, {self.parts.stride}"))
+            to = b.address(b.E, "%to", b.put(f"mul i64 {row.k}, {n}"))
             for c in (*range(0, n - b.width, b.width), n - b.width):
-                x = w.put(f"load {b.T}, ptr {w.address(b.E, source, str(c))}, align {item}")
-                w.do(f"store {b.T} {x}, ptr {w.address(b.E, to, str(c))}, align {item}")
-        w.do("ret void")
-        return w.text()
+                x = b.put(f"load {b.T}, ptr {b.address(b.E, source, c)}, align {b.item}")
+                b.do(f"store {b.T} {x}, ptr {b.address(b.E, to, c)}, align {b.item}")
+        return b.end()
 
     def solve(self, sizes: list[int]) -> str:
         b, outputs = self.b, [f"%X{k}" for k in range(len(self.parts.solved))]
-        w = Writer(f"internal void @solve(ptr %memory, ptr %flag, {', '.join(f'ptr {x}' for x in outputs)})")
-        H, total, column = w.address(b.E, "%memory", str(self.parts.first)), w.put(f"load {b.E}, ptr %flag"), 0
+        b.begin(f"internal void @solve(ptr %memory, ptr %flag, {', '.join(f'ptr {x}' for x in outputs)})")
+        H, total, column = b.address(b.E, "%memory", self.parts.first), b.put(f"load {b.E}, ptr %flag"), 0
         for m in sizes:
-            at = w.address(b.E, "%memory", str(column * b.width))
-            sums = w.put(f"call {b.T} @solve_columns{m}(ptr {H}, ptr {at})")
+            at = b.address(b.E, "%memory", column * b.width)
+            sums = b.put(f"call {b.T} @solve_columns{m}(ptr {H}, ptr {at})")
             for lane in range(b.width):
-                x = w.put(f"extractelement {b.T} {sums}, i32 {lane}") if b.width > 1 else sums
-                total = w.put(f"fadd {b.E} {total}, {x}")
+                total = b.put(f"fadd {b.E} {total}, {b.lane(sums, lane)}")
             column += m
         for k, x in enumerate(outputs):
-            w.do(f"call void @solve_copy(ptr {w.address(b.E, '%memory', str(k * self.n))}, ptr {x})")
-        w.do(f"store {b.E} {total}, ptr %flag")
-        w.do("ret void")
-        return w.text()
-
-
-def _values(loop: Loop) -> list[str]:
-    return list(loop.now.values())
+            b.do(f"call void @solve_copy(ptr {b.address(b.E, '%memory', k * self.n)}, ptr {x})")
+        b.do(f"store {b.E} {total}, ptr %flag")
+        return b.end()

@@ -23,15 +23,23 @@ class Writer:
     ``refusal`` is the label where every :meth:`require` leads when its condition does not hold.
     """
 
-    def __init__(self, head: str, refusal: str = "refuse"):
-        self.head, self.refusal = head, refusal
+    def __init__(self, head: str = "", refusal: str = "refuse"):
+        self.refusal, self.count = refusal, 0
+        self.begin(head)
+
+    def begin(self, head: str) -> None:
+        """Begin a function, or another one after :meth:`text`."""
+        self.head, self.block = head, "entry"
         self.lines: list[str] = ["entry:"]
-        self.block = "entry"
-        self.count = 0
 
     def text(self) -> str:
         body = "\n".join(self.lines)
         return f"define {self.head} nounwind {{\n{body}\n}}\n"
+
+    def end(self, value: str = "void") -> str:
+        """Return from the function; its text."""
+        self.do(f"ret {value}")
+        return self.text()
 
     # -- values ----------------------------------------------------------------------------------------------
 
@@ -45,11 +53,11 @@ class Writer:
         """The field of this type at a byte offset of an object."""
         return self.put(f"load {kind}, ptr {self.address('i8', base, str(offset))}")
 
-    def element(self, kind: str, base: str, index: str) -> str:
+    def element(self, kind: str, base: str, index: object) -> str:
         """``base[index]`` of an array of this type."""
         return self.put(f"load {kind}, ptr {self.address(kind, base, index)}")
 
-    def address(self, kind: str, base: str, index: str) -> str:
+    def address(self, kind: str, base: str, index: object) -> str:
         """``&base[index]``."""
         return self.put(f"getelementptr {kind}, ptr {base}, i64 {index}")
 
@@ -72,7 +80,7 @@ class Writer:
         """An instruction without a value."""
         self.lines.append(f"  {text}")
 
-    def store(self, kind: str, value: str, base: str, index: str) -> None:
+    def store(self, kind: str, value: object, base: str, index: object) -> None:
         """``base[index] = value``."""
         self.do(f"store {kind} {value}, ptr {self.address(kind, base, index)}")
 
@@ -104,8 +112,8 @@ class Writer:
         self.require(self.compare("eq", kind, value, expected))
 
     @contextmanager
-    def each(self, count: str, first: str = "0", **carried: tuple[str, str]) -> Iterator[Loop]:
-        """For k from ``first`` to ``count`` − 1; ``carried`` values are given as name=(type, start)."""
+    def each(self, count: object, first: object = 0, step: int = 1, **carried: tuple[str, str]) -> Iterator[Loop]:
+        """For k from ``first``, by ``step``, to ``count`` − 1; ``carried`` values are given as name=(type, start)."""
         self.count += 1
         n, before = self.count, self.jump(f"head{self.count}")
         self.label(f"head{n}")
@@ -114,9 +122,9 @@ class Writer:
         self.branch(self.compare("slt", "i64", loop.k, count), f"body{n}", f"done{n}")
         self.label(f"body{n}")
         yield loop
-        following = self.add(loop.k, 1)
+        following = self.add(loop.k, step)
         last = self.jump(f"head{n}")
-        rows = [(loop.k, "i64", first, following)]
+        rows = [(loop.k, "i64", str(first), following)]
         rows += [(loop.now[name], kind, start, loop.then[name]) for name, (kind, start) in carried.items()]
         for line, (name, kind, start, value) in enumerate(rows, phis):
             self.lines[line] = f"  {name} = phi {kind} [{start}, %{before}], [{value}, %{last}]"
