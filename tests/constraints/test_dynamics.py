@@ -15,6 +15,7 @@ from tests.constraints.mechanisms import closed_mechanism, four_bar, rows
 from tests.machine_code import without_machine_code
 from tests.tolerance import assert_close
 from torsor import constraints as C
+from torsor.model.friction import Coulomb, LuGre
 
 METHODS = ("auto", "direct", "multipliers", "null_space")
 G = 9.81
@@ -347,3 +348,15 @@ def test_inverse_dynamics_with_actuated_joints_gives_the_smallest_drives(bar):
     assert_close(system.forward_dynamics(q, v, both).a, a, 1e-9, floor=1)
     batch = system.inverse_dynamics(np.array([q, q]), np.array([v, v]), np.array([a, a]), actuated=["A", "D"])
     assert_close(batch, np.array([both, both]), 1e-9, floor=1)
+
+
+def test_forward_dynamics_under_constraints_reads_first_order_states():
+    """Bristles of LuGre friction, bent by hand: forward ∘ inverse = a, and another x is another motion."""
+    robot = ts.mechanisms.four_bar().with_friction({"crank": LuGre(Coulomb(0.6), 50.0)})
+    q = robot.assemble([1.0, 0, 0], fixed=["crank"])
+    v = robot.constrained().project_velocity(q, [1.0, 0, 0])
+    tau, x = np.array([0.3, 0.1, -0.2]), np.array([0.02])
+    a = robot.forward_dynamics(q, v, tau, x=x)
+    assert np.abs(a - robot.forward_dynamics(q, v, tau)).max() > 0.1
+    again = robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a, x=x), x=x)
+    assert again == pytest.approx(a, abs=1e-11)

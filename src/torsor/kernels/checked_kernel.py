@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from torsor.compile import Kernel, Program
 from torsor.compile.arrays import arrays_of_out
+from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
 from torsor.errors import SingularError
 from torsor.kernels.spec import Name
 
-#: called with the arguments by name and the mask of the states that are refused
-Refuse: TypeAlias = Callable[[dict[str, Any], np.ndarray | None], None]
+#: called with the arguments by name and the mask of states that are refused; it raises, or returns the results of all states
+Refuse: TypeAlias = Callable[[dict[str, Any], np.ndarray | None], Sequence[np.ndarray] | None]
 
 
 class CheckedKernel:
     """``kernel(*inputs, out=None)`` without the last outputs of a kernel, which are checks: one number each.
 
     Where a check is not below its limit (``limits={output: limit}``), ``refuse(arguments by name, mask of these states)`` is
-    called, and raises; where the kernel itself finds a singular state, without a mask.  One output is returned as itself,
-    several as a tuple; leading axes are a batch, as for a Kernel.
+    called, and raises, or solves all states in another way; where the kernel itself finds a singular state, without a mask.
+    One output is returned as itself, several as a tuple; leading axes are a batch, as for a Kernel.
     """
 
     def __init__(self, kernel: Kernel, limits: Mapping[str, float], refuse: Refuse):
@@ -52,6 +53,9 @@ class CheckedKernel:
     def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:
         """A call in Python: anything that can be read as the inputs, and every error."""
         given = dict(zip((a.name for a in self.inputs), values, strict=False)) | named
+        if any(map(is_lazy, given.values())):
+            refuse_out(out)
+            return over_blocks(self, self.inputs, self.outputs, tuple(given[a.name] for a in self.inputs), self.dtype)
         try:
             found = self.kernel.call_carefully(*values, **named)
         except SingularError:
@@ -60,7 +64,7 @@ class CheckedKernel:
         results, checks = found[: len(self.outputs)], found[len(self.outputs) :]
         bad = ~np.logical_and.reduce([np.asarray(x) < limit for x, limit in zip(checks, self.limits.values(), strict=True)])
         if bad.any():  # True where a check is not a number
-            self._refuse(given, np.asarray(bad))
+            results = [np.asarray(y, self.dtype) for y in self._refuse(given, np.asarray(bad)) or results]
         if out is None:
             return results[0] if len(results) == 1 else tuple(results)
         for target, result in zip(arrays_of_out(self.outputs, out, np.shape(checks[0]), self.dtype), results, strict=True):

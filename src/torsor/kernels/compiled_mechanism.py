@@ -61,6 +61,7 @@ class CompiledMechanism(Editing):
         self._kernels = kernels_of(self._model, self._with_independent_rows)
         self._lock = new_lock()
         self._limit_kernels: dict[str, Kernel] = {}
+        self._checked_kernels: dict[Spec, CheckedKernel] = {}
 
     @property
     def kernels(self) -> Kernels:
@@ -118,18 +119,21 @@ class CompiledMechanism(Editing):
 
     def _checked(self, spec: Spec) -> Kernel | CheckedKernel:
         """The kernel of a spec, which refuses the states in which its results do not pass their checks."""
+        if spec in self._checked_kernels:
+            return self._checked_kernels[spec]
         kernel, table = self._kernels.kernel(spec), self._kernels.table
         checks = [name for quantity, *_ in spec.quantities for name in table[quantity].checks]
         if not checks or spec.derivative[:1] == ("second",):
             return kernel
-        return CheckedKernel(kernel, dict.fromkeys(checks, 1.0), self._refuse_states)
+        made = CheckedKernel(kernel, dict.fromkeys(checks, 1.0), partial(self._refuse_states, spec))
+        return self._checked_kernels.setdefault(spec, made)
 
     def _with_independent_rows(self, equation: EquationOfMotion) -> EquationOfMotion:
         """The equation of motion with the rows of its constraints that are independent."""
         raise NotImplementedError  # implemented by Robot
 
-    def _refuse_states(self, given: dict[str, Any], bad: np.ndarray | None) -> None:
-        """Raise the reason why the results of some states do not pass their checks."""
+    def _refuse_states(self, spec: Spec, given: dict[str, Any], bad: np.ndarray | None) -> list[np.ndarray] | None:
+        """Raise the reason why the results of some states do not pass their checks, or return those of another way."""
         raise NotImplementedError  # implemented by Robot
 
     def _extra(self, names: Iterable[str]) -> tuple[str, ...]:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.compile import Argument
-from torsor.compile.dask_blocks import is_lazy, over_blocks, refuse_out
-from torsor.kernels.checks import wrenches_at
 from torsor.kernels.compiled_mechanism import Array, Wrenches
 from torsor.kernels.export_methods import Exports
-from torsor.kernels.quantities import sizes
 from torsor.kernels.replaced import name_replacements
+from torsor.kernels.spec import Spec
 from torsor.model import Description
 from torsor.robot.statics_methods import Statics
 
@@ -335,41 +331,16 @@ class Robot(Statics, Exports):
     def _with_independent_rows(self, equation: EquationOfMotion) -> EquationOfMotion:
         return replace(equation, rows=self.constrained().independent_rows)
 
-    def _refuse_states(self, given: dict[str, Any], bad: Array | None) -> None:
+    def _refuse_states(self, spec: Spec, given: dict[str, Any], bad: Array | None) -> list[Array] | None:
         from torsor.mechanics.constraints.differentiation import refuse_derivative
         from torsor.mechanics.constraints.drives import refuse_motion
         from torsor.simulate.held_rows import refuse_step
 
+        if spec.quantities == (("forward_dynamics",),) and not spec.derivative and bad is not None:
+            return [self.constrained().solver.acceleration(spec, given)]
         if "dt" in given:
             refuse_step(self.constrained(), given, bad)
         if "a" in given:
             refuse_motion(self.constrained(), given["q"], given["v"], given["a"], given.get("t"))
         refuse_derivative(given, bad)
-
-    def _through_loops(
-        self, state: tuple[ArrayLike, ...], wrenches: Wrenches | None, expressed_in: str, time: Any, out: Array | None
-    ) -> Array:
-        on, clock = wrenches_at(self._model, wrenches, time), time if self._model.depends_on_time else None
-        if any(map(is_lazy, (*state, *on.values()))):
-            refuse_out(out)
-            later: Array = self._through_loops_later(state, on, expressed_in)
-            return later
-        q, v, tau = state
-        a = self.constrained().forward_dynamics(q, v, tau, on, expressed_in=expressed_in, time=clock).a
-        if out is None:
-            return a
-        np.copyto(out, a)
-        return out
-
-    def _through_loops_later(self, state: tuple[ArrayLike, ...], wrenches: Wrenches, expressed_in: str) -> Any:
-        """The same over Dask arrays, block by block."""
-        inputs = [Argument(x, n) for x, n in sizes(self._model).items() if x in ("q", "v", "tau")]
-        inputs += [Argument(f"wrenches[{frame!r}]", (6,)) for frame in wrenches]
-        block = partial(_block_through_loops, self, tuple(wrenches), expressed_in)
-        return over_blocks(block, inputs, [Argument("a", (self.nv,))], (*state, *wrenches.values()))
-
-
-def _block_through_loops(
-    robot: Robot, frames: tuple[str, ...], expressed_in: str, q: Array, v: Array, tau: Array, *wrenches: Array
-) -> Array:
-    return robot._through_loops((q, v, tau), dict(zip(frames, wrenches, strict=True)), expressed_in, None, None)
+        return None

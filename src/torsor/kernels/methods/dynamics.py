@@ -102,10 +102,8 @@ class Dynamics(CompiledMechanism):
         one of fewer operations.  They differ in the last digits.  Loop constraints are satisfied
         (F&O 15–22); ``robot.constrained()`` also returns the loops' forces.
         """
-        if self._model.has_rows:
-            if method is not None:
-                raise ArgumentError("method= selects an algorithm for trees; robot.constrained() has those for closed loops")
-            return self._through_loops((q, v, tau), wrenches, expressed_in, time, out)
+        if self._model.has_rows and method is not None:
+            raise ArgumentError("method= selects an algorithm for trees; robot.constrained() has those for closed loops")
         options: Any = {"expressed_in": expressed_in, "method": method, "extra": {} if x is None else {"x": x}}
         return self._run("forward_dynamics", (q, v, tau), wrenches, **options, time=time, out=out)
 
@@ -325,8 +323,3 @@ class Dynamics(CompiledMechanism):
         actuators and drives τ = u.
         """
         return self._run("joint_forces", (u, q, v), extra={} if x is None else {"x": x}, out=out)
-
-    def _through_loops(
-        self, state: tuple[ArrayLike, ...], wrenches: Wrenches | None, expressed_in: str, time: Any, out: Array | None
-    ) -> Array:
-        raise NotImplementedError  # implemented by Robot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -126,6 +126,12 @@ class Solver:
             states = [self._with_rows_of_state(what, method, inputs, one, at) for *one, at in zip(*rest, places, strict=True)]
             x[doubted], lam[doubted] = (np.array(part) for part in zip(*states, strict=True))
         return x, lam
+
+    def acceleration(self, spec: Spec, given: Mapping[str, Any]) -> np.ndarray:
+        """a of a batch under the inputs of a robot's ``spec`` of forward dynamics, given by name."""
+        inputs = Inputs(spec.frames, spec.expressed_in, tuple(name for name in spec.extra if name != "t"))
+        kernel = self.kernel_of_independent_rows("dynamics", "auto", inputs)
+        return self.solve("dynamics", "auto", inputs, tuple(given[a.name] for a in kernel.inputs))[0]
 
     def _by_null_space(
         self, what: str, inputs: Inputs, values: Sequence[Any], places: np.ndarray | None = None
