@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from torsor.compile import Argument, Kernel
 from torsor.errors import ArgumentError
 from torsor.kernels.coordinate_derivatives import COORDINATES
@@ -119,6 +121,15 @@ def batch_axes(argument: Argument, shape: Sequence[int]) -> tuple[int, ...]:
         expected = ", ".join(["...", *map(str, argument.shape)])
         raise ArgumentError(f"{argument.name} has shape {tuple(shape)}, expected ({expected})")
     return tuple(shape[:lead])
+
+
+def common_batch(inputs: Sequence[Argument], leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The batch that arrays broadcast to, from the leading axes of each."""
+    try:
+        return np.broadcast_shapes(*leads)
+    except ValueError:
+        given = ", ".join(f"{a.name}: {lead}" for a, lead in zip(inputs, leads, strict=True))
+        raise ArgumentError(f"the batch axes do not match ({given}); each must be equal, 1 or absent") from None
 
 
 def refuse_precision(name: str, given: str) -> None:

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-import numpy as np
 import torch
 
-from torsor.bridges.array_functions import PRECISIONS, batch_axes, check_count, refuse_precision
-from torsor.compile import Argument
+from torsor.bridges.array_functions import PRECISIONS, batch_axes, check_count, common_batch, refuse_precision
 from torsor.errors import ArgumentError
 
 
@@ -32,7 +30,7 @@ class TorchFunction:
         inputs = self.function.inputs
         tensors = [read_tensor(a.name, x) for a, x in zip(inputs, arguments, strict=True)]
         leads = [batch_axes(a, x.shape) for a, x in zip(inputs, tensors, strict=True)]
-        batch, kind = _batch(inputs, leads), common_precision(arguments)
+        batch, kind = common_batch(inputs, leads), common_precision(arguments)
         given = [x.to(kind).expand((*batch, *a.shape)) for a, x in zip(inputs, tensors, strict=True)]
         results = _Evaluation.apply(self.function, *given)
         return results[0] if len(results) == 1 else results
@@ -100,11 +98,3 @@ def common_precision(arguments: Sequence[Any]) -> torch.dtype:
 
 def _name(kind: torch.dtype) -> str:
     return str(kind).removeprefix("torch.")
-
-
-def _batch(inputs: tuple[Argument, ...], leads: list[tuple[int, ...]]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*leads)
-    except ValueError:
-        given = ", ".join(f"{a.name}: {lead}" for a, lead in zip(inputs, leads, strict=True))
-        raise ArgumentError(f"the batch axes do not match ({given}); each must be equal, 1 or absent") from None

@@ -150,31 +150,40 @@ def forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiabl
     return Differentiable(tuple(inputs), (Argument(spec.label, (model.nv,)),), at, R.operations, many=many)
 
 
-def constrained_forward_dynamics(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
-    """Forward dynamics of a robot with rows, as the first part of the solution (a, λ) of its equations."""
-    inputs, e = kernels.inputs(spec), kernels.subject
-    route, n, k = ("articulated", "factors")[choice], e.model.nv, len(e.names)
+def solution_derivative(
+    system: Callable[..., constrained.System], results: Sequence[str], kernels: Kernels, spec: Spec, choice: int
+) -> Differentiable:
+    """The derivative of (x, λ), or of x alone, as the solution of R = (M x − Aᵀλ − f, A x − g) = 0: of motions under rows.
 
-    def read(values: Sequence[Scalars]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    ``system`` has A, f and g; ``results`` are the names of x and λ, or of x.  The rows are the word of the quantity, or those
+    of the equation; ``choice`` 0 solves by articulated bodies, 1 by the factors of M.
+    """
+    (name, *words), inputs = spec.quantities[0], kernels.inputs(spec)
+    n, rows = kernels.model.nv, words[0] if words else kernels.subject.rows
+    route = "direct" if name.endswith("direct") else ("articulated", "factors")[choice]
+    unknowns = [Argument("motion", (n,)), Argument("multipliers", (len(kernels.subject.names),))]
+
+    def read(values: Sequence[Scalars]) -> tuple[list[Any], dict[str, Any]]:
         named = {x.name: value if x.shape else value[0] for x, value in zip(inputs, values, strict=False)}
-        wrenches = spec.wrenches(named)
-        options = {"rows": e.rows, "wrenches": wrenches, "axes": spec.expressed_in, **{x: named[x] for x in spec.extra}}
-        return (named["q"], named["v"], named["tau"]), options
+        options = {"rows": rows, **{x: named[x] for x in spec.extra}}
+        on = {"wrenches": spec.wrenches(named), "axes": spec.expressed_in} if spec.frames else {}
+        return [kernels.subject_at(named), *list(named.values())[:3]], options | on  # at q, v and τ, or q, v and e
 
     def equation(*values: Scalars) -> dict[str, Any]:
         state, options = read(values)
-        return {"R": constrained.residual(constrained.system, e, *state, *values[-2:], **options)}
+        return {"R": constrained.residual(system, *state, *values[-2:], **options)}
 
-    R = record(equation, [*inputs, Argument("a", (n,)), Argument("multipliers", (k,))])
+    R = record(equation, [*inputs, *unknowns])
 
     def at(x: Scalars) -> Checked:
         state, options = read(split(inputs, x))
-        a, lam, doubt = constrained.solution(constrained.system, e, *state, **options, route=route)
-        saddle = constrained.factors(e, state[0], e.rows, route, options.get("t"))
-        both = saddle_solution(Linearization.of(R, [*x, *a, *lam]), saddle, e.rows, a, lam)
-        return Checked(both, [doubt], n)
+        motion, lam, doubt = constrained.solution(system, *state, **options, route=route)
+        saddle = constrained.factors(state[0], state[1], rows, route, options.get("t"), options.get("active"))
+        both = saddle_solution(Linearization.of(R, [*x, *motion, *lam]), saddle, rows, motion, lam)
+        return Checked(both, [doubt], None if len(results) > 1 else n)
 
-    return Differentiable(tuple(inputs), (Argument("a", (n,)),), at, R.operations, (Argument("doubt", ()),))
+    outputs = tuple(Argument(word, y.shape) for word, y in zip(results, unknowns, strict=False))
+    return Differentiable(tuple(inputs), outputs, at, R.operations, (Argument("doubt", ()),))
 
 
 def row_solutions(

@@ -13,10 +13,10 @@ from torsor.algorithms.equation.motor_motion import MotorMotion, motor_motion
 from torsor.algorithms.friction import friction_force
 from torsor.algorithms.hybrid import free_by_factors
 from torsor.kernels.dynamics_derivatives import (
-    constrained_forward_dynamics,
     forward_dynamics,
     rnea_derivatives_by_forward_mode,
     settled_step,
+    solution_derivative,
     tree_step,
 )
 from torsor.kernels.kernels import Kernels
@@ -237,7 +237,7 @@ CONSTRAINED = Table(
             few=4 * FEW,
             checks=("doubt",),
             lenient=True,
-            implicit=constrained_forward_dynamics,
+            implicit=partial(solution_derivative, constrained.system, ("a",)),
         ),
         "step": QUANTITIES["step"]._replace(
             outputs=("q", "v", "violation"),

@@ -10,15 +10,15 @@ from typing import Any
 from torsor.algorithms.closed_loops import regular_force, regular_mass
 from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import At, EquationOfMotion
-from torsor.algorithms.equation.constrained import doubt_of, drive_wrenches, factors, impact_terms, residual, solution, system
+from torsor.algorithms.equation.constrained import doubt_of, drive_wrenches, factors, impact_terms, solution, system
 from torsor.algorithms.equation.settle import ConstrainedField, near_rows, slip
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
 from torsor.compile.program import Empty
 from torsor.kernels import Kernels, Quantity, Table
+from torsor.kernels.dynamics_derivatives import solution_derivative
 from torsor.kernels.quantities import labels, sizes
 from torsor.kernels.quantity import FEW
-from torsor.mechanics.constraints.derivatives import solution_derivative
 from torsor.mechanics.constraints.reactions import reactions
 from torsor.model.terms.constraint import Constraint
 from torsor.scalar import Scalar, maximum
@@ -50,16 +50,10 @@ def _rows(e: EquationOfMotion, q: Any, v: Any, t: Any = None) -> tuple[Any, ...]
     return r.error, matrix(e, r.A), r.speed, r.drift
 
 
-def _jacobian(e: EquationOfMotion, q: Any, t: Any = None) -> Any:
-    return matrix(e, e.stack_rows(e.at(q, t=t)).A)
-
-
-def _closure_error(e: EquationOfMotion, q: Any, t: Any = None) -> Any:
-    return e.stack_rows(e.at(q, t=t)).error
-
-
-def _drift(e: EquationOfMotion, q: Any, v: Any, t: Any = None) -> Any:
-    return e.stack_rows(e.at(q, v, t)).drift
+def _part(name: str, e: EquationOfMotion, q: Any, v: Any = None, t: Any = None) -> Any:
+    """One of φ, A and Ȧv − ḃ."""
+    part = getattr(e.stack_rows(e.at(q, v, t)), name)
+    return matrix(e, part) if name == "A" else part
 
 
 def _position(e: EquationOfMotion, q: Any, t: Any = None) -> tuple[Any, ...]:
@@ -114,7 +108,7 @@ def _frame_terms(e: EquationOfMotion, q: Any, frame: str, t: Any = None) -> tupl
     X0 = at.from_world[body]
     to_body = (Transform(IDENTITY, (X @ X0).r) @ X0.inverse).inverse.T
     G = [to_body @ on.get(body, Force.zero()) for c in e.constraints for on in _unit_wrenches(c, at)]
-    return _jacobian(e, q, t), jacobian(model, q, frame, "world"), [six_numbers(F) for F in G] or Empty((0, 6))
+    return _part("A", e, q, t=t), jacobian(model, q, frame, "world"), [six_numbers(F) for F in G] or Empty((0, 6))
 
 
 def _unit_wrenches(c: Constraint, at: At) -> list[Mapping[int, Force]]:
@@ -148,12 +142,11 @@ def _methods_of(what: str, system: Callable[..., Any], *inputs: str) -> dict[str
     """F&O's methods 1 and 2 for a system; the second by whichever route to M⁻¹ takes fewer operations."""
     run, outputs = partial(solution, system), ("motion", "multipliers", "doubt")
     common: dict[str, Any] = {"lenient": True}
-    solved: dict[str, Any] = {"checks": ("doubt",), "implicit": partial(solution_derivative, f"{what}.residual", factors)}
+    solved: dict[str, Any] = {"checks": ("doubt",), "implicit": partial(solution_derivative, system, outputs[:2])}
     by_factors = (partial(run, route="factors"),)
     return {
         f"{what}.multipliers": Quantity(inputs, run, ("rows",), outputs, by_factors, few=4 * FEW, **common, **solved),
         f"{what}.direct": Quantity(inputs, partial(run, route="direct"), ("rows",), outputs, **common, **solved),
-        f"{what}.residual": Quantity((*inputs, "motion", "multipliers"), partial(residual, system), ("rows",), **common),
     }
 
 
@@ -163,9 +156,9 @@ TERMS = ("M", "A", "f", "g")
 _ROWS = (
     {
         "rows": Quantity(("q", "v"), _rows, outputs=("error", "A", "speed", "drift")),
-        "jacobian": Quantity(("q",), _jacobian, outputs=("A",)),
-        "residual": Quantity(("q",), _closure_error),
-        "drift": Quantity(("q", "v"), _drift),
+        "jacobian": Quantity(("q",), partial(_part, "A"), outputs=("A",)),
+        "residual": Quantity(("q",), partial(_part, "error")),
+        "drift": Quantity(("q", "v"), partial(_part, "drift")),
         "closing_step": Quantity(("q", "movable"), _closing_step, outputs=("q", "error")),
         "settled": Quantity(
             ("q", "v"), _settled, ("rows",), ("q", "v", "error", "doubt"), (partial(_settled, route="factors"),), lenient=True
