@@ -107,11 +107,7 @@ def _put_sines_first(code: Code, results: list[int]) -> tuple[Code, list[int]]:
     trig = [k for k, (op, args) in enumerate(code) if op in ("sin", "cos") and code[args[0]][0] == "input"]
     trig.sort(key=lambda k: (code[k][1][0], code[k][0]))
     first = set(trig) | {code[k][1][0] for k in trig}
-    head: list[int] = []
-    for k in trig:
-        for v in (code[k][1][0], k):
-            if v not in head[-3:]:
-                head.append(v)
+    head = list(dict.fromkeys(v for k in trig for v in (code[k][1][0], k)))  # an input may have several sines
     return renumber(code, results, head + [k for k in range(len(code)) if k not in first])
 
 
