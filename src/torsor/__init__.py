@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SingularError,
         TorsorError,
         UnknownName,
+        Unsupported,
     )
     from torsor.io import logs
     from torsor.kernels import export
@@ -63,7 +64,7 @@ _HOMES = {
     "torsor.compile.threads": ("threads",),
     "torsor.errors": (
         "ArgumentError", "CacheWarning", "ClosureError", "CompileError", "FileError", "MissingExtra", "ModelError",
-        "ModelWarning", "OutOfMemory", "SingularError", "TorsorError", "UnknownName",
+        "ModelWarning", "OutOfMemory", "SingularError", "TorsorError", "UnknownName", "Unsupported",
     ),
     "torsor.model.sensor": ("Sensor",),
     "torsor.robot.builder": ("Builder",),
@@ -128,6 +129,7 @@ __all__ = [
     "SingularError",
     "TorsorError",
     "UnknownName",
+    "Unsupported",
     "__version__",
     "actuators",
     "adapters",

@@ -83,6 +83,10 @@ class ArgumentError(TorsorError, ValueError):
     """An argument of the wrong shape, type or value; the message names it with the expected and the given value."""
 
 
+class Unsupported(ArgumentError, ModelError):
+    """A part of the robot does not have a capability yet (:mod:`torsor.model.terms.capabilities`); names the reason."""
+
+
 class SingularError(TorsorError, ArithmeticError):
     """Forward dynamics is singular, or rates of roll, pitch and yaw are: gimbal lock.
 

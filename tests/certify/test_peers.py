@@ -152,7 +152,7 @@ PINOCCHIO, MUJOCO = (RNEA, CRBA, ABA), (INVERSE, MASS, FORWARD)
 
 def test_robots_that_no_library_supports_are_skipped():
     rotor = {"mass": 0.3, "inertia": (1e-4, 1e-4, 2e-4), "ratio": 50}
-    expect_skip(limb().with_rotors({"knee": rotor}), "does not support the rotor", PINOCCHIO + MUJOCO)
+    expect_skip(limb().with_rotors({"knee": rotor}), "does not have a copy in another library", PINOCCHIO + MUJOCO)
     own = body(body(ts.Builder("cam"), "base"), "bob").joint("lift", Cam(), "base", "bob").build()
     expect_skip(own, "Pinocchio has no joint for Cam", PINOCCHIO)
     expect_skip(own, "MJCF cannot express Cam", MUJOCO)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import torsor as ts
-from tests.composition.case import DT, Case, Refused
+from tests.composition.case import DT, INSTANT, Case, Refused
 from tests.composition.methods import OF_DIFFERENCES, Method, compare, directions, first, kernel_inputs, slope, tangent
 from torsor import replay
 
@@ -186,9 +186,23 @@ def explain(case: Case) -> None:
 
 
 def symbolic(case: Case) -> None:
-    q = case.instant.q
-    M = case.robot.symbolic(parameters="numbers", form="program").quantity("M")
-    compare(case, M(q), case.equation.mass(case.instant))
+    """M, and the saddle system of all formulas: M a − Aᵀλ = τ − c − g + Q + Σ f, A a = −drift."""
+    s, (q, v, *_) = case.robot.symbolic(parameters="numbers", form="program"), case.instant
+    rest = {f"x_{k}": z for k, z in enumerate(np.concatenate([[], *case.rest.values()]), start=1)}
+    more = {"t": INSTANT} | rest | dict.fromkeys((f"load_{k}" for k in range(1, case.robot.nv + 1)), 0.0)
+
+    def number(*key: str) -> np.ndarray:
+        formula = s.quantity(*key)
+        names = {a.name for a in formula.program.inputs}
+        return formula(*(q, v)[: len(formula.part.reads)], **{name: x for name, x in more.items() if name in names})
+
+    M = number("M")
+    compare(case, M, case.equation.mass(case.instant))
+    force = case.commands - number("c") - number("g") + number("forces") + sum(number("force", name) for name in s.terms)
+    A, drift = (number("A"), number("drift")) if case.robot.model.has_rows else (np.zeros((0, len(v))), np.zeros(0))
+    saddle = np.block([[M, -A.T], [A, np.zeros((len(A), len(A)))]])
+    a = np.linalg.lstsq(saddle, np.concatenate([force, -drift]), rcond=1e-12)[0][: len(v)]
+    compare(case, a, case.equation.forward(case.instant, case.commands))
 
 
 def _arrays(case: Case) -> tuple[dict[str, Any], list[np.ndarray]]:

@@ -252,13 +252,22 @@ def test_invalid_force_elements_are_refused(make, match):
 
 
 @pytest.mark.parametrize("call", [
-    lambda r: ts.large.LargeTree.of(r), lambda r: r.operators([0, 0]), lambda r: r.stacked_equations([0, 0]),
-    lambda r: r.symbolic(), lambda r: ts.to_pinocchio(r),
+    lambda r: ts.large.LargeTree.of(r), lambda r: r.stacked_equations([0, 0]), lambda r: ts.to_pinocchio(r),
 ])  # fmt: skip
 def test_results_that_would_ignore_forces_are_refused(call):
     robot = ts.robots.two_link().with_forces({"link1": Drag(1.0)})
-    with pytest.raises(ts.ModelError, match=r"does not support the force elements of robot 'two_link' \(link1\)"):
+    with pytest.raises(ts.ModelError, match=r"Drag at link1 of robot 'two_link' does not have .* robot\.with_forces\(None\)"):
         call(robot)
+
+
+def test_operators_have_the_wrenches_of_force_elements():
+    """F&O 26 and 27 give the accelerations of forward dynamics, to which drag and lift belong."""
+    drag = Drag(linear=(0.3, 0.2, 0.1, 1.0, 2.0, 3.0), quadratic=0.5)
+    robot = ts.robots.ur5().with_forces({"forearm_link": drag, "upper_arm_link": GravityCompensation(0.4)})
+    q, v, tau = np.random.default_rng(1).normal(size=(3, 6))
+    o, expected = robot.operators(q, v, tau=tau), robot.forward_dynamics(q, v, tau)
+    assert_close(o.by_projection(), expected, condition=np.linalg.cond(robot.mass_matrix(q)))
+    assert np.abs(expected - robot.with_forces(None).forward_dynamics(q, v, tau)).max() > 1
 
 
 def test_forces_with_symbols_are_evaluated_by_the_algorithms():

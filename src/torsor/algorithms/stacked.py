@@ -16,8 +16,7 @@ from typing import Any
 from torsor.algorithms.kinematics import joints, subspace_rates, velocities
 from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.model.model import Model
-from torsor.model.refusals import refuse_forces
-from torsor.model.rotor import refuse_rotors
+from torsor.model.terms.capabilities import refuse
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Subspace, Transform
 from torsor.spatial.matrix import Matrix, Vector
@@ -136,8 +135,7 @@ def stacked_equations(
     >>> s.mass_matrix
     Matrix([[5.0, 2.0], [2.0, 1.0]])
     """
-    refuse_rotors(model, "the stacked form (MR 8.58–8.72)")
-    refuse_forces(model, "the stacked form (MR 8.58–8.72)")
+    refuse(model, "stacked")
     v, a = [0] * model.nv if v is None else v, [0] * model.nv if a is None else a
     X, S = joints(model, q)
     V0 = Motion.zero() if base_velocity is None else Motion.of(base_velocity)

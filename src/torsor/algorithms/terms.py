@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from torsor.algorithms.coriolis import christoffel_symbols
 from torsor.algorithms.crba import crba
+from torsor.algorithms.equation.at import At
 from torsor.algorithms.equation.equation import EquationOfMotion, joint_forces
 from torsor.algorithms.forces import element_wrenches
 from torsor.algorithms.jacobian import jacobian
@@ -19,6 +20,7 @@ from torsor.algorithms.kinematics import from_world, joints
 from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.algorithms.rnea import rnea
 from torsor.model.model import Model
+from torsor.model.terms.term import Term
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Inertia, Motion
 from torsor.spatial.vector import ZERO
@@ -85,17 +87,10 @@ def torque_terms(
 def _of_terms(
     e: EquationOfMotion, q: Scalars, v: Scalars, a: Scalars, others: Terms, multipliers: Scalars, t: Scalar | None
 ) -> dict[tuple[str, str], list[Scalar]]:
-    """The joint force that each term of a model needs, those with friction under the load of all others: −f, −Aᵀλ, φ.
-
-    That of a moving base is the difference which the base's motion makes to M a + h.
-    """
+    """The joint force that each term of a model needs, those with friction under the load of all others: −f, −Aᵀλ, φ."""
     at, own, given = e.at(q, v, t), {}, iter(multipliers)
     for term in e.terms:
-        joints, wrenches = term.force(at)
-        pushed = joint_forces_of_wrenches(at.model, *at.kinematics, wrenches)
-        held = [-x - y for x, y in zip(joint_forces(at.model, [joints]), pushed, strict=True)]
-        if term.base(at.t) is not None:
-            held = [x + y - z for x, y, z in zip(held, rnea(at.model, q, v, a), rnea(e.model, q, v, a), strict=True)]
+        held = [-x for x in force_of_term(e, term, at, a)]
         for row, force in zip(term.rows(at).A, given, strict=False):
             held = [x - a * force for x, a in zip(held, row, strict=True)]
         own[term.kind, term.name] = held
@@ -104,6 +99,17 @@ def _of_terms(
         lost = e.friction(at, e.loads(load), [term])
         own[term.kind, term.name] = [x + y for x, y in zip(own[term.kind, term.name], lost, strict=True)]
     return own
+
+
+def force_of_term(e: EquationOfMotion, term: Term, at: At, a: Scalars) -> list[Scalar]:
+    """f (nv) of a term without friction and rows; of a moving base, minus the difference its motion makes to M a + h."""
+    joints, wrenches = term.force(at)
+    pushed = joint_forces_of_wrenches(at.model, *at.kinematics, wrenches)
+    force = [x + y for x, y in zip(joint_forces(at.model, [joints]), pushed, strict=True)]
+    if term.base(at.t) is None:
+        return force
+    moved, still = rnea(at.model, at.q, at.v, a), rnea(e.model, at.q, at.v, a)
+    return [x - y + z for x, y, z in zip(force, moved, still, strict=True)]
 
 
 def _external(model: Model, q: Scalars, v: Scalars, wrenches: Mapping[str, Scalars] | None) -> dict[str, Force]:

@@ -25,8 +25,7 @@ from torsor.model.joints import (
     Translation,
 )
 from torsor.model.joints.follower import Follower
-from torsor.model.refusals import refuse_forces, refuse_symbols
-from torsor.model.rotor import refuse_rotors
+from torsor.model.refusals import refuse_symbols
 from torsor.model.splitting import composite_parts, part_of
 from torsor.model.terms.capabilities import refuse
 from torsor.spatial import Inertia, Transform
@@ -56,13 +55,8 @@ def to_pinocchio(robot: Robot) -> Any:
     True
     """
     pin = library("a model of Pinocchio")
-    d = robot.description
     refuse_symbols(robot.model, "Pinocchio")
-    if d.loops:
-        raise ModelError(f"Pinocchio's model cannot express loops, which robot {d.name!r} has; use robot.without_loops()")
     refuse(robot.model, "copy")
-    refuse_rotors(robot.model, "Pinocchio")
-    refuse_forces(robot.model, "Pinocchio")
     model = _PinocchioWriter(pin, robot).model
     if robot.configurations:
         there = pinocchio(robot, model)

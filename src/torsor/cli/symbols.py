@@ -16,7 +16,9 @@ Format = Annotated[Literal["text", "latex", "markdown", "python", "c"], typer.Op
 Parameters = Annotated[
     Literal["symbols", "numbers"] | None, typer.Option(help="The robot's numbers by name, or put in (the default for C).")
 ]
-Only = Annotated[list[str] | None, typer.Option("--only", metavar="M,c,g,...", help="Parts to write (default: M, c and g).")]
+Only = Annotated[
+    list[str] | None, typer.Option("--only", metavar="M,c,g,...", help="Parts to write (default: M, c, g, terms and rows).")
+]
 Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write to a file.")]
 
 
@@ -24,20 +26,22 @@ Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Wr
 def equations(
     robot: Robot, format: Format = "text", parameters: Parameters = None, only: Only = None, out: Out = None, json: Json = False
 ) -> None:
-    """Equations of motion, τ = M(q) a + c(q, v) + g(q), written out."""
+    """Equations of motion, M(q) a + c(q, v) + g(q) = τ, with terms and rows, written out."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import UsageError
     from torsor.symbolic.equations import PARTS
 
-    names = tuple(name.strip() for text in only or ("M", "c", "g") for name in text.split(","))
-    for name in names:
-        if name not in PARTS:
-            raise UsageError(f"--only is one of {', '.join(PARTS)}, not {name!r}")
     parameters = parameters or ("numbers" if format == "c" else "symbols")
     form = robot.symbolic(parameters)
+    names = tuple(name.strip() for text in only or () for name in text.split(","))
+    known = dict.fromkeys((*PARTS, *(part for part, *words in form.parts if not words)))
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--only is one of {', '.join(known)}, not {name!r}")
     write = {"text": form.text, "latex": form.latex, "markdown": form.markdown, "python": form.python, "c": form.c_source}
     text = write[format](*names)
-    document = {"robot": robot.name, "format": format, "parameters": parameters, "quantities": names, "text": text}
+    document = {"robot": robot.name, "format": format, "parameters": parameters, "text": text}
+    document["quantities"] = names or tuple(":".join(part) for part in form.parts)
     if out is not None:
         from torsor.support.files import write_text
 

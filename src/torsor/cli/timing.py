@@ -49,11 +49,7 @@ def bench(robot: Robot, batch: Batch = 100_000, peers: Peers = True, json: Json 
     from torsor.cli.out import emit, prose, table
 
     others, why = _pinocchio(robot) if peers else ({}, "")
-    rows = [
-        _time_both(robot, x, batch, others.get(x))
-        for x in QUANTITIES
-        if not (robot.loops and robot.kernels.table[x].under_loops)
-    ]
+    rows = [_time_both(robot, x, batch, others.get(x)) for x in QUANTITIES]
     heads = ["operations", "one call", f"of {batch:,}", *(["Pinocchio", "apart by"] if others else [])]
     made = table("ns per evaluation", *heads, numbers=len(heads))
     for row in rows:

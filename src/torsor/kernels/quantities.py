@@ -24,12 +24,6 @@ from torsor.kernels.quantity import FEW, PART, Quantity, Table
 from torsor.model import Model
 from torsor.model.names import configuration_names, coordinate_names
 from torsor.model.part import part_of
-from torsor.model.refusals import (
-    CONSTRAINED_FORWARD_DYNAMICS,
-    CONSTRAINED_INVERSE_DYNAMICS,
-    PRESCRIBED_FORWARD_DYNAMICS,
-    REACTIONS,
-)
 from torsor.model.regrouping import with_fewest_parameters
 
 FRAME = ("frame", "expressed_in", "relative_to")
@@ -79,14 +73,14 @@ QUANTITIES = Table(
             ("q", "v", "a"),
             **_two_ways(dynamics.inverse_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),
             outputs=("dtau/dq", "dtau/dv", "dtau/da"),
-            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
+            capability="recursion",
             empty=(0, 0),
         ),
         "forward_dynamics_derivatives": _dynamics(
             ("q", "v", "tau"),
             **_two_ways(dynamics.forward_dynamics_derivatives, recursion=rnea_derivatives_by_forward_mode),
             outputs=("da/dq", "da/dv", "da/dtau"),
-            under_loops=CONSTRAINED_FORWARD_DYNAMICS,
+            capability="recursion",
             empty=(0, 0),
         ),
         "inverse_dynamics_regressor": Quantity(("q", "v", "a"), alg.inverse_dynamics_regressor, empty=(0, 0)),
@@ -95,11 +89,9 @@ QUANTITIES = Table(
         "center_of_mass_regressor": Quantity(("q",), alg.center_of_mass_regressor),
         "body_regressor": Quantity(("q", "v", "a"), alg.body_regressor, ("frame",)),
         "hybrid_acceleration": _dynamics(
-            HYBRID, **_two_ways(dynamics.hybrid_acceleration, solve=free_by_factors), under_loops=PRESCRIBED_FORWARD_DYNAMICS
+            HYBRID, **_two_ways(dynamics.hybrid_acceleration, solve=free_by_factors), capability="hybrid"
         ),
-        "hybrid_force": _dynamics(
-            HYBRID, **_two_ways(dynamics.hybrid_force, solve=free_by_factors), under_loops=PRESCRIBED_FORWARD_DYNAMICS
-        ),
+        "hybrid_force": _dynamics(HYBRID, **_two_ways(dynamics.hybrid_force, solve=free_by_factors), capability="hybrid"),
         "mass_matrix": _joint_space(("q",), alg.crba, empty=(0, 0)),
         "mass_matrix_inverse": _joint_space(("q",), alg.mass_matrix_inverse, inverse_of="mass_matrix", empty=(0, 0)),
         "mass_matrix_product": _joint_space(("q", "y"), alg.mass_matrix_product),
@@ -114,8 +106,8 @@ QUANTITIES = Table(
         "bias_force": _joint_space(("q", "v"), alg.bias_force),
         "velocity_force": _joint_space(("q", "v"), alg.velocity_force),
         "gravity_force": _joint_space(("q",), alg.gravity_force),
-        "motor_torque": _joint_space(("q", "v", "a"), alg.motor_torque, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
-        "gear_torque": _joint_space(("q", "v", "a"), alg.gear_torque, under_loops=CONSTRAINED_INVERSE_DYNAMICS),
+        "motor_torque": _joint_space(("q", "v", "a"), alg.motor_torque, capability="motors"),
+        "gear_torque": _joint_space(("q", "v", "a"), alg.gear_torque, capability="motors"),
         "damping_force": Quantity(("v",), alg.damping_force),
         "friction_force": Quantity(("v",), _friction_force, follows_terms=True),
         "coriolis_matrix": _joint_space(("q", "v"), alg.coriolis_matrix, empty=(0, 0)),
@@ -131,7 +123,7 @@ QUANTITIES = Table(
             ("q", "v", "a", "jerk", "snap"),
             motor_motion,
             outputs=MotorMotion._fields,
-            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
+            capability="motors",
             configurations=("q",),
         ),
         "momentum": Quantity(("q", "v"), alg.momentum),
@@ -152,14 +144,14 @@ QUANTITIES = Table(
         "jacobian": Quantity(("q",), alg.jacobian, FRAME),
         "jacobian_rate": Quantity(("q", "v"), alg.jacobian_rate, FRAME),
         "manipulability": Quantity(
-            ("q",), alg.manipulability, ("frame", "measure", "rows", "expressed_in"), under_loops=CONSTRAINED_FORWARD_DYNAMICS
+            ("q",), alg.manipulability, ("frame", "measure", "rows", "expressed_in"), capability="manipulability"
         ),
         "payload_capacity": Quantity(
             ("q",),
             alg.payload_capacity,
             ("frame",),
             lenient=True,
-            under_loops=CONSTRAINED_INVERSE_DYNAMICS,
+            capability="payload",
             no_derivative="it is the smallest of the joints' capacities, with a kink where another joint takes over",
         ),
         "twist": Quantity(("q", "v"), alg.twist, FRAME),
@@ -185,8 +177,8 @@ QUANTITIES = Table(
         "reaction_wrenches": Quantity(("q", "v", "a"), dynamics.reaction_wrenches, follows_terms=True, empty=(0, 6)),
         "gyroscope": Quantity(("q", "v"), alg.gyroscope, ("frame",), in_world=True),
         "accelerometer": Quantity(("q", "v", "a"), alg.accelerometer, ("frame",), in_world=True),
-        "force_torque": Quantity(("q", "v", "a"), alg.force_torque, ("at",), in_world=True, under_loops=REACTIONS),
-        "joint_torque_sensor": Quantity(("q", "v", "a"), alg.joint_torque_sensor, in_world=True, under_loops=REACTIONS),
+        "force_torque": Quantity(("q", "v", "a"), alg.force_torque, ("at",), in_world=True, capability="sensors"),
+        "joint_torque_sensor": Quantity(("q", "v", "a"), alg.joint_torque_sensor, in_world=True, capability="sensors"),
     },
 )
 

@@ -27,8 +27,7 @@ class Quantity(NamedTuple):
     recorded from the model with fewest inertial parameters (:mod:`torsor.model.regrouping`).
     Functions of results that ``follows_terms`` have the :class:`~torsor.algorithms.equation.EquationOfMotion` as subject, the
     others its tree, on a base that moves as a term says where the result is ``in_world``.
-    ``under_loops`` is set for results that are valid only for the spanning tree with its loops cut (joint forces, M⁻¹,
-    reactions): it names the call for closed loops.  A robot with loops has no kernel for these results.
+    A robot with a part that lacks its ``capability`` (:mod:`torsor.model.terms.capabilities`) has no kernel for the result.
     ``inverse_of`` is the quantity, of the same inputs, whose inverse is the result: a kernel needs only that one.
     ``configurations`` are the outputs that are configurations ("" the only one): derivatives of these are velocities.
     ``implicit(kernels, spec, choice)`` makes the derivative of a result that is the solution of an equation, from that equation
@@ -48,7 +47,7 @@ class Quantity(NamedTuple):
     joint_space: bool = False
     follows_terms: bool = False
     in_world: bool = False
-    under_loops: str = ""
+    capability: str = ""
     inverse_of: str = ""
     configurations: tuple[str, ...] = ()
     implicit: Callable[..., Any] | None = None

@@ -12,7 +12,7 @@ from torsor.kernels.quantity import Table, takes
 from torsor.kernels.spec import OPTIONAL, Spec
 from torsor.model import Model
 from torsor.model.part import part_of
-from torsor.model.refusals import refuse_loops, refuse_symbols
+from torsor.model.refusals import refuse_symbols
 from torsor.model.terms.capabilities import refuse
 
 #: options that are one of a few words
@@ -20,12 +20,12 @@ CHOICES = {"expressed_in": EXPRESSIONS, "kind": KINDS, "rotation": tuple(ROTATIO
 
 
 def check_spec(model: Model, table: Table, spec: Spec) -> None:
-    """Refuse unknown names, symbols, and results that would ignore loops."""
+    """Refuse unknown names, symbols, and results that a part of the robot lacks."""
     refuse_symbols(model, "a kernel", table.symbols)
     for name, *words in spec.quantities:
         row = table[name]
-        if row.under_loops:
-            refuse_loops(model, name, row.under_loops)
+        if row.capability:
+            refuse(model, row.capability)
         given = dict(zip(row.words, words, strict=False))
         for word, thing, find in (("frame", "frame", model.frame), ("at", "link, frame or joint", model.cut)):
             if word in row.words:

@@ -16,7 +16,6 @@ from torsor.spatial.vector import flat
 
 if TYPE_CHECKING:
     from torsor.model.description import Joint
-    from torsor.model.model import Model
 
 #: allowed deviation of a rotor from axial symmetry, relative to its largest moment
 TOLERANCE = 1e-9
@@ -141,13 +140,4 @@ def _check_body(r: Rotor, what: str) -> None:
         raise ModelError(
             f"{what}: its inertia is not symmetric about its spin axis {tuple(u)}: across it, both moments must be equal and "
             "no product may remain (model a rotor that is not round as a separate link on a mimic joint)"
-        )
-
-
-def refuse_rotors(model: Model, what: str) -> None:
-    """Raise an error if ``what`` supports only armatures and would ignore the rotors' spin."""
-    if model.rotors:
-        raise ModelError(
-            f"{what} does not support the rotor {model.rotors[0].name!r} of robot {model.name!r}; robot.rotors_as_armature() "
-            "keeps its mass and its apparent inertia, without its gyroscopic coupling"
         )

@@ -14,18 +14,21 @@ elsewhere ``functools.partial`` binds them.  A gain is one number or one per deg
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.algorithms import gravity_force, rnea
+from torsor.algorithms import rnea
 from torsor.algorithms.configuration import difference
+from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.constrained import inverse_dynamics
 from torsor.errors import ArgumentError
 from torsor.kernels.one_state import one_state
 from torsor.model.description import FLOATING_BASE
-from torsor.model.refusals import refuse_loops
 from torsor.model.regrouping import with_fewest_parameters
+from torsor.model.terms.capabilities import refuse
 from torsor.simulate.controller_functions import record_once
 
 if TYPE_CHECKING:
@@ -36,13 +39,15 @@ Law: TypeAlias = Callable[..., list[Any]]
 
 
 def gravity_compensation(robot: Robot) -> Law:
-    """(q) → g(q): gravity compensation; the robot stays at rest in any configuration (MR 8.10)."""
-    refuse_loops(robot.model, "gravity compensation")
-    model = with_fewest_parameters(robot.model)
+    """(q) → g(q): gravity compensation; the robot stays at rest in any configuration (MR 8.10).
+
+    Under loops and other constraints, the forces at the drives that hold the weight of the bodies.
+    """
+    inverse, rest = _inverse_dynamics(robot), [0] * robot.nv
 
     @record_once
     def floats(q: Any) -> list[Any]:
-        return gravity_force(model, list(q))
+        return inverse(list(q), rest, rest)
 
     return floats
 
@@ -74,19 +79,18 @@ def computed_torque(robot: Robot) -> Law:
     """(q, v, target, kp, kd, target_velocity, target_acceleration) → M(q) (a_d + kp e + kd ė) + h(q, v), e = target ⊖ q.
 
     Inverse dynamics of the desired acceleration: the error decays as ë + kd ė + kp e = 0, kp [1/s²], kd [1/s].  Without a
-    target velocity and acceleration, both are zero.
+    target velocity and acceleration, both are zero.  Under loops and other constraints, the forces at the drives.
     """
-    refuse_loops(robot.model, "computed torque")
-    model, tree = with_fewest_parameters(robot.model), robot.model
+    inverse, tree, nv = _inverse_dynamics(robot), robot.model, robot.nv
 
     @record_once
     def tracks(
         q: Any, v: Any, target: Any, kp: Any, kd: Any, target_velocity: Any = 0, target_acceleration: Any = 0
     ) -> list[Any]:
         e = difference(tree, list(q), list(target))
-        vd, ad = _value_per_dof(target_velocity, model.nv), _value_per_dof(target_acceleration, model.nv)
+        vd, ad = _value_per_dof(target_velocity, nv), _value_per_dof(target_acceleration, nv)
         wanted = _spring_damper(e, [x - y for x, y in zip(v, vd, strict=True)], kp, kd)
-        return rnea(model, list(q), list(v), [a + w for a, w in zip(ad, wanted, strict=True)])
+        return inverse(list(q), list(v), [a + w for a, w in zip(ad, wanted, strict=True)])
 
     return tracks
 
@@ -106,8 +110,7 @@ def pd_with_mass_matrix(robot: Robot, target: ArrayLike | None = None, frequency
     if not isinstance(frequency, (int, float)) or not 0 <= frequency < float("inf"):
         raise ArgumentError(f"frequency must be a number from 0 [Hz], not {frequency!r}")
     (goal,) = one_state(robot, q=robot.clip(robot.neutral()) if target is None else target)
-    tree = robot.without_loops() if robot.loops else robot
-    both, omega, nv = tree.kernel("mass_matrix", "gravity_force"), 2 * np.pi * frequency, robot.nv
+    both, omega, nv = robot.kernel("mass_matrix", "gravity_force"), 2 * np.pi * frequency, robot.nv
     base = robot.joint(FLOATING_BASE).v_slice if robot.description.floats else slice(0, 0)
 
     def control(t: float, q: Any, v: Any) -> np.ndarray:
@@ -120,6 +123,16 @@ def pd_with_mass_matrix(robot: Robot, target: ArrayLike | None = None, frequency
         return tau
 
     return control
+
+
+def _inverse_dynamics(robot: Robot) -> Callable[..., list[Any]]:
+    """(q, v, a) → M a + h of the bodies; with constraints, the forces at the drives that have the same effect."""
+    if not robot.model.has_rows:
+        return partial(rnea, with_fewest_parameters(robot.model))
+    refuse(robot.model, "without time")
+    e = EquationOfMotion(robot.model, robot.constrained().independent_rows)
+    held = e.with_terms(e.constraints)
+    return lambda q, v, a: inverse_dynamics(held, q, v, a)[0]
 
 
 def _spring_damper(e: list[Any], v: Any, kp: Any, kd: Any) -> list[Any]:

@@ -22,7 +22,7 @@ from torsor.support.locks import cached_property
 from torsor.symbolic import derivatives
 from torsor.symbolic.derivatives import DERIVED
 from torsor.symbolic.expression_trigonometry import simplify_trigonometry
-from torsor.symbolic.formula import ExpandedFormula, Formula, Part
+from torsor.symbolic.formula import ExpandedFormula, Formula, Part, Statement
 from torsor.symbolic.library import expressions, sympy_library
 from torsor.symbolic.notation import latex_rate
 
@@ -158,15 +158,15 @@ class EquationsOfMotion:
 
     def text(self, *parts: str) -> str:
         """Plain text, one line per entry."""
-        return "\n\n".join(formula.text() for formula in self._select(parts))
+        return "\n\n".join(formula.text() for formula in self._shown(parts))
 
     def latex(self, *parts: str) -> str:
         """LaTeX: ``aligned`` environments, abbreviations explained."""
-        return "\n\n".join(formula.latex() for formula in self._select(parts))
+        return "\n\n".join(formula.latex() for formula in self._shown(parts))
 
     def markdown(self, *parts: str) -> str:
         """Markdown with display equations, a heading for each part."""
-        return "\n\n".join(f"### {formula.part.title}\n\n{formula.markdown()}" for formula in self._select(parts))
+        return "\n\n".join(f"### {formula.part.title}\n\n{formula.markdown()}" for formula in self._shown(parts))
 
     def python(self, *parts: str) -> str:
         """Python functions of the state that need only ``math``; parameters are keywords."""
@@ -179,9 +179,20 @@ class EquationsOfMotion:
         return c_file([(formula.about, formula.c_function(prefix)) for formula in self._select(parts)])
 
     def _select(self, parts: Sequence[str]) -> list[Formula]:
-        return [
-            self.quantity(part) for part in parts or ("M", "c", "g", *(["forces"] if any(self.given.get("forces", ())) else []))
-        ]
+        return [self.quantity(*key) for key in ([(part,) for part in parts] or self.parts)]
+
+    def _shown(self, parts: Sequence[str]) -> list[Formula]:
+        """The parts that are printed; all of them with the equation that they belong to, where it has more than M, c and g."""
+        return [*self._select(parts), *([] if parts or self._statement is None else [self._statement])]
+
+    @property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """The parts that are printed unless others are named, each as the arguments of :meth:`quantity`."""
+        return ("M",), ("c",), ("g",), *([("forces",)] if any(self.given.get("forces", ())) else [])
+
+    @property
+    def _statement(self) -> Statement | None:
+        return None
 
     def _key(self, part: str, *words: str) -> tuple[str, ...]:
         if part not in PARTS:
@@ -271,7 +282,7 @@ class EquationsOfMotion:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def _repr_latex_(self) -> str:
-        return "\n\n".join(formula._repr_latex_() for formula in self._select(()))
+        return "\n\n".join(formula._repr_latex_() for formula in self._shown(()))
 
     def _repr_markdown_(self) -> str:
         return self.markdown()

@@ -14,7 +14,6 @@ from torsor.compile.rules import RECORD
 from torsor.errors import ArgumentError
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.model.refusals import CONSTRAINED_INVERSE_DYNAMICS
 from torsor.spatial import Vec
 from torsor.symbolic.rational import check_coordinates
 
@@ -135,9 +134,7 @@ QUANTITIES = Table(
     "torsor.symbolic.forces:QUANTITIES",
     {
         "three_index_symbols": Quantity(("q",), _three_index),
-        "centrifugal_and_coriolis": Quantity(
-            ("q", "v"), _split, outputs=("centrifugal", "coriolis"), under_loops=CONSTRAINED_INVERSE_DYNAMICS
-        ),
+        "centrifugal_and_coriolis": Quantity(("q", "v"), _split, outputs=("centrifugal", "coriolis")),
         "passivity_matrix": Quantity(("q", "v"), _passivity),
         "point_force": Quantity(("q", "force", "point"), _virtual_work, ("frame",)),
     },

@@ -155,6 +155,20 @@ class Formula:
         return self.text()
 
 
+class Statement(Formula):
+    """An equation between parts: text and LaTeX, without a program."""
+
+    def __init__(self, plain: str, tex: str):
+        super().__init__(Part("equation", "equation", "", 0, "", "Equation of motion"), [], "")
+        self._plain, self._tex = plain, tex
+
+    def text(self) -> str:
+        return self._plain
+
+    def blocks(self) -> list[tuple[str, str]]:
+        return [("", self._tex)]
+
+
 class ProgramText(Formula):
     """A formula too long for one line per entry: a program of named terms, in sections that follow the algorithm.
 

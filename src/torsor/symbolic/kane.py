@@ -12,8 +12,7 @@ from typing import Any
 
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.errors import ArgumentError
-from torsor.model.refusals import refuse_forces
-from torsor.model.rotor import refuse_rotors
+from torsor.model.terms.capabilities import refuse
 from torsor.symbolic.equations import EquationsOfMotion, make_equations
 from torsor.symbolic.expression_trigonometry import simplify_trigonometry
 from torsor.symbolic.lagrange import force_list, joint_coordinates
@@ -136,8 +135,7 @@ def kane_of(
     """
     model = model_of(robot)
     check_coordinates(model, "kane_of")
-    refuse_rotors(model, "kane_of")
-    refuse_forces(model, "kane_of")
+    refuse(model, "kane")
     pairs = joint_coordinates(model, coordinates)
     q, v, a = triples(pairs)
     exact = ExactModel(model)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from torsor import algorithms
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError, UnknownName
-from torsor.model.forces import Drag
-from torsor.model.refusals import refuse_forces
+from torsor.model.terms.capabilities import refuse
 from torsor.symbolic.equations import EquationsOfMotion, make_equations
 from torsor.symbolic.expression_trigonometry import is_identical, simplify_trigonometry
 from torsor.symbolic.library import expression, expressions, sympy_library
@@ -83,8 +82,9 @@ def lagrange_of(
     """Lagrange's equations of a Robot or Model, from its energies alone (MR 8.55, 8.3): no recursion for forces is used.
 
     Joint coordinates are q1, q2, ... unless ``coordinates`` are given.  The robot's numbers become fractions; its parameters
-    may be symbols.  Damping and friction laws are left out: give them as ``forces``.  A robot with loops is refused; those of
-    its tree, ``robot.without_loops()``, with Aᵀλ as ``forces`` are the equations with multipliers (MR §8.7).
+    may be symbols.  The energies of springs count; damping, dampers and friction laws are left out: give them as ``forces``.
+    A robot with loops is refused; those of its tree, ``robot.without_loops()``, with Aᵀλ as ``forces`` are the equations with
+    multipliers (MR §8.7).
     For small robots: with six joints in general position there are too many terms to read.
 
     >>> import sympy as sp
@@ -95,13 +95,13 @@ def lagrange_of(
     """
     model = model_of(robot)
     check_coordinates(model, "lagrange_of")
-    drag = tuple(row for row in model.forces if isinstance(row.element, Drag))  # the others are in the potential energy
-    refuse_forces(replace(model, forces=drag), "lagrange_of")
+    refuse(model, "lagrange")
+    refuse(model, "energies")
     pairs = joint_coordinates(model, coordinates)
     q, v, _ = triples(pairs)
-    robot_ = ExactModel(model)
+    robot_, at = ExactModel(model.tree), EquationOfMotion(model).at(q)
     K = robot_.fractions(algorithms.kinetic_energy(robot_.model, q, v))
-    P = robot_.fractions(algorithms.potential_energy(robot_.model, q))
+    P = robot_.fractions(algorithms.potential_energy(robot_.model, q) + sum(term.energy(at) for term in model.terms))
     return lagrange(K, P, pairs, forces=forces, simplify=simplify)
 
 

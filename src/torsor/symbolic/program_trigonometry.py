@@ -31,7 +31,11 @@ Angle = tuple[tuple[int, int], ...]
 
 
 class TooLarge(Exception):
-    """The expanded form is too long to read, or not a polynomial."""
+    """The expanded form is too long to read."""
+
+
+class NotPolynomial(TooLarge):
+    """The expanded form is not a polynomial of sines and cosines."""
 
 
 class Atom(NamedTuple):
@@ -135,7 +139,7 @@ class Polynomials:
     def _div(self, a: Any, b: Any) -> Any:
         b = self._lift(b)
         if not b.is_ground or not b:
-            raise TooLarge
+            raise NotPolynomial
         return self._lift(a) * (1 / b.coeff(1))
 
     def _mul(self, a: Any, b: Any) -> Any:
@@ -173,7 +177,7 @@ class Polynomials:
 
 
 def _not_polynomial(*_: Any) -> Any:
-    raise TooLarge
+    raise NotPolynomial
 
 
 # -- sums of angles --------------------------------------------------------------------------------------------------

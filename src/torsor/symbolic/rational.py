@@ -9,7 +9,6 @@ from typing import Any
 from torsor.errors import ArgumentError
 from torsor.model import Model
 from torsor.model.joints.base import JointType
-from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_loops
 from torsor.model.terms.capabilities import refuse
 from torsor.symbolic.library import exact, fraction, sympy_library
 
@@ -28,9 +27,8 @@ def model_of(robot: Any) -> Model:
 
 
 def check_coordinates(model: Model, caller: str) -> None:
-    """An error for loops, which are not in the equations, and for joints with v ≠ q̇, which Lagrange's equations need."""
+    """An error for joints with v ≠ q̇, which Lagrange's equations need, and for terms without symbolic equations."""
     refuse(model, "symbols")
-    refuse_loops(model, caller, CONSTRAINED_FORWARD_DYNAMICS)
     for i, _ in model.outward():
         joint = model.joint[i]
         if joint.nq != joint.nv or type(joint).integrate is not JointType.integrate:

@@ -18,7 +18,7 @@ from torsor.checks.certify.subject import Samples
 from torsor.model import Description
 from torsor.model.joints import Helical
 from torsor.model.joints.composite import JointSequence
-from torsor.model.rotor import refuse_rotors
+from torsor.model.terms.capabilities import refuse
 
 #: MuJoCo keeps inertias as principal moments with a quaternion, and frames as quaternions: each is a small eigenproblem
 REPRESENTATION_ERROR = 1e-13
@@ -36,7 +36,7 @@ class MujocoModel(Peer):
 
         with skip_unsupported("MuJoCo"):
             mujoco = library("comparing with MuJoCo")
-            refuse_rotors(s.model, "MuJoCo")
+            refuse(s.model, "copy")
             d = without_losses_and_shapes(s)
             skip_changed_inertias(s, d)
             model = mujoco.MjModel.from_xml_string(write_mjcf(d, motors=False))

@@ -13,7 +13,7 @@ from torsor.algorithms.task_space import TWIST, row_names
 from torsor.errors import ArgumentError, SingularError
 from torsor.kernels.one_state import one_state
 from torsor.model.names import coordinate_names
-from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_loops
+from torsor.model.terms.capabilities import refuse
 from torsor.spatial.rigid.basis import canonical_axes
 from torsor.support.plotting import drawing
 from torsor.support.text import columns, vector
@@ -151,18 +151,19 @@ class Ellipsoid:
 def torque_ellipsoid(robot: Robot, q: ArrayLike) -> Ellipsoid:
     """{M(q) θ̈ : |θ̈| = 1}: the torques of all unit accelerations from rest [N·m] (MR Fig. 8.3).
 
-    Its ``inverse`` is :func:`acceleration_ellipsoid`.
+    Its ``inverse`` is :func:`acceleration_ellipsoid`.  M is that of the tree, with or without loops and other constraints; its
+    ``report`` says so.
 
     >>> import numpy as np, torsor as ts
     >>> torque_ellipsoid(ts.robots.two_link(), np.radians([0, 90])).lengths.round(3)
     array([3.414, 0.586])
     """
-    refuse_loops(robot.model, "an ellipsoid of M", CONSTRAINED_FORWARD_DYNAMICS)
     one_state(robot, q=q)
     values, vectors = np.linalg.eigh(robot.mass_matrix(q))
     order = np.argsort(-np.abs(values))
     axes = canonical_axes(values[order], vectors[:, order])
-    return Ellipsoid("torque", coordinate_names(robot.model), axes, np.abs(values[order]))
+    report = "M is that of the tree, without its constraints" if robot.model.has_rows else ""
+    return Ellipsoid("torque", coordinate_names(robot.model), axes, np.abs(values[order]), report)
 
 
 def mass_ellipsoid(
@@ -170,7 +171,8 @@ def mass_ellipsoid(
 ) -> Ellipsoid:
     """{Λ(q) ẍ : |ẍ| = 1}, Λ = (J M⁻¹ Jᵀ)⁻¹: effective mass at the frame by direction [kg] (MR 8.21, Fig. 8.4).
 
-    For an invertible J this is J⁻ᵀ M J⁻¹; for a redundant robot null-space motion is free.  ``rows`` of the frame's twist are
+    For an invertible J this is J⁻ᵀ M J⁻¹; for a redundant robot null-space motion is free; loops and other constraints hold:
+    M⁻¹ is that of the motions they allow.  ``rows`` of the frame's twist are
     ``"linear"``, ``"angular"``, ``"all"`` or names among wx wy wz vx vy vz (mixed, their units are mixed); ``expressed_in`` as
     for ``robot.jacobian``.  Where J loses rank, the mass in the directions lost is infinite, and the ``report`` names them.
 
@@ -182,9 +184,9 @@ def mass_ellipsoid(
     """
     names = row_names(rows)
     robot.model.frame(frame)
-    L = _factor(robot, q)
+    N = _allowed_motions(robot, q)
     J = robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]]
-    axes, sigma = _principal(np.linalg.solve(L, J.T).T)
+    axes, sigma = _principal(np.linalg.solve(_factor(robot, q), J.T).T if N is None else J @ N)
     with np.errstate(divide="ignore"):
         lengths = sigma**-2.0
     return Ellipsoid("mass", names, axes, lengths, _report(frame, names, axes, sigma, "infinite effective mass"))
@@ -194,6 +196,8 @@ def velocity_ellipsoid(
     robot: Robot, q: ArrayLike, frame: str, rows: str | Sequence[str] = "linear", expressed_in: str = "world"
 ) -> Ellipsoid:
     """{J(q) v : |v| = 1}: the velocities of a frame at all unit joint velocities [m/s] (MR §5.4, manipulability ellipsoid).
+
+    Under constraints v are the joint velocities that these allow, A v = 0.
 
     Its semi-axes are the singular values of J, its ``matrix`` is (J Jᵀ)^½.  ``rows`` and ``expressed_in`` as for
     :func:`mass_ellipsoid`; the product of the lengths is ``robot.manipulability``.  ``inverse`` is :func:`force_ellipsoid`.
@@ -213,11 +217,11 @@ def force_ellipsoid(
     Its axes are those of :func:`velocity_ellipsoid`, its semi-axes the inverse ones.  Where J loses rank, no joint force is
     needed in the directions lost: the length is infinite, and the ``report`` names them.
     """
-    refuse_loops(robot.model, "an ellipsoid of J", CONSTRAINED_FORWARD_DYNAMICS)
     names = row_names(rows)
     robot.model.frame(frame)
-    one_state(robot, q=q)
-    axes, sigma = _principal(robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]])
+    N = _allowed_motions(robot, q)
+    J = robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]]
+    axes, sigma = _principal(J if N is None else J @ np.linalg.qr(N).Q)
     with np.errstate(divide="ignore"):
         lengths = 1 / sigma
     return Ellipsoid("force", names, axes, lengths, _report(frame, names, axes, sigma, "no velocity, any force"))
@@ -248,15 +252,23 @@ def acceleration_ellipsoid(
     array([0.4 , 0.35])
     """
     if frame is None:
+        one_state(robot, q=q)
         _factor(robot, q)
         return torque_ellipsoid(robot, q).inverse
     return mass_ellipsoid(robot, q, frame, rows, expressed_in).inverse
 
 
+def _allowed_motions(robot: Robot, q: ArrayLike) -> np.ndarray | None:
+    """N (nv, k), orthonormal in the metric of M, with A N = 0: the motions that constraints allow; None without constraints."""
+    one_state(robot, q=q)
+    if not robot.model.has_rows:
+        return None
+    refuse(robot.model, "without time")
+    return robot.constrained().mobility(q).motions.T
+
+
 def _factor(robot: Robot, q: ArrayLike) -> np.ndarray:
     """L with M = L Lᵀ; if M is singular, the error names the joint that moves no mass."""
-    refuse_loops(robot.model, "an ellipsoid of M", CONSTRAINED_FORWARD_DYNAMICS)
-    one_state(robot, q=q)
     try:
         return np.linalg.cholesky(robot.mass_matrix(q))
     except np.linalg.LinAlgError:

@@ -15,7 +15,6 @@ from torsor.algorithms.rnea import inward, outward
 from torsor.errors import UnknownName, printable
 from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.model.description import FLOATING_BASE
-from torsor.model.refusals import refuse_loops
 from torsor.spatial import Motion, Transform
 from torsor.spatial.vector import IDENTITY
 from torsor.support.text import columns, vector
@@ -48,7 +47,7 @@ class NewtonEulerRow:
 
 @dataclass(frozen=True, eq=False)
 class NewtonEulerTable:
-    """The recursion at one state.  ``rows[i − 1]`` is body i; ``tau`` (nv) is the result of inverse dynamics."""
+    """The recursion at one state.  ``rows[i − 1]`` is body i; ``tau`` (nv) is M a + h, inverse dynamics of the tree."""
 
     robot: str
     rows: tuple[NewtonEulerRow, ...]
@@ -105,6 +104,7 @@ def newton_euler_table(
     ``at`` selects the frame of a body: ``"link"``, the frame of the link as described, or ``"com"``, with its axes and at the
     body's centre of mass, as MR chooses.  Links welded together are one body, named by the first with mass.  The base is the
     world's frame, at rest, with acceleration (0, −g).  ``expressed_in`` are the axes of the wrenches, "body" or "world".
+    The recursion is that of the tree with its force elements: τ = M a + h, with or without loops and other terms.
 
     >>> import torsor as ts
     >>> trace = newton_euler_table(ts.robots.two_link(), [0.0, 0.0], [1.0, 0.0], [0.0, 0.0])
@@ -114,7 +114,6 @@ def newton_euler_table(
     if at not in PLACES:
         raise UnknownName("at=", at, PLACES)
     model = robot.model
-    refuse_loops(model, "newton_euler_table")
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
     X, S, A, F = outward(model, qs, vs, acc, one_wrench_each(robot, wrenches, qs, expressed_in))
     V = velocities(model, X, S, vs)

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.stacked import StackedEquations
 from torsor.algorithms.stacked import stacked_equations as generic
 from torsor.kernels.one_state import one_state, one_wrench_each
-from torsor.model.refusals import refuse_loops
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -30,7 +29,8 @@ def stacked_equations(
     """𝒜, 𝒢, 𝒲(θ), ℒ(θ), [ad_𝒱], [ad_𝒜θ̇], 𝒱_base, 𝒱̇_base, ℱ_tip as arrays (MR 8.58–8.72), at one state.
 
     ``v`` and ``a`` are zero unless given.  ``wrenches={"frame": F}`` act on the robot, in their frames' own axes or in
-    ``expressed_in="world"``; ℱ_tip is their opposite.
+    ``expressed_in="world"``; ℱ_tip is their opposite.  The equations are those of the tree, with or without loops and other
+    terms.
 
     >>> import torsor as ts
     >>> s = stacked_equations(ts.robots.two_link(), [0.0, 0.5])
@@ -40,7 +40,6 @@ def stacked_equations(
     array([[4.755, 1.878],
            [1.878, 1.   ]])
     """
-    refuse_loops(robot.model, "stacked_equations")
     zero: Any = np.zeros(robot.nv)
     qs, vs, acc = one_state(robot, q=q, v=zero if v is None else v, a=zero if a is None else a)
     s = generic(robot.model, qs, vs, acc, one_wrench_each(robot, wrenches, qs, expressed_in))

@@ -15,8 +15,7 @@ from torsor.mechanics.large.tips import tip_without_inertia
 from torsor.model.joints import JointType
 from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
-from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_friction, refuse_loops
-from torsor.model.rotor import refuse_rotors
+from torsor.model.terms.capabilities import refuse
 from torsor.support.locks import cached_property
 from torsor.support.user_arrays import as_array
 
@@ -109,16 +108,7 @@ class LargeTree:
     def of(cls, robot: Robot | Model) -> LargeTree:
         """The rows of a robot or a model; row i is its body i + 1."""
         model: Model = robot if isinstance(robot, Model) else robot.model
-        refuse_rotors(model, "a large tree")
-        refuse_friction(model, "a large tree")
-        refuse_forces(model, "a large tree")
-        refuse_loops(model, "a large tree", CONSTRAINED_FORWARD_DYNAMICS)
-        for i, c in enumerate(model.coupling):
-            if c is not None:
-                raise ModelError(
-                    f"joint {model.joint_names[i]!r} is a mimic joint of {model.joint_names[c.leader]!r}; "
-                    "large trees do not support mimic joints; use the Robot itself"
-                )
+        refuse(model, "large")
         types = tuple(dict.fromkeys(model.joint[1:]))
         number = {joint: k for k, joint in enumerate(types)}
         bodies = model.inertia[1:]

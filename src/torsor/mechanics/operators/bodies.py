@@ -10,7 +10,6 @@ import numpy as np
 from torsor.algorithms.kinematics import joints
 from torsor.algorithms.massless import joint_without_inertia
 from torsor.model import Model
-from torsor.model.rotor import refuse_rotors
 from torsor.spatial.motion import six_numbers
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ class BodyArrays:
     @classmethod
     def of_model(cls, model: Model, q: list[float], v: list[float]) -> BodyArrays:
         """A model at a state, from the recursions themselves."""
-        refuse_rotors(model, "the operator form (F&O 23–29)")
         X, S = joints(model, q)
         qs, vs = model.configuration(q), model.rates(v)
         own = range(1, len(model.parent))

@@ -12,7 +12,7 @@ from torsor.algorithms import innovations as factorization
 from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_loops, refuse_symbols
+from torsor.model.refusals import refuse_symbols
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -131,6 +131,5 @@ class Innovations:
 
 
 def innovations(robot: Robot, q: ArrayLike) -> Innovations:
-    """The innovations factorization of M at q, as operators."""
-    refuse_loops(robot.model, "innovations", CONSTRAINED_FORWARD_DYNAMICS)
+    """The innovations factorization of M at q, as operators; M is that of the tree, with or without loops and other terms."""
     return Innovations(robot, q)

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.forces import add_element_wrenches
+from torsor.algorithms.kinematics import joints
 from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.errors import SingularError, UnknownName
 from torsor.mechanics.operators import assembly
 from torsor.mechanics.operators.bodies import Array, BodyArrays, cross_force, cross_motion
 from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
 from torsor.mechanics.operators.equations import Equations, check_equations
-from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS, refuse_forces, refuse_loops
+from torsor.model.terms.capabilities import refuse
 from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Operators:
     armatures in it.
 
     Accelerations are those of the bodies, gravity is a force among f_a.  A mimic joint's axis is added to its leader's
-    column.  Only the tree is included; loops are separate constraints.
+    column.  The system is that of the tree with its force elements; loops and other terms are not in it.
     """
 
     bodies: BodyArrays
@@ -48,7 +50,7 @@ class Operators:
     constrained: Array  #: which body each column of T_joint is counted with
     qd: Array  #: q̇ [n]
     tau: Array  #: joint forces [n]
-    external: Array  #: wrenches on the bodies [rows]
+    external: Array  #: wrenches on the bodies, those of force elements too [rows]
     v: Array  #: velocities, P⁻¹ H q̇ [rows]
     c: Array  #: Ḣ q̇, the velocity products of the joints [rows] (F&O 29)
     v_Iv: Array  #: v × I v, those of the bodies [rows] (F&O 23)
@@ -204,12 +206,12 @@ def operators(
 
     if frame not in FRAMES:
         raise UnknownName("frame=", frame, FRAMES)
-    refuse_forces(robot.model, "operators")
-    refuse_loops(robot.model, "operators", CONSTRAINED_FORWARD_DYNAMICS)
+    refuse(robot.model, "operators")
     zero = np.zeros(robot.nv)
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)
-    f = wrenches_on_bodies(robot.model, one_wrench_each(robot, wrenches, q, expressed_in))[1:]
-    external = np.array([[*F.m, *F.f] for F in f], dtype=float).ravel()
+    on = wrenches_on_bodies(robot.model, one_wrench_each(robot, wrenches, q, expressed_in))
+    f = add_element_wrenches(robot.model, on, *joints(robot.model, q), v)
+    external = np.array([[*F.m, *F.f] for F in f[1:]], dtype=float).ravel()
     body = of_bodies(BodyArrays.of_model(robot.model, q, v), np.array(v), np.array(t), external)
     return body if frame == "body" else in_world(body)
 

@@ -11,7 +11,6 @@ from torsor.algorithms.vereshchagin import vereshchagin
 from torsor.kernels import Quantity, Table
 from torsor.mechanics.task import derivatives
 from torsor.model import Model
-from torsor.model.refusals import CONSTRAINED_FORWARD_DYNAMICS
 
 #: a quantity that needs Λ, with a matrix in its place as a last input
 WITH_GIVEN_MASS = "{}_of_given_mass"
@@ -51,7 +50,7 @@ def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs:
         "words": ("targets", "route"),
         "joint_space": True,
         "follows_terms": forced or "tau" in outputs,
-        "under_loops": CONSTRAINED_FORWARD_DYNAMICS,
+        "capability": "task",
     }
     return Quantity(inputs, run, outputs=outputs, alternatives=by_factors, **{**common, **options})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +38,6 @@ class BaseMotion(Term):
     @property
     def depends_on_time(self) -> bool:
         return True
-
-    def cannot(self, model: Model) -> Mapping[str, str]:
-        return {"statics": "a base that moves leaves no equilibrium; use robot.without_terms('base motion')"}
 
     def base(self, t: Scalar) -> Moving:
         return base_motion(self.pose, t)

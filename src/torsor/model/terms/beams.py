@@ -61,14 +61,6 @@ class BeamLink(Term):
         """The modes of the beam."""
         return f"beam with modes {', '.join(self.beam.names)}"
 
-    def cannot(self, model: Model) -> Mapping[str, str]:
-        """No symbolic equations, and no copy in another library."""
-        rigid = f"robot.without_terms({self.name!r}) is rigid"
-        return {
-            "symbols": f"the sections of a beam make them too large to read; {rigid}",
-            "copy": f"its sections share their coordinates, which joints of other libraries do not; {rigid}",
-        }
-
     def coordinates(self, description: Description) -> Description:
         """The description with the link cut into its root, its slices, its tip and the sections that carry something."""
         d, link, beam = description, self.link, self.beam

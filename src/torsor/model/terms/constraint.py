@@ -39,8 +39,8 @@ class Constraint(Term, ABC):
     def rows(self, at: At) -> ConstraintRows:
         """The rows at a state, over any scalar."""
 
-    def cannot(self, model: Model) -> Mapping[str, str]:
-        return {"statics": "a constraint that moves leaves no equilibrium"} if self.depends_on_time else {}
+    def row(self, model: Model) -> str:
+        return "constraint of time" if self.depends_on_time else self.kind
 
     @property
     def holonomic(self) -> tuple[bool, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,15 +38,10 @@ class JointFriction(Term):
     def describe(self, model: Model) -> str:
         return ", ".join(str(law) for law in self._laws(model) if law is not None)
 
-    def cannot(self, model: Model) -> Mapping[str, str]:
+    def row(self, model: Model) -> str:
         laws = [law for law in self._laws(model) if law is not None and not law.states]
-        if not any(any(law.breakaway(load)) or any(law.kinetic(0.0, load)) for law in laws for load in LOADS):
-            return {}
-        smooth = f"use law.smooth(width), or robot.without_terms({self.kind!r})"
-        return {
-            "derivatives": f"its force jumps at v = 0; {smooth}",
-            "step": f"it can hold its joint at rest, which needs robot.simulate; {smooth}",
-        }
+        holds = any(any(law.breakaway(load)) or any(law.kinetic(0.0, load)) for law in laws for load in LOADS)
+        return "dry friction" if holds else self.kind
 
     def states(self, model: Model) -> States:
         count = len(self._bristles(model))

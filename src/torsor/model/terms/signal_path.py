@@ -47,10 +47,8 @@ class SignalPath(Term):
                         f"{{{self.joint!r}: [...]}}}}) takes per_robot(values)"
                     )
 
-    def cannot(self, model: Model) -> Mapping[str, str]:
-        if not self._needs_dt:
-            return {}
-        return {"step": "its delay is a number of steps, known where dt is one number; use robot.rollout or robot.simulate"}
+    def row(self, model: Model) -> str:
+        return "actuator with delay" if self._needs_dt else self.kind
 
     def in_steps(self, dt: float) -> Term:
         if not self._needs_dt:

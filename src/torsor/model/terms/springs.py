@@ -212,9 +212,8 @@ class SpringTerm(Term):
     law: Spring | SpringLaw
     kind = "spring"
 
-    def cannot(self, model: Model) -> Mapping[str, str]:
-        """The energy of a law that does not give it."""
-        return {} if self.law.stores else {"energies": "its law does not give the energy; use SpringLaw(torque, stored=...)"}
+    def row(self, model: Model) -> str:
+        return self.kind if self.law.stores else "spring without energy"
 
     @abstractmethod
     def deflection(self, at: At) -> tuple[Scalar, Scalar]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,9 +42,6 @@ class Stops(Term):
     def describe(self, model: Model) -> str:
         where = "all limits" if self.joints is None else f"the limits of {', '.join(self.joints)}"
         return f"restitution {self.restitution:g} at {where}"
-
-    def cannot(self, model: Model) -> Mapping[str, str]:
-        return {"step": f"impacts need robot.simulate; robot.without_terms({self.kind!r}) leaves them out"}
 
     def stopped(self, model: Model) -> tuple[str, ...]:
         """The joints that have these stops where they have limits."""

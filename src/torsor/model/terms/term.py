@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+from torsor.model.terms.capabilities import TABLE
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force
 
@@ -70,9 +71,14 @@ class Term:
         """One line about the term."""
         return self.kind
 
+    def row(self, model: Model) -> str:
+        """Its row in the table of capabilities (:mod:`torsor.model.terms.capabilities`)."""
+        own = "term of one's own" if type(self).energy is Term.energy else "term of one's own with energy"
+        return self.kind if self.kind in TABLE else own
+
     def cannot(self, model: Model) -> Mapping[str, str]:
-        """The capabilities that the term lacks (:mod:`torsor.model.terms.capabilities`), each with the reason."""
-        return {}
+        """The capabilities that the term lacks, each with the reason."""
+        return TABLE[self.row(model)]
 
     # -- what it owns ----------------------------------------------------------------------------------------
 
