@@ -10,6 +10,7 @@ from tests.composition.features import FEATURES
 from tests.composition.methods import METHODS
 from tests.composition.more_methods import MORE_METHODS
 from torsor.errors import TorsorError
+from torsor.model.terms.capabilities import TABLE
 
 Features = tuple[str, ...]
 ALL_METHODS = METHODS | MORE_METHODS
@@ -32,6 +33,21 @@ MEANINGLESS = (
         "vary= is an argument of rollouts; parameters as inputs of other methods come with identification",
     ),
 )
+
+
+#: method → the capability that it needs
+CAPABILITY = {
+    **dict.fromkeys(("vjp", "jvp", "derivatives", "linearize"), "derivatives"),
+    **dict.fromkeys(("rollout", "gradient"), "step"),
+    "symbolic": "symbols",
+}
+#: why files do not hold a feature, so that saving it warns and the machine read back differs
+OF_FILES = "the format has no place for it, and `ts.save` warns"
+
+
+def reason(feature: str, method: str) -> str:
+    """Why a single cell is refused: from torsor's table of capabilities, or because a file has no place for the feature."""
+    return OF_FILES if method in ("URDF", "MJCF") else TABLE[feature][CAPABILITY[method]]
 
 
 def cells(size: int) -> Iterator[tuple[Features, str]]:

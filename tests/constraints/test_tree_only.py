@@ -155,9 +155,8 @@ def test_computed_torque_of_a_closed_robot_gives_the_acceleration(bars, state):
     law = control.computed_torque(robot)
     tau = law(q=q, v=v, target=q, kp=0.0, kd=0.0, target_velocity=v, target_acceleration=a)
     np.testing.assert_allclose(np.array(tau, float), [0.7, 0, 0], atol=1e-9)
-    run = robot.rollout(
-        q, v, dt=1e-3, steps=3, controller=control.pd_with_gravity(robot), parameters={"target": q, "kp": 1.0, "kd": 0.1}
-    )
+    hold = ts.Controller(control.pd_with_gravity(robot), parameters={"target": q, "kp": 1.0, "kd": 0.1})
+    run = robot.rollout(q, v, dt=1e-3, steps=3, controller=hold)
     assert np.isfinite(run.q).all()
 
 

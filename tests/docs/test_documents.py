@@ -320,6 +320,14 @@ def test_tables_of_measured_times_have_the_published_numbers(monkeypatch):
     assert results["machine"]["date"][:10] in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_tables_of_capabilities_and_composition_are_made_from_their_sources(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    made = importlib.import_module("capabilities")
+    text = made.PAGE.read_text(encoding="utf-8")
+    assert made.BLOCK.findall(text)
+    assert made.fill(text) == text, "python docs/capabilities.py writes the tables of composing.md"
+
+
 @pytest.mark.night  # takes half a minute; `make docs` does the same
 def test_built_pages_fetch_nothing_from_a_network(site):
     """And Sphinx builds them without warnings, or the fixture fails."""

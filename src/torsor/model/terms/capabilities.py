@@ -74,7 +74,7 @@ TABLE: dict[str, dict[str, str]] = {
     "term of one's own": {**_NO_ENERGY, **_FORCE},
     "term of one's own with energy": _FORCE,
     "beam": {
-        "symbols": "the sections of a beam make them too large to read",
+        **dict.fromkeys(("symbols", "lagrange", "kane"), "the sections of a beam make them too large to read"),
         "copy": "its sections share their coordinates, which joints of other libraries do not",
         "large": "its sections share their coordinates",
     },
