@@ -126,6 +126,7 @@ class AdaptiveSteps:
         except ImportError:
             raise MissingExtra("scipy", "sparse", f"integrator={how.method!r}") from None
         self.system, self.acceleration, self.states = system, acceleration, states
+        self.center = np.zeros(0)
         self.make: Any = getattr(methods, METHODS[how.method])
         if law and how.method == "dop853":
             kernel = system.smooth.kernels.of(QUANTITIES)("law stage", len(tableau().later)).__call__
@@ -135,7 +136,6 @@ class AdaptiveSteps:
         self.nv = system.model.nv
         self.curved = any(j.nq != j.nv for j in system.model.joint)
         self.solver: Any = None
-        self.center = np.zeros(0)
         self.last: float | None = None
         self.positions = SingularPositions(system.held) if system.held else None
 
