@@ -362,8 +362,8 @@ class ConstrainedRobot(Differentiation):
         if method not in ("auto", "direct", "multipliers"):
             raise UnknownName("method", method, ("auto", "direct", "multipliers"))
         if not switched:
-            return self.solver.kernel_of_independent_rows("dynamics", method, Inputs())
-        return self.solver.kernel_of_rows("dynamics", method, range(len(self.rows)), Inputs(extra=("active",)))
+            return self.solver.kernel_of_rows("dynamics", method)
+        return self.solver.kernel_of_rows("dynamics", method, Inputs(extra=("active",)), range(len(self.rows)))
 
     def clock(self, time: Any) -> tuple:
         """The time as an input of the kernels, where the constraints read it."""
@@ -384,7 +384,7 @@ class ConstrainedRobot(Differentiation):
         """The kernel of forward dynamics, valid where doubt < 1; None if it does not apply."""
         if self.solver.equations.depends_on_time or method == "null_space":
             return None
-        return self.solver.kernel_of_independent_rows("dynamics", method, Inputs(wrenches, expressed_in))
+        return self.solver.kernel_of_rows("dynamics", method, Inputs(wrenches, expressed_in))
 
     def _vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
         """An argument that NumPy computes with, as ``(..., n)`` in C order, checked as a kernel checks its own."""

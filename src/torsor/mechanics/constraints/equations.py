@@ -14,13 +14,14 @@ from torsor.algorithms.equation.constrained import doubt_of, drive_wrenches, fac
 from torsor.algorithms.equation.settle import ConstrainedField, near_rows, slip
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
+from torsor.algorithms.reactions import reaction_wrenches
 from torsor.compile.program import Empty
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.dynamics_derivatives import solution_derivative
 from torsor.kernels.quantities import labels, sizes
 from torsor.kernels.quantity import FEW
-from torsor.mechanics.constraints.reactions import reactions
 from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.frames import between_frames
 from torsor.scalar import Scalar, maximum
 from torsor.spatial import Force, Transform, factor, solve
 from torsor.spatial.linear import dot
@@ -129,10 +130,28 @@ def _terms(
 
 def _reactions(
     e: EquationOfMotion, q: Any, v: Any, a: Any, multipliers: Any, wrenches: Any = None, t: Any = None, **loop_forces: Any
-) -> Any:
+) -> tuple[list[list[Any]], list[list[Any]]]:
+    """The wrench of each joint on its child link, and of each constraint on its successor's frame, drive and bearing together.
+
+    That of a constraint is T λ and, where its joint is driven, the wrench of the drive.  They act on the bodies;
+    Newton–Euler gives the rest (F&O 5–7).  A constraint in joint coordinates is a force within joints, as that of a drive: it
+    is in their wrenches, and has none of its own (0).
+    """
     at = e.at(q, v, t)
     driven = drive_wrenches(e, at, loop_forces)
-    return reactions(e, at, a, multipliers, wrenches or {}, driven)
+    on: list[Force] = [Force.zero() for _ in at.model.parent]
+    loops, start = [], 0
+    for c in e.constraints:
+        between, F = between_frames(c), driven.get(c.name, Force.zero())
+        if between is not None:
+            F = between.wrench(at, multipliers[start : start + c.size]) + F
+            for body, push in between.on_bodies(at, F).items():
+                on[body] = on[body] + push
+        start += c.size
+        loops.append(six_numbers(F))
+    pushes: dict[Any, Any] = {**(wrenches or {}), **e.forces(at).wrenches}
+    tree = reaction_wrenches(at.model, q, v, a, pushes, on)
+    return tree[len(at.model.parent) - len(e.model.parent) :], loops  # without that of a moving base
 
 
 # -- the table -------------------------------------------------------------------------------------------------

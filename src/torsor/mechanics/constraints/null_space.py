@@ -112,22 +112,13 @@ def in_mass_metric(M: np.ndarray, A: np.ndarray, model: Model | None = None, zer
     return Whitened(C, length, *np.linalg.svd(B / length[..., None], full_matrices=True))
 
 
-def null_space(
-    M: np.ndarray, A: np.ndarray, f: np.ndarray, g: np.ndarray, tolerance: float = RANK
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(x, λ, rank) with M x − Aᵀλ = f, A x = g, for a batch of states and any rank of A.  F&O 22.
+def solve_with_rank(w: Whitened, f: np.ndarray, g: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(x, λ) with M x − Aᵀλ = f, A x = g, for a batch of states, with the rank of A given for each.  F&O 22.
 
     x = K y + x₀ with A K = 0 and A x₀ = g, and KᵀM K y = Kᵀ(f − M x₀).  K is the null space of A, orthonormal in the metric M,
     so KᵀM K = 1 and no further solve is needed.  Where dependent rows contradict each other, A x is as near to g as it can be,
     and the caller has to compare.  Of all λ that give the same forces, it has the smallest norm (rows at unit length).
     """
-    w = in_mass_metric(M, A)
-    rank = w.rank(tolerance)
-    return *solve_with_rank(w, f, g, rank), rank
-
-
-def solve_with_rank(w: Whitened, f: np.ndarray, g: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(x, λ) of :func:`null_space` for rows that are factored, with the rank of each state given."""
     x, lam = np.empty_like(f), np.empty_like(g)
     free = np.linalg.solve(w.C, f[..., None])[..., 0]  # C⁻¹ f
     for r in np.unique(rank):

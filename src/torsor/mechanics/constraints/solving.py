@@ -94,13 +94,10 @@ class Solver:
         """The time as an input, where constraints read it."""
         return ("t",) if self.equations.depends_on_time else ()
 
-    def kernel_of_independent_rows(self, what: str, method: str, inputs: Inputs) -> Kernel:
-        """The kernel over the independent rows."""
-        return self.kernel_of_rows(what, method, self.independent_rows, inputs)
-
-    def kernel_of_rows(self, what: str, method: str, rows: Sequence[int], inputs: Inputs) -> Kernel:
-        """The kernel over some rows, by F&O's method 1 ("direct") or 2."""
-        return self.kernel(f"{what}.{'direct' if method == 'direct' else 'multipliers'}", tuple(rows), inputs=inputs)
+    def kernel_of_rows(self, what: str, method: str, inputs: Inputs = NO_INPUTS, rows: Sequence[int] | None = None) -> Kernel:
+        """The kernel over the independent rows, or some others, by F&O's method 1 ("direct") or 2."""
+        chosen = self.independent_rows if rows is None else tuple(rows)
+        return self.kernel(f"{what}.{'direct' if method == 'direct' else 'multipliers'}", chosen, inputs=inputs)
 
     def solve(
         self, what: str, method: str, inputs: Inputs, values: tuple, places: np.ndarray | None = None
@@ -113,7 +110,7 @@ class Solver:
             raise UnknownName("method", method, METHODS)
         if method == "null_space":
             return self._by_null_space(what, inputs, values, places)[:2]
-        kernel = self.kernel_of_independent_rows(what, method, inputs)
+        kernel = self.kernel_of_rows(what, method, inputs)
         x, lam, doubt = kernel(*values)
         doubted = ~(np.asarray(doubt) < 1)  # True where it is not a number
         if not doubted.any():
@@ -130,7 +127,7 @@ class Solver:
     def acceleration(self, spec: Spec, given: Mapping[str, Any]) -> np.ndarray:
         """a of a batch under the inputs of a robot's ``spec`` of forward dynamics, given by name."""
         inputs = Inputs(spec.frames, spec.expressed_in, tuple(name for name in spec.extra if name != "t"))
-        kernel = self.kernel_of_independent_rows("dynamics", "auto", inputs)
+        kernel = self.kernel_of_rows("dynamics", "auto", inputs)
         return self.solve("dynamics", "auto", inputs, tuple(given[a.name] for a in kernel.inputs))[0]
 
     def _by_null_space(
@@ -166,7 +163,7 @@ class Solver:
         rank = int(self._by_null_space(what, inputs, values, place)[2])  # raises where it is singular, or rows contradict
         M, A, _, _ = self.kernel(f"{what}_terms", inputs=inputs)(*values)
         rows = independent_rows(in_metric(M, A, self.equations.model)[1][None], rank)
-        x, lam, doubt = self.kernel(f"{what}.{method}", rows, inputs=inputs)(*values)
+        x, lam, doubt = self.kernel_of_rows(what, method, inputs, rows)(*values)
         if not doubt < 1:
             raise SingularError(
                 f"method {method!r} cannot solve this state: {len(rows)} of {len(A)} constraint rows are nearly dependent "

@@ -131,7 +131,7 @@ def _solve_switched(
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
     solver = system.solver
-    kernel = solver.kernel_of_rows(what, method, range(len(system.rows)), inputs._replace(extra=("active", *inputs.extra)))
+    kernel = solver.kernel_of_rows(what, method, inputs._replace(extra=("active", *inputs.extra)), range(len(system.rows)))
     names = [a.name for a in kernel.inputs]
     given = [*values]
     given.insert(names.index("active"), flags)

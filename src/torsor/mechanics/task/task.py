@@ -151,6 +151,11 @@ class Task:
         """Whether the robot has constraints, so that Λ follows from its own forward dynamics (:mod:`.composed`)."""
         return self._robot.model.has_rows
 
+    def _options(self, wrenches: Any, expressed_in: str, time: Any) -> dict[str, Any]:
+        """Options of the robot's forward dynamics, where the task follows from it; else none."""
+        own = wrenches or time is not None or self.is_composed or self._robot.model.depends_on_time
+        return {"wrenches": wrenches, "expressed_in": expressed_in, "time": time} if own else {}
+
     @property
     def treatment(self) -> Singular:
         """The treatment of Λ where J loses rank."""
@@ -186,8 +191,7 @@ class Task:
         """
         if (force is None) == (tau is None):
             raise ArgumentError("forward_dynamics needs either force (k entries) or tau (nv entries)")
-        if wrenches or time is not None or self.is_composed or self._robot.model.depends_on_time:
-            options = {"wrenches": wrenches, "expressed_in": expressed_in, "time": time}
+        if options := self._options(wrenches, expressed_in, time):
             return composed.respond(self, q, v, tau if force is None else self.joint_force(q, force), **options).acceleration
         if tau is not None:
             return self._call("forward_dynamics", q, v, tau)
@@ -258,8 +262,7 @@ class Task:
         friction, is added to τ, not to F.  ``wrenches`` act on the robot, as in :meth:`Robot.inverse_dynamics`, with its
         options; accelerations are relative to a base that moves.
         """
-        if wrenches or time is not None or self.is_composed or self._robot.model.depends_on_time:
-            options = {"wrenches": wrenches, "expressed_in": expressed_in, "time": time}
+        if options := self._options(wrenches, expressed_in, time):
             return TaskForce(*composed.inverse_dynamics(self, q, v, acceleration, null_torque, **options))
         if null_torque is None:
             return TaskForce(*self._with_mass("inverse_dynamics", q, v, acceleration))
