@@ -5,6 +5,9 @@ A message contains the problem with its value, the place, and the remedy.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 def printable(text: str, keep: str = "") -> str:
     r"""A text with escapes in place of characters that control a terminal instead of being shown; ``keep`` stays as it is.
@@ -116,6 +119,15 @@ class MissingExtra(TorsorError, ImportError):
 
     def __reduce__(self):
         return (MissingExtra, (self.library, self.extra, self.purpose))
+
+
+@contextmanager
+def needs_extra(library: str, extra: str, purpose: str) -> Iterator[None]:
+    """Imports of an optional library: :class:`MissingExtra` where it is not installed."""
+    try:
+        yield
+    except ImportError:
+        raise MissingExtra(library, extra, purpose) from None
 
 
 class CompileError(TorsorError, RuntimeError):

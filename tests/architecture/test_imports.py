@@ -143,7 +143,7 @@ def test_every_extra_named_by_missing_extra_is_in_pyproject():
         node
         for path in PACKAGE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "MissingExtra" and len(node.args) > 1
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("MissingExtra", "needs_extra") and len(node.args) > 1
     ]
     named = {x.value for call in calls if isinstance(x := call.args[1], ast.Constant)}
     assert len(named) > 8

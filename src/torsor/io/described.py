@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from torsor.errors import FileError, MissingExtra, UnknownName
+from torsor.errors import FileError, UnknownName, needs_extra
 from torsor.support.files import read_bytes
 from torsor.support.locks import new_lock
 
@@ -34,11 +34,9 @@ class DescriptionFile(NamedTuple):
 
 def find_description(name: str) -> DescriptionFile:
     """The file of a robot by its name there, such as ``panda_description``."""
-    try:
+    with needs_extra("robot_descriptions", "descriptions", "a robot by its name there"):
         from robot_descriptions import DESCRIPTIONS, _cache
         from robot_descriptions._repositories import REPOSITORIES
-    except ImportError:
-        raise MissingExtra("robot_descriptions", "descriptions", "a robot by its name there") from None
     if name not in DESCRIPTIONS:
         raise UnknownName("robot in robot_descriptions", name, DESCRIPTIONS)
     notes: list[str] = []

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from torsor.errors import ArgumentError, ClosureError, MissingExtra, SingularError, TorsorError, UnknownName
+from torsor.errors import ArgumentError, ClosureError, SingularError, TorsorError, UnknownName, needs_extra
 from torsor.simulate.callbacks import Law
 from torsor.simulate.events import StepInterval
 from torsor.simulate.law_stages import law_stages, tableau
@@ -121,10 +121,8 @@ class AdaptiveSteps:
         states: TermStates | None = None,
         law: Law | None = None,
     ):
-        try:
+        with needs_extra("scipy", "sparse", f"integrator={how.method!r}"):
             import scipy.integrate as methods
-        except ImportError:
-            raise MissingExtra("scipy", "sparse", f"integrator={how.method!r}") from None
         self.system, self.acceleration, self.states = system, acceleration, states
         self.center = np.zeros(0)
         self.make: Any = getattr(methods, METHODS[how.method])

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from torsor.errors import FileError, MissingExtra
+from torsor.errors import FileError, needs_extra
 from torsor.support import thrift
 from torsor.support.digests import MARK, TableDigest, damaged_error
 from torsor.support.tables import Array, Check, Put, Table, all_columns, parse_metadata
@@ -107,11 +107,9 @@ def _floats(column: Any, name: str, row: int, file: str) -> Array:
 
 def pyarrow() -> tuple[Any, Any]:
     """(pyarrow, pyarrow.parquet), or which extra brings them."""
-    try:
+    with needs_extra("pyarrow", "tables", "Parquet files"):
         import pyarrow
         import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("pyarrow", "tables", "Parquet files") from None
     return pyarrow, pyarrow.parquet
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from torsor.errors import MissingExtra
+from torsor.errors import needs_extra
 
 #: blue, vermilion, green, pink, orange, sky blue, grey, brown, violet, olive, wine, teal
 COLORS = (
@@ -112,8 +112,6 @@ def legend_beside(ax: Any) -> None:
 
 def pyplot() -> Any:
     """matplotlib.pyplot, imported when a plot is first made."""
-    try:
+    with needs_extra("matplotlib", "plot", "a picture"):
         import matplotlib.pyplot
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot", "a picture") from None
     return matplotlib.pyplot

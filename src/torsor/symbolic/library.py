@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from torsor.errors import ArgumentError, MissingExtra
+from torsor.errors import ArgumentError, needs_extra
 
 
 def sympy_library() -> Any:
@@ -15,10 +15,8 @@ def sympy_library() -> Any:
     >>> sympy_library().__name__
     'sympy'
     """
-    try:
+    with needs_extra("SymPy", "symbolic", "writing equations in symbols"):
         import sympy
-    except ImportError as error:
-        raise MissingExtra("SymPy", "symbolic", "writing equations in symbols") from error
     return sympy
 
 

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from torsor.errors import ArgumentError, FileError, MissingExtra, TorsorError
+from torsor.errors import ArgumentError, FileError, TorsorError, needs_extra
 from torsor.io.logs.joint_state import DEFINITION, SCHEMA, JointState, decode_cdr, decode_json, encode_cdr
 from torsor.io.logs.log import Log
 
@@ -43,10 +43,8 @@ def read_mcap(
 
 def _open(stream: IO[bytes], file: str) -> tuple[Any, dict[str, str]]:
     """(reader, topics of JointState messages → their encoding)."""
-    try:
+    with needs_extra("mcap", "logs", "MCAP files"):
         from mcap.reader import make_reader
-    except ImportError:
-        raise MissingExtra("mcap", "logs", "MCAP files") from None
     try:
         reader = make_reader(stream, validate_crcs=True)
         summary = reader.get_summary()
@@ -129,10 +127,8 @@ def _places(have: tuple[str, ...], names: tuple[str, ...], exactly: bool, row: i
 
 def writer(stream: IO[bytes]) -> Any:
     """(append a log, finish): JointState messages on /joint_states, encoded as ROS 2 does."""
-    try:
+    with needs_extra("mcap", "logs", "MCAP files"):
         from mcap.writer import Writer
-    except ImportError:
-        raise MissingExtra("mcap", "logs", "MCAP files") from None
     out = Writer(stream)
     out.start(profile="ros2", library="torsor")
     schema = out.register_schema(name=SCHEMA, encoding="ros2msg", data=DEFINITION.encode())

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from torsor.errors import FileError, MissingExtra
+from torsor.errors import FileError, MissingExtra, needs_extra
 from torsor.io.mjcf.model_files import Place, read_model_files
 from torsor.io.shared.decimals import tiny_numbers
 from torsor.io.shared.document import Source
@@ -46,10 +46,8 @@ class CompiledModel(NamedTuple):
 
 def mujoco(purpose: str = "reading MJCF") -> Any:
     """The library, or an error with the command to install it."""
-    try:
+    with needs_extra("mujoco-core", "mujoco", purpose):
         import mujoco as library
-    except ImportError:
-        raise MissingExtra("mujoco-core", "mujoco", purpose) from None
     if int(library.__version__.partition(".")[0]) < OLDEST:
         raise MissingExtra(f"mujoco-core >= {OLDEST}.0.1 (installed is {library.__version__})", "mujoco", purpose)
     return library

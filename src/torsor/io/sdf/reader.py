@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from torsor.errors import FileError, MissingExtra, ModelError
+from torsor.errors import FileError, ModelError, needs_extra
 from torsor.io.sdf.included import check_includes
 from torsor.io.shared.decimals import notes_on_tiny_numbers
 from torsor.model.description import Description
@@ -31,11 +31,9 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
     file = "" if text else label(source)  # type: ignore[arg-type]
     check_includes(source, roots)
     content = source.decode("utf-8-sig") if isinstance(source, bytes) else str(source)
-    try:
+    with needs_extra("drake", "sdf", "reading SDF (or convert it to MJCF with Gazebo's sdf2mjcf)"):
         from pydrake.multibody.parsing import Parser
         from pydrake.multibody.plant import MultibodyPlant
-    except ImportError:
-        raise MissingExtra("drake", "sdf", "reading SDF (or convert it to MJCF with Gazebo's sdf2mjcf)") from None
     from torsor.io.sdf.plant import description_of_plant
 
     plant = MultibodyPlant(0.0)

@@ -13,7 +13,7 @@ from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
-from torsor.errors import ArgumentError, FileError, MissingExtra
+from torsor.errors import ArgumentError, FileError, needs_extra
 from torsor.io.shared.packages import folders
 from torsor.io.shared.yaml_nodes import unknown_key_message
 from torsor.io.urdf.reader import read_urdf
@@ -122,11 +122,9 @@ class _Packages:
 
 def _libraries() -> tuple[Any, Any]:
     """(xacro, xacrodoc.packages); importing the second lets the first find packages without ROS."""
-    try:
+    with needs_extra("xacrodoc", "xacro", "running a xacro file"):
         import xacro
         import xacrodoc.packages
-    except ImportError:
-        raise MissingExtra("xacrodoc", "xacro", "running a xacro file") from None
     return xacro, xacrodoc.packages
 
 

@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from torsor.errors import MissingExtra
+from torsor.errors import needs_extra
 from torsor.mechanics.operators.bodies import Array, BodyArrays
 
 
 def scipy_sparse() -> Any:
     """scipy.sparse, imported at first use."""
-    try:
+    with needs_extra("scipy", "sparse", "a global matrix of a tree"):
         import scipy.sparse
         import scipy.sparse.linalg
-    except ImportError:
-        raise MissingExtra("scipy", "sparse", "a global matrix of a tree") from None
     return scipy.sparse
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.errors import ArgumentError, FileError, MissingExtra
+from torsor.errors import ArgumentError, FileError, needs_extra
 from torsor.spatial import Inertia, Sym, Vec
 from torsor.spatial.rigid import reading as read
 from torsor.spatial.shapes import Solid
@@ -75,10 +75,8 @@ def read_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Solid:
     if not read.single_array(scale, (), "scale") > 0:
         raise ArgumentError(f"scale: a finite number above zero expected, not {scale!r}")
     content = read_bytes(place)
-    try:
+    with needs_extra("trimesh", "mesh", "reading a mesh file"):
         import trimesh
-    except ImportError:
-        raise MissingExtra("trimesh", "mesh", "reading a mesh file") from None
     try:
         # bytes and no resolver: an untrusted mesh cannot make other files be opened
         found = trimesh.load_mesh(BytesIO(content), file_type=place.suffix.lstrip(".").lower(), process=False)
