@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from torsor.errors import ArgumentError
+
+#: an array of numbers, of any shape
+Array: TypeAlias = np.ndarray
 
 
 def as_array(

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.model.terms.beams import beams_of, rigid_joints
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.look.replay.replay_data import Row
     from torsor.robot import Robot
 
-Array = np.ndarray
 
 #: images per period of the slowest vibration, so that the vibration is visible in slow playback
 IMAGES_PER_PERIOD = 12
@@ -25,9 +25,9 @@ def slowest_vibration(robot: Robot, q: Array) -> float:
     return float(robot.modes(q, held=rigid_joints(robot.model)).frequencies[0]) / (2 * np.pi)
 
 
-def at_rest(robot: Robot, q: Array) -> Array:
-    """q with the beams bent by their weight."""
-    return robot.equilibrium(q, held=rigid_joints(robot.model)) if beams_of(robot.description) else q
+def at_rest(robot: Robot, q: Array, **loads: Any) -> Array:
+    """q with the beams bent by their weight, and by the ``wrenches`` of :meth:`Robot.equilibrium`."""
+    return robot.equilibrium(q, held=rigid_joints(robot.model), **loads) if beams_of(robot.description) else q
 
 
 def tip_rows(robot: Robot, q: Array) -> list[Row]:

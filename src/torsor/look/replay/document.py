@@ -25,8 +25,6 @@ from torsor.look.scene.archive import STEPS
 from torsor.look.scene.packing import weld_corners
 from torsor.version import __version__
 
-Array = np.ndarray
-
 #: largest number of triangles in a page; corners are merged until there are fewer
 TRIANGLES = 400_000
 SCRIPTS = ("unpack.js", "normals.js", "stage.js", "plot.js", "replay.js")

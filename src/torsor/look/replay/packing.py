@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from torsor.look.scene import packing
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 CODINGS = {"float": packing.floats, "steps": packing.steps, "faces": packing.faces}
 #: steps of a curve over its range

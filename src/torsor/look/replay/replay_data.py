@@ -14,12 +14,12 @@ from torsor.look.replay.thinning import envelope
 from torsor.look.scene import Scene, Surface
 from torsor.model.mechanism import Mechanism
 from torsor.model.names import configuration_names, coordinate_names, units_of
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate import Result
 
-Array = np.ndarray
 #: of a plot: title, unit, names, joints, values (T, n)
 Row = tuple[str, str, Sequence[str], Sequence[str], Array]
 

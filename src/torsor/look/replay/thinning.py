@@ -6,8 +6,7 @@ import numpy as np
 
 from torsor.look.scene import Triangles
 from torsor.look.scene.packing import drop_degenerate
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 def envelope(t: Array, y: Array, most: int) -> tuple[Array, Array]:

@@ -17,8 +17,7 @@ from torsor.errors import FileError
 from torsor.look.scene import packing
 from torsor.look.scene.triangles import Color, Triangles
 from torsor.support.files import DATA
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 SCHEME = "torsor://"
 #: steps over a part's box: a hundredth of a millimetre for links of robots

@@ -16,11 +16,12 @@ from torsor.look.scene.triangles import Color, Triangles, along, cylinder
 from torsor.model.joints.deflection import Deflection
 from torsor.model.terms.beams import beams_of
 from torsor.spatial import Transform
+from torsor.spatial.rigid import reading as read
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array = np.ndarray
 
 BEAM: Color = (0.25, 0.55, 0.55, 1.0)
 #: number of pieces of a beam, and the factor by which each is longer than its share: no gaps where it bends
@@ -44,7 +45,8 @@ class BeamPiece(NamedTuple):
     def poses(self, q: Array, links: Array) -> Array:
         """``(..., 4, 4)`` in the world, from the poses of its link."""
         columns = list(np.moveaxis(q[..., self.modes], -1, 0))  # a batch in place of each number
-        return links @ _matrix(self.motion.transform(columns) @ self.placed, q.shape[:-1])
+        R, p = (self.motion.transform(columns) @ self.placed).pose
+        return links @ read.matrix([*((*row, x) for row, x in zip(R, p, strict=True)), (0, 0, 0, 1)])
 
 
 def pieces_of(robot: Robot) -> Iterator[BeamPiece]:
@@ -55,15 +57,3 @@ def pieces_of(robot: Robot) -> Iterator[BeamPiece]:
             x = (k + 0.5) / PIECES * beam.length
             name, share = f"{term.link}/piece{k + 1}", beam.length / PIECES
             yield BeamPiece(name, term.link, share, beam.section(x), modes, beam.section_transform(x))
-
-
-def _matrix(X: Transform, shape: tuple[int, ...]) -> Array:
-    """The pose of a transform whose numbers are arrays, ``(..., 4, 4)``."""
-    R, p = X.pose
-    T = np.zeros((*shape, 4, 4))
-    T[..., 3, 3] = 1.0
-    for i in range(3):
-        T[..., i, 3] = p[i]
-        for j in range(3):
-            T[..., i, j] = R[i][j]
-    return T

@@ -10,8 +10,7 @@ from torsor.look.scene.scene import Scene, Surface
 from torsor.look.scene.skeleton import JOINT, SYMBOL
 from torsor.look.scene.triangles import Color, along, bone, cylinder
 from torsor.model.terms.springs import motors_of
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 MOTOR: Color = (0.35, 0.20, 0.55, 1.0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: largest number of iterations; the lower bound reached by then is still valid
 TURNS = 100

@@ -12,8 +12,7 @@ import numpy as np
 from torsor.look.scene.shapes import pose
 from torsor.look.scene.triangles import Color, Triangles, sphere
 from torsor.model.description import Description
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 LOOP: Color = (0.70, 0.22, 0.45, 1.0)
 #: radius of a marker, of the robot's size

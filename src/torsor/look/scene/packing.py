@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.look.scene.triangles import Triangles
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 def planes(words: Array) -> bytes:

@@ -21,12 +21,12 @@ from torsor.look.scene.triangles import Triangles
 from torsor.look.scene.upright import has_y_up, turn_upright, turns_meshes_upright
 from torsor.spatial import Mat, Vec
 from torsor.spatial.recovery import quaternion_of
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.compile import Kernel
     from torsor.robot import Robot
 
-Array = np.ndarray
 
 STYLES = ("auto", "mesh", "skeleton")
 #: number of images up to which poses are computed without compiling

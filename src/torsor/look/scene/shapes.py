@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from torsor.errors import FileError, MissingExtra
+from torsor.errors import FileError, MissingExtra, needs_extra
 from torsor.io.shared.places import Places
 from torsor.look.scene.archive import SCHEME, bundled_mesh
 from torsor.look.scene.triangles import PLAIN, SOLIDS, Color, Triangles
 from torsor.model.description import Geometry
 from torsor.spatial import Transform
 from torsor.support.files import read_bytes
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 def triangles(geometry: Geometry, places: Places) -> list[Triangles]:
@@ -55,10 +54,8 @@ def _mesh(uri: str, places: Places) -> list[Triangles]:
 @lru_cache(maxsize=256)
 def _read(path: Path) -> tuple[Triangles, ...]:
     """The surfaces of a mesh file, its parts placed as in the file."""
-    try:
+    with needs_extra("trimesh", "mesh", f"reading the mesh {path.name}"):
         import trimesh
-    except ImportError:
-        raise MissingExtra("trimesh", "mesh", f"reading the mesh {path.name}") from None
     data = read_bytes(path)
     try:
         scene = trimesh.load_scene(BytesIO(data), file_type=path.suffix[1:].lower(), process=False)

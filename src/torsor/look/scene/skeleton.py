@@ -11,8 +11,7 @@ from torsor.look.scene.triangles import Color, Triangles, along, bone, box, cyli
 from torsor.model.description import Description, Joint
 from torsor.model.joints import Fixed, Prismatic
 from torsor.spatial import Inertia
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 BONE: Color = (0.36, 0.42, 0.50, 1.0)
 JOINT: Color = (0.90, 0.49, 0.13, 1.0)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-Array = np.ndarray
+from torsor.support.user_arrays import Array
+
 Color = tuple[float, float, float, float]
 
 #: the colour of shapes without a colour

@@ -22,8 +22,7 @@ from torsor.look.scene.shapes import triangles
 from torsor.model.description import Description, Geometry, Link
 from torsor.spatial import Mat, Transform, Vec
 from torsor.support.files import open_regular
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: when turned, the points are outside by at most this share of their other distance; of the robots of docs/findings.md iCub's
 #: have a quarter, and no other's have less than three quarters

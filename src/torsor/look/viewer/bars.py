@@ -9,8 +9,7 @@ from math import floor, inf, log10
 import numpy as np
 
 from torsor.look.explain import TorqueTerm
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: colours of the kinds, those of torsor's plots
 COLORS = {

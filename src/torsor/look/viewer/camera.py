@@ -12,8 +12,7 @@ from torsor.look.scene import Scene
 from torsor.look.scene.loops import transform_points
 from torsor.look.scene.shapes import pose
 from torsor.spatial.rigid.motions import to_quaternion
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: of the largest extent: a robot thinner than this is seen from the front
 FLAT = 0.25

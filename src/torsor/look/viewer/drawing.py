@@ -12,11 +12,11 @@ from torsor.look.scene.triangles import sphere
 from torsor.look.viewer.bars import round_up_scale
 from torsor.look.viewer.camera import FIELD, View, camera_in_window
 from torsor.look.viewer.state import OPEN_LOOP, DisplayedState
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     import viser
 
-Array = np.ndarray
 
 #: a layer's name and whether it is shown at first; "Robot" is meshes where there are any, else the skeleton
 LAYERS = ("Robot", "Skeleton", "Inertia ellipsoids", "Loops", "Centre of mass", "Link frames", "Mass at the frame", "Floor")

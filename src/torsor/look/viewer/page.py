@@ -37,7 +37,7 @@ class Page:
         self.looked: DisplayedState | None = None
         server, session, do = viewer.server, viewer.session, viewer.try_in_browser
         robot, scene = session.stage.robot, session.stage.scene
-        poses = session.stage.poses(session.q)
+        poses = session.stage.scene.poses(session.q)
         weight = float(robot.mass) * float(np.linalg.norm(robot.gravity))
         gui, names = server.gui, session.stage.names
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), control_width="large")
@@ -69,7 +69,7 @@ class Page:
         track = self.session.track
         if track is None:
             return []
-        return [self.session.stage.poses(q) for q in track.q[np.linspace(0, len(track.t) - 1, PICTURES).astype(int)]]
+        return [self.session.stage.scene.poses(q) for q in track.q[np.linspace(0, len(track.t) - 1, PICTURES).astype(int)]]
 
     def on_drag(self, event: Any) -> None:
         """The user drags the arrow's tip: the force follows from the vector from the frame to the tip."""

@@ -11,11 +11,11 @@ from torsor.look.viewer.session import SPEEDS, Session
 from torsor.look.viewer.state import DisplayedState
 from torsor.look.viewer.track import Track
 from torsor.support.plotting import COLORS
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     import viser
 
-Array = np.ndarray
 
 #: curves in one plot, points a curve
 CURVES, POINTS = 8, 400

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from torsor.errors import ArgumentError, MissingExtra
+from torsor.errors import ArgumentError, needs_extra
 from torsor.look.viewer.guard import ADDRESS, GuardError, guard_new_servers
 
 if TYPE_CHECKING:
@@ -29,10 +29,8 @@ def serve(port: int = 0, label: str = "") -> RunningServer:
     """A started server at 127.0.0.1; ``port`` 0 takes a free one.  ArgumentError if the port is in use."""
     if not (isinstance(port, int) and 0 <= port <= 65535):
         raise ArgumentError(f"port must be 0 for any, or a number up to 65535, not {port!r}")
-    try:
+    with needs_extra("viser", "view", "the browser viewer"):
         import viser
-    except ImportError:
-        raise MissingExtra("viser", "view", "the browser viewer") from None
     server, token = None, secrets.token_urlsafe(SECRET)
     try:
         with _quiet(), guard_new_servers(token):

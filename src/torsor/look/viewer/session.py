@@ -14,12 +14,12 @@ from torsor.errors import ArgumentError
 from torsor.look.viewer.sliders import Sliders
 from torsor.look.viewer.state import DisplayedState, Stage
 from torsor.look.viewer.track import Track
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.look.explain import TorqueTerm
     from torsor.simulate import Result
 
-Array = np.ndarray
 
 #: simulated seconds a second
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0)
@@ -93,7 +93,7 @@ class Session:
 
     def load(self, result: Result | Track) -> None:
         """A simulation to play, from its beginning."""
-        self.track = result if isinstance(result, Track) else self.stage.track(result)
+        self.track = result if isinstance(result, Track) else Track.of(result, self.stage.robot)
         self.scrub(0.0)
         self.playing = True
 

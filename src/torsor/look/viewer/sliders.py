@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from torsor.model.terms.beams import rigid_joints
 from torsor.spatial.rotation import Quaternion, to_rpy
 from torsor.spatial.vector import AXES
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array = np.ndarray
 
 #: names and units of the coordinates of a joint that has several, or one that is not an angle
 _WORDS: dict[str, tuple[tuple[str, str], ...]] = {

@@ -14,6 +14,7 @@ from torsor.algorithms.equation.equation import joint_forces
 from torsor.algorithms.terms import gravity_force_by_link
 from torsor.errors import ClosureError, SingularError
 from torsor.look.explain.explain import TorqueTerm
+from torsor.look.replay.bending import at_rest
 from torsor.look.scene import Scene
 from torsor.look.viewer.track import Track
 from torsor.mechanics.flexible.frequencies import fastest_vibration
@@ -21,11 +22,11 @@ from torsor.model.names import coordinate_names
 from torsor.model.terms.beams import beams_of, rigid_joints
 from torsor.spatial.rigid.motions import to_quaternion
 from torsor.support.text import as_float
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array = np.ndarray
 
 #: terms of a joint force, in the order of τ = M a + c + g − Jᵀf
 KINDS = ("inertia", "velocity", "gravity", "external")
@@ -169,13 +170,7 @@ class Stage:
 
     def rest(self, q: ArrayLike, wrenches: Mapping[str, Any] | None = None, expressed_in: str = "body") -> Array:
         """q with the beams at rest under wrenches on frames."""
-        if not self.beams:
-            return np.asarray(q, float)
-        return self.robot.equilibrium(q, wrenches=wrenches, expressed_in=expressed_in, held=rigid_joints(self.robot.model))
-
-    def poses(self, q: ArrayLike) -> Array:
-        """(links, 7), for a first image before anything is computed."""
-        return self.scene.poses(q)
+        return at_rest(self.robot, np.asarray(q, float), wrenches=wrenches, expressed_in=expressed_in)
 
     def mass(self, q: ArrayLike, frame: str) -> Mass | None:
         """Effective mass at a frame by direction (MR 8.21); None where the mass matrix is singular, or beams bend.
@@ -241,7 +236,3 @@ class Stage:
             dt=dt, record=5, progress=False,
         )  # fmt: skip
         return Track.of(result, lossy)
-
-    def track(self, result: Any) -> Track:
-        """A simulation as a sequence of images.  ArgumentError if it is of another robot."""
-        return Track.of(result, self.robot)

@@ -10,12 +10,12 @@ import numpy as np
 from torsor.errors import ArgumentError
 from torsor.look.replay.bending import IMAGES_PER_PERIOD, slowest_vibration
 from torsor.model.terms.beams import beams_of
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate import Result
 
-Array = np.ndarray
 
 #: images per second of simulated time, and their largest number
 RATE, MOST = 50.0, 6000
