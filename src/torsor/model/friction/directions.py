@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torsor.errors import ModelError
-from torsor.model.friction.law import Friction, Levels, check
+from torsor.model.friction.law import Friction, Levels, WrappedLaw, check
 from torsor.scalar import Scalar
 
 
@@ -39,7 +39,7 @@ class Directional(Friction):
 
 
 @dataclass(frozen=True)
-class LoadDependent(Friction):
+class LoadDependent(WrappedLaw):
     """Dry friction that grows with the force through the joint: every level of ``law`` plus μ |load|.
 
     The teeth of a gear and the bearings behind it press harder under load, the force behind friction; μ < 1 has no unit.
@@ -70,13 +70,6 @@ class LoadDependent(Friction):
     def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         return self._with_load(self.law.kinetic(v, load), load)
 
-    def drag(self, v: Scalar) -> Scalar:
-        return self.law.drag(v)
-
     def _with_load(self, levels: Levels, load: Scalar) -> Levels:
         more = self.mu * abs(load)
         return Levels(levels.backward + more, levels.forward + more)
-
-    @property
-    def scale(self) -> float:
-        return self.law.scale

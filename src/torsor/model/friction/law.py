@@ -98,6 +98,19 @@ class Friction(ABC):
         return draw(self, speed, load, ax, style)
 
 
+class WrappedLaw(Friction):
+    """A law made of another one, ``law``, whose drag and features it keeps."""
+
+    law: Friction
+
+    def drag(self, v: Scalar) -> Scalar:
+        return self.law.drag(v)
+
+    @property
+    def scale(self) -> float:
+        return self.law.scale
+
+
 def describe_law(law: Any) -> str:
     """One line about a law: its name, its figure in MR, its formula and its constants."""
     constants = ", ".join(f"{f.name}={_word(getattr(law, f.name))}" for f in fields(law))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from torsor.errors import UnknownName
-from torsor.model.friction.law import Friction, Levels, check
+from torsor.model.friction.law import Friction, Levels, WrappedLaw, check
 from torsor.scalar import Scalar, exp, sqrt, tanh
 
 
@@ -26,7 +26,7 @@ SIGMOIDS: dict[str, Sigmoid] = {
 
 
 @dataclass(frozen=True)
-class Smooth(Friction):
+class Smooth(WrappedLaw):
     """sgn(v) replaced by σ(v/width): one value at every velocity, and a derivative.
 
     ``kind`` is σ: ``"tanh"``, within 2 e^(−2k) of sgn for |v| ≥ k width (5e-3 at k = 3, 4e-9 at k = 10), or ``"root"``,
@@ -66,15 +66,8 @@ class Smooth(Friction):
     def force(self, v: Scalar, *, load: Scalar = 0) -> Scalar:
         return self.law.kinetic(v, load).along(self.sigma(v)) + self.law.drag(v)
 
-    def drag(self, v: Scalar) -> Scalar:
-        return self.law.drag(v)
-
     def error(self, v: Scalar, *, load: Scalar = 0) -> Scalar:
         """A bound of |force − law.force| at velocity v ≠ 0 [N·m or N]."""
         backward, forward = self.law.kinetic(v, load)
         share = SIGMOIDS[self.kind].error(abs(v) / self.width)
         return share * ((forward + backward) / 2 + abs(forward - backward))
-
-    @property
-    def scale(self) -> float:
-        return self.law.scale
