@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, Unpack
+from inspect import signature
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.beams.shapes import FAMILIES, gauss
@@ -176,6 +177,9 @@ def beam(
     )  # fmt: skip
 
 
+Maker = TypeVar("Maker", bound=Callable[..., Beam])
+
+
 class BeamOptions(TypedDict, total=False):
     """Options of every function that makes a beam, as :func:`beam` has them."""
 
@@ -189,6 +193,15 @@ class BeamOptions(TypedDict, total=False):
     rpy: Sequence[float]
 
 
+def _with_options_of_beam(make: Maker) -> Maker:
+    """The function with the options of :func:`beam` in its signature, so that help() shows them."""
+    own, given = signature(make), signature(beam).parameters
+    names = [*list(own.parameters.values())[:-1], *(given[name] for name in BeamOptions.__annotations__)]
+    make.__signature__ = own.replace(parameters=names)  # type: ignore[attr-defined]  # as inspect reads it
+    return make
+
+
+@_with_options_of_beam
 def tube(
     length: float,
     radius: float,
@@ -213,6 +226,7 @@ def tube(
     return beam(length, **_section(A, I, I, 2 * I, E, G, density), **options)
 
 
+@_with_options_of_beam
 def rod(
     length: float,
     radius: float,
@@ -226,6 +240,7 @@ def rod(
     return tube(length, radius, radius, E=E, G=G, density=density, **options)
 
 
+@_with_options_of_beam
 def box(
     length: float,
     width: float,
