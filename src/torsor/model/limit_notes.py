@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from torsor.model.names import configuration_names, coordinate_names, displacement_units, entry_units
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.model.configuration_space import ConfigurationSpace
 
-Array: TypeAlias = np.ndarray
 #: excess that counts as rounding [rad, m]; of velocities and forces, relative to 1 + limit
 ROUNDING = 1e-9
 #: joints that a note lists, those that leave first

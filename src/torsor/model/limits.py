@@ -16,8 +16,8 @@ from torsor.model.joints.follower import Follower
 from torsor.model.model import Model
 from torsor.model.polynomials import evaluate
 from torsor.scalar import is_constant
+from torsor.support.user_arrays import Array
 
-Array = np.ndarray
 #: a joint that has its own coordinates (None: the floating base), its type, and its first entry of q
 Row = tuple[Joint | None, JointType, int]
 TURN = 2 * math.pi

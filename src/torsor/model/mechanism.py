@@ -146,10 +146,7 @@ class Mechanism(ConfigurationSpace, Topology):
 
     def joint(self, name: str) -> JointView:
         """One joint: ``.type .q_slice .v_slice .lower .upper .velocity_limit .effort_limit .damping .friction .armature``."""
-        if name not in self.joints:
-            fixed = [j.name for j in self._description.joints if j.name not in self.joints]
-            raise UnknownName("moving joint" if name not in fixed else "moving joint (it is fixed)", name, self.joints)
-        return JointView.of(self, name)
+        return JointView.of(self, self._require_moving_joint(name))
 
     def link(self, name: str) -> LinkView:
         """One link: ``.mass .com .inertia .parent_joint .geometry``."""

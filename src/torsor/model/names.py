@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torsor.model.joints import JointType
-from torsor.model.joints.composite import JointSequence
+from torsor.model.joints.composite import JointOfJoints
 from torsor.model.joints.deflection import Deflection
 from torsor.model.model import Model
-from torsor.model.reversal import ReversedJoint
 
 
 def configuration_names(model: Model) -> tuple[str, ...]:
@@ -63,9 +62,7 @@ def displacement_units(joint: JointType) -> list[str]:
 
 
 def _configuration_units(joint: JointType) -> list[str]:
-    if isinstance(joint, ReversedJoint):
-        return _configuration_units(joint.kind)
-    if isinstance(joint, JointSequence):
+    if isinstance(joint, JointOfJoints):
         return [unit for part in joint.sequence() for unit in _configuration_units(part)]
     if joint.nq == joint.nv:
         return displacement_units(joint)

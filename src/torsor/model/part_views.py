@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torsor.model.description import FLOATING_BASE, Geometry, Mimic
+from torsor.model.description import FLOATING_BASE, WORLD, Geometry, Joint, Mimic
 from torsor.scalar import Scalar
 from torsor.spatial import Transform
 from torsor.support.text import as_float, numbers
@@ -43,18 +43,13 @@ class JointView:
         m, d = robot.model, robot.description.complete
         i = m.joint_names.index(name)
         kind, q, v = m.joint[i], m.q_start[i], m.v_start[i]
-        slices = slice(q, q + kind.nq), slice(v, v + kind.nv)
-        none = (np.inf,) * kind.nv
-        if name == FLOATING_BASE and d.floats:
-            free = (np.inf,) * kind.nq
-            zero = (0.0,) * kind.nv
-            limits = tuple(-x for x in free), free, none, none
-            return cls(name, kind.name, i, "world", d.root, *slices, *limits, zero, zero, zero, None)
-        j = next(j for j in d.joints if j.name == name)
+        of_base = name == FLOATING_BASE and d.floats  # which the description does not list
+        j = Joint(name, kind, WORLD, d.root) if of_base else next(j for j in d.joints if j.name == name)
+        none, zeros = (np.inf,) * kind.nv, (0.0,) * kind.nv
         lower, upper = j.lower or (-np.inf,) * kind.nq, j.upper or (np.inf,) * kind.nq
         limits = lower, upper, j.velocity_limit or none, j.effort_limit or none
-        zeros = (0.0,) * kind.nv
         losses = tuple(j.armature) or zeros, tuple(j.damping) or zeros, tuple(j.friction) or zeros
+        slices = slice(q, q + kind.nq), slice(v, v + kind.nv)
         return cls(name, j.kind.name, i, j.parent, j.child, *slices, *limits, *losses, j.mimic)
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from torsor.model.joints import Fixed, JointType
+from torsor.model.joints.composite import JointOfJoints
 from torsor.model.seat import SINGLE_AXIS
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Subspace, Transform
 
 
 @dataclass(frozen=True)
-class ReversedJoint(JointType):
+class ReversedJoint(JointOfJoints):
     """X_J'(q) = X_J(q)⁻¹: any joint with its two sides exchanged.  q and v keep their meaning.
 
     The new body frame is the old joint frame, so S' = −X_J⁻¹ S; and as d/dt(X_J⁻¹ m) = X_J⁻¹(ṁ + V_J × m) with
@@ -23,21 +22,8 @@ class ReversedJoint(JointType):
     kind: JointType
     name = "reversed"
 
-    @property
-    def nq(self) -> int:  # type: ignore[override]  # a class variable elsewhere
-        return self.kind.nq
-
-    @property
-    def nv(self) -> int:  # type: ignore[override]  # a class variable elsewhere
-        return self.kind.nv
-
-    @property
-    def angles(self) -> tuple[int, ...]:  # type: ignore[override]  # a class variable elsewhere
-        return self.kind.angles
-
-    @property
-    def quaternions(self) -> tuple[slice, ...]:
-        return self.kind.quaternions
+    def sequence(self) -> tuple[JointType, ...]:
+        return (self.kind,)
 
     def transform(self, q: Scalars) -> Transform:
         return self.kind.transform(q).inverse
@@ -66,27 +52,6 @@ class ReversedJoint(JointType):
 
     def coordinates(self, X: Transform) -> list[Scalar]:
         return self.kind.coordinates(X.inverse)
-
-    def tangent(self, q: Scalars, v: Scalars) -> list[Scalar]:
-        return self.kind.tangent(q, v)
-
-    def bracket(self, v: Scalars) -> list[list[Scalar]]:
-        return self.kind.bracket(v)
-
-    def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
-        return self.kind.integrate(q, step)
-
-    def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
-        return self.kind.difference(q0, q1)
-
-    def neutral(self) -> list[float]:
-        return self.kind.neutral()
-
-    def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
-        return self.kind.random(rng, lower, upper, shape)
-
-    def fault(self, q: Sequence[float]) -> str:
-        return self.kind.fault(q)
 
 
 def reverse(kind: JointType) -> JointType:

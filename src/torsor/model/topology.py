@@ -81,11 +81,7 @@ class Topology:
         >>> ts.robots.panda().moved_by("panda_finger_joint1")
         ('panda_leftfinger', 'panda_rightfinger')
         """
-        names = self._model.joint_names[1:]
-        if joint not in names:
-            fixed = any(j.name == joint for j in self._description.joints)
-            raise UnknownName("moving joint (it is fixed)" if fixed else "moving joint", joint, names)
-        moved = set[str]()
+        moved, joint = set[str](), self._require_moving_joint(joint)
         of_base = joint == FLOATING_BASE and self._description.floats
         todo = [self._description.root] if of_base else [j.child for j in self._joint_and_its_mimics(joint)]
         while todo:
@@ -147,6 +143,13 @@ class Topology:
         if not isinstance(link, str) or link not in self._link_names:
             raise UnknownName("link", link, [x.name for x in self._description.links])
         return link
+
+    def _require_moving_joint(self, joint: str) -> str:
+        names = self._model.joint_names[1:]
+        if joint not in names:
+            fixed = any(j.name == joint for j in self._description.joints)
+            raise UnknownName("moving joint (it is fixed)" if fixed else "moving joint", joint, names)
+        return joint
 
     def _to_root(self, link: str) -> Iterator[str]:
         """The link, its parent, ... the root."""

@@ -13,16 +13,20 @@ from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Motion, Subspace, Transform
 
 
-class JointSequence(JointType):
-    """X = X_n ⋯ X_1: the transform of joints in a row.  q and v are theirs, end to end.
-
-    Y_k = X_n ⋯ X_{k+1} carries the columns of joint k to the body: S = (Y_1 S_1, ..., S_n).  They turn there with the joints
-    that follow, of twist W_k = Σ_{j>k} Y_j S_j v_j, so d/dt(Y_k S_k) = Y_k Ṡ_k − W_k × Y_k S_k.
-    """
+class JointOfJoints(JointType):
+    """A joint made of others: q and v are theirs, end to end."""
 
     @abstractmethod
     def sequence(self) -> tuple[JointType, ...]:
         """The joints, from the parent to the child."""
+
+    @property
+    def nq(self) -> int:  # type: ignore[override]  # a class variable elsewhere
+        return sum(joint.nq for joint in self.sequence())
+
+    @property
+    def nv(self) -> int:  # type: ignore[override]  # a class variable elsewhere
+        return sum(joint.nv for joint in self.sequence())
 
     @property
     def angles(self) -> tuple[int, ...]:  # type: ignore[override]  # a class variable elsewhere
@@ -50,28 +54,6 @@ class JointSequence(JointType):
         for joint in self.sequence():
             yield v[start : start + joint.nv]
             start += joint.nv
-
-    def transform(self, q: Scalars) -> Transform:
-        X = Transform.identity()
-        for joint, x in self.split_configuration(q):
-            X = joint.transform(x) @ X
-        return X
-
-    def subspace(self, q: Scalars) -> Subspace:
-        Y, columns = Transform.identity(), list[Motion]()
-        for joint, x in reversed(list(self.split_configuration(q))):
-            columns[:0] = [Y @ s for s in joint.subspace(x)]
-            Y = Y @ joint.transform(x)
-        return Subspace(columns)
-
-    def subspace_rate(self, q: Scalars, v: Scalars) -> Subspace:
-        Y, W, columns = Transform.identity(), Motion.zero(), list[Motion]()
-        for (joint, x), u in reversed(list(zip(self.split_configuration(q), self.split_velocity(v), strict=True))):
-            S = Subspace([Y @ s for s in joint.subspace(x)])
-            columns[:0] = [Y @ r - W.cross(s) for r, s in zip(joint.subspace_rate(x, u), S, strict=True)]
-            W = W + S @ u
-            Y = Y @ joint.transform(x)
-        return Subspace(columns)
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
         parts = zip(self.split_configuration(q), self.split_velocity(step), strict=True)
@@ -103,6 +85,36 @@ class JointSequence(JointType):
         return next((found for joint, x in self.split_configuration(q) if (found := joint.fault(x))), "")
 
 
+class JointSequence(JointOfJoints):
+    """X = X_n ⋯ X_1: the transform of joints in a row.
+
+    Y_k = X_n ⋯ X_{k+1} carries the columns of joint k to the body: S = (Y_1 S_1, ..., S_n).  They turn there with the joints
+    that follow, of twist W_k = Σ_{j>k} Y_j S_j v_j, so d/dt(Y_k S_k) = Y_k Ṡ_k − W_k × Y_k S_k.
+    """
+
+    def transform(self, q: Scalars) -> Transform:
+        X = Transform.identity()
+        for joint, x in self.split_configuration(q):
+            X = joint.transform(x) @ X
+        return X
+
+    def subspace(self, q: Scalars) -> Subspace:
+        Y, columns = Transform.identity(), list[Motion]()
+        for joint, x in reversed(list(self.split_configuration(q))):
+            columns[:0] = [Y @ s for s in joint.subspace(x)]
+            Y = Y @ joint.transform(x)
+        return Subspace(columns)
+
+    def subspace_rate(self, q: Scalars, v: Scalars) -> Subspace:
+        Y, W, columns = Transform.identity(), Motion.zero(), list[Motion]()
+        for (joint, x), u in reversed(list(zip(self.split_configuration(q), self.split_velocity(v), strict=True))):
+            S = Subspace([Y @ s for s in joint.subspace(x)])
+            columns[:0] = [Y @ r - W.cross(s) for r, s in zip(joint.subspace_rate(x, u), S, strict=True)]
+            W = W + S @ u
+            Y = Y @ joint.transform(x)
+        return Subspace(columns)
+
+
 @dataclass(frozen=True)
 class Composite(JointSequence):
     """Joints in a row without bodies between: q = (q_1, ..., q_n), v = (v_1, ..., v_n).
@@ -132,11 +144,3 @@ class Composite(JointSequence):
 
     def sequence(self) -> tuple[JointType, ...]:
         return tuple(self.joints)
-
-    @property
-    def nq(self) -> int:  # type: ignore[override]  # a class variable elsewhere
-        return sum(joint.nq for joint in self.sequence())
-
-    @property
-    def nv(self) -> int:  # type: ignore[override]  # a class variable elsewhere
-        return sum(joint.nv for joint in self.sequence())

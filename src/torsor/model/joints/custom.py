@@ -60,9 +60,7 @@ def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:
 
 def _pose(joint: JointType, q: Scalars) -> np.ndarray:
     R, p = joint.transform(q).pose
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = np.array(R, float), np.array(p, float)
-    return T
+    return np.array([*((*row, x) for row, x in zip(R, p, strict=True)), (0, 0, 0, 1)], float)
 
 
 def _columns(S: Subspace) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any
 from torsor.model.joints.base import JointType
 from torsor.scalar import Scalars
 from torsor.spatial import Motion, Quaternion, Subspace, Transform, Vec
+from torsor.spatial.linear import dot
 from torsor.spatial.vector import IDENTITY, ZERO
 
 #: largest rotation of a section by one mode in a random configuration [rad]
@@ -43,7 +44,7 @@ class Deflection(JointType):
     nv = nq
 
     def transform(self, q: Scalars) -> Transform:
-        u = _sum(self.displacement, q) + Vec(1, 0, 0) * (_dot(self._shortening(q), q) / 2)
+        u = _sum(self.displacement, q) + Vec(1, 0, 0) * (dot(self._shortening(q), q) / 2)
         return Transform.of_pose(self._turn(q)[0], u)
 
     def subspace(self, q: Scalars) -> Subspace:
@@ -83,18 +84,11 @@ class Deflection(JointType):
 
     def _shortening(self, q: Scalars) -> list[Any]:
         """−H η."""
-        return [-_dot(row, q) for row in self.shortening] or [0] * self.nv
+        return [-dot(row, q) for row in self.shortening] or [0] * self.nv
 
 
 def _sum(columns: tuple[Vec, ...], q: Scalars) -> Vec:
     total = ZERO
     for column, x in zip(columns, q, strict=True):
         total = total + column * x
-    return total
-
-
-def _dot(a: Scalars, b: Scalars) -> Any:
-    total: Any = 0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
     return total

@@ -33,7 +33,7 @@ class EulerAngles(JointSequence):
 
     order: str = "zyx"
     name = "euler"
-    nq = nv = 3
+    nq = nv = 3  # of the class, too
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from torsor.errors import ArgumentError
+from torsor.model import polynomials
 from torsor.scalar import Scalar, where
 from torsor.support.locks import cached_property
 
@@ -60,13 +61,10 @@ class Spline:
         for piece in self._pieces[1:]:
             before = x < piece[0]
             here = tuple(where(before, a, b) for a, b in zip(here, piece, strict=True))
-        start, c0, c1, c2, c3 = here
-        d: Scalar = x - start
-        if derivative == 0:
-            return c0 + d * (c1 + d * (c2 + d * c3))
-        if derivative == 1:
-            return c1 + d * (2 * c2 + d * (3 * c3))
-        return 2 * c2 + d * (6 * c3)
+        start, *p = here
+        for _ in range(derivative):
+            p = [*polynomials.derivative(p)]
+        return polynomials.evaluate(p, x - start)
 
     @cached_property
     def _pieces(self) -> tuple[Piece, ...]:
