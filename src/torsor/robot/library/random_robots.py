@@ -70,19 +70,6 @@ def random(
     """
     from torsor.robot import Robot  # imported on use: descriptions need no compiler
 
-    return Robot(random_description(n, seed, base=base, types=types, branches=branches, mimic=mimic))
-
-
-def random_description(
-    n: int,
-    seed: int = 0,
-    *,
-    base: str = "fixed",
-    types: str | Sequence[str] | None = None,
-    branches: bool = True,
-    mimic: bool = False,
-) -> Description:
-    """The description of :func:`torsor.robots.random`."""
     for what, number in (("n", n), ("seed", seed)):
         if isinstance(number, bool) or not hasattr(number, "__index__") or number < 0:
             raise ArgumentError(f"random: {what} must be a whole number, 0 or more, not {number!r}")
@@ -101,7 +88,7 @@ def random_description(
         return make_joint_type(rng, JOINT_TYPES[chosen[rng.integers(0, len(chosen))]])
 
     links, joints, frames = random_tree(rng, n, kind, mimic, branches, _limits)
-    return Description(f"random{n}_{seed}", links, joints, frames, base=base)
+    return Robot(Description(f"random{n}_{seed}", links, joints, frames, base=base))
 
 
 Parts = tuple[tuple[Link, ...], tuple[Joint, ...], tuple[NamedFrame, ...]]
