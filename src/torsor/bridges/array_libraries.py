@@ -14,11 +14,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from torsor.bridges.array_functions import ArrayFunction
-from torsor.compile import Argument, Kernel, Program
+from torsor.compile import Argument, Kernel
 from torsor.compile.program import evaluate
 from torsor.compile.rules import RECORD
 from torsor.compile.text.names import argument_names, identifier
-from torsor.errors import MissingExtra
+from torsor.errors import needs_extra
 from torsor.kernels.checked_kernel import CheckedKernel, Exportable
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Name
@@ -52,7 +52,9 @@ def casadi_function(robot: Robot, name: Exportable) -> Any:
     program = kernel.program
     names = argument_names(program.inputs, ())
     symbols = [ca.SX.sym(name, a.size) for name, a in zip(names, program.inputs, strict=True)]
-    values = _evaluate(program, [x[k] for x, a in zip(symbols, program.inputs, strict=True) for k in range(a.size)])
+    scalars = [x[k] for x, a in zip(symbols, program.inputs, strict=True) for k in range(a.size)]
+    nodes = evaluate(program, scalars, RECORD)
+    values = [nodes[r] for r in program.results]  # in C order
     starts = accumulate((out.size for out in program.outputs), initial=0)
     matrices = [_matrix(ca, out, values[k : k + out.size]) for k, out in zip(starts, program.outputs, strict=False)]
     several = len(matrices) > 1
@@ -164,14 +166,6 @@ def torch_rollout(
     return TorchRollout(robot, None if controller is None else Controller.of(controller), options)
 
 
-def _evaluate(program: Program, scalars: list[Any]) -> list[Any]:
-    """The results in C order; constants are numbers."""
-    values = evaluate(program, scalars, RECORD)
-    return [values[r] for r in program.results]
-
-
 def _library(name: str) -> Any:
-    try:
+    with needs_extra(name, "adapters", f"torsor.adapters.{name}_function"):
         return import_module(name)
-    except ImportError as error:
-        raise MissingExtra(name, "adapters", f"torsor.adapters.{name}_function") from error

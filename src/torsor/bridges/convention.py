@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.bridges.kinds import SAME, Kind
 from torsor.errors import ArgumentError, ModelError
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 Places = Sequence[int] | range
 
 
@@ -34,6 +34,10 @@ class JointRow:
     follows: bool = False
     factor: float = 1.0
     offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind is SAME and (len(self.q) != len(self.their_q) or len(self.v) != len(self.their_v)):
+            raise ModelError(f"a joint with {len(self.q)} coordinates here has {len(self.their_q)} there")
 
 
 class Convention:
@@ -73,18 +77,16 @@ class Convention:
 
     def v(self, q: ArrayLike, v: ArrayLike) -> Array:
         """The other library's velocity (..., nv): T v."""
-        q, v = self._state(q, v)
-        return self._map(q, v, np.empty((*v.shape[:-1], self.nv)))
+        return self._map(*self._state(q, v))
 
     def a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The other library's acceleration (..., nv): T a + Ṫ v."""
         q, v, a = self._state(q, v, a)
-        return self._map(q, a, np.empty((*a.shape[:-1], self.nv))) + self._drift(q, v)
+        return self._map(q, a) + self._drift(q, v)
 
     def tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """The other library's joint forces (..., nv), which do the same work; zero for mimic joints, all on their leaders."""
-        q, tau = self._state(q, tau)
-        out = self._map(q, tau, np.empty((*tau.shape[:-1], self.nv)))
+        out = self._map(*self._state(q, tau))
         for r in self.rows:
             if r.follows:
                 out[..., r.their_v] = 0.0
@@ -94,10 +96,11 @@ class Convention:
         """T(q) (..., nv of the other library, nv)."""
         q = check_states(q, self.robot.nq, "q")
         unit = np.broadcast_to(np.eye(self.robot.nv), (*q.shape[:-1], self.robot.nv, self.robot.nv))
-        columns = np.empty((*q.shape[:-1], self.robot.nv, self.nv))
-        return np.swapaxes(self._map(q[..., None, :], unit, columns), -1, -2)
+        return np.swapaxes(self._map(q[..., None, :], unit), -1, -2)
 
-    def _map(self, q: Array, x: Array, out: Array) -> Array:
+    def _map(self, q: Array, x: Array) -> Array:
+        """T(q) x."""
+        out = np.empty((*x.shape[:-1], self.nv))
         for r in self.rows:
             part = x[..., r.v]
             if r.kind.T is not None:
@@ -137,21 +140,21 @@ class InverseConvention:
     def v(self, Q: ArrayLike, V: ArrayLike) -> Array:
         """The robot's velocity; for a mimic joint of the other library, that of its leader."""
         Q, V = self._state(Q, V)
-        return self._map(self.q(Q), V, followers=False)
+        return self._map(self.q(Q), V)
 
     def a(self, Q: ArrayLike, V: ArrayLike, A: ArrayLike) -> Array:
         """The robot's acceleration."""
         Q, V, A = self._state(Q, V, A)
         q = self.q(Q)
-        v = self._map(q, V, followers=False)
-        return self._map(q, A - self._there._drift(q, v), followers=False)
+        v = self._map(q, V)
+        return self._map(q, A - self._there._drift(q, v))
 
     def tau(self, Q: ArrayLike, TAU: ArrayLike) -> Array:
         """The robot's joint forces: Tᵀ TAU, which includes the joint forces of mimic joints on their leaders."""
         Q, TAU = self._state(Q, TAU)
         return self._map(self.q(Q), TAU, followers=True)
 
-    def _map(self, q: Array, X: Array, followers: bool) -> Array:
+    def _map(self, q: Array, X: Array, followers: bool = False) -> Array:
         """Tᵀ X: T is orthogonal, so that is T⁻¹ X where no joint follows."""
         out = np.zeros((*X.shape[:-1], self._there.robot.nv))
         for r in self._there.rows:
@@ -184,10 +187,3 @@ def broadcast_together(*arrays: Array) -> tuple[Array, ...]:
     except ValueError:
         raise ArgumentError(f"the batches {[x.shape[:-1] for x in arrays]} do not broadcast") from None
     return tuple(np.broadcast_to(x, (*shape, x.shape[-1])) for x in arrays)
-
-
-def row(kind: Kind, q: Places, v: Places, their_q: Places, their_v: Places) -> JointRow:
-    """A row; its sizes are checked if the coordinates are not converted."""
-    if kind is SAME and (len(q) != len(their_q) or len(v) != len(their_v)):
-        raise ModelError(f"a joint with {len(q)} coordinates here has {len(their_q)} there")
-    return JointRow(kind, q, v, their_q, their_v)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from torsor.spatial.rigid import reading as read
 from torsor.spatial.rigid.motions import from_quaternion
 from torsor.spatial.rotation import to_rpy
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
-
-Array: TypeAlias = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 def _identity(x: Array) -> Array:

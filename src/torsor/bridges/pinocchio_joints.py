@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.errors import MissingExtra, ModelError
+from torsor.errors import ModelError, needs_extra
 from torsor.io.shared.poses import transform_to, unit
 from torsor.model.joints import (
     Composite,
@@ -31,10 +31,8 @@ from torsor.spatial.vector import AXES, IDENTITY
 
 
 def library(purpose: str) -> Any:
-    try:
+    with needs_extra("pin", "pinocchio", purpose):
         import pinocchio
-    except ImportError:
-        raise MissingExtra("pin", "pinocchio", purpose) from None
     return pinocchio
 
 

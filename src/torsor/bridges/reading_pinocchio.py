@@ -140,9 +140,7 @@ class _PinocchioReader:
 
     def _mimic_fields(self, i: int) -> dict[str, Any]:
         inner = self.model.joints[i].extract()
-        leader = self.leader[i]
-        name = self.model.names[leader]
-        return {"mimic": Mimic(name, float(inner.scaling), float(inner.offset))}
+        return {"mimic": Mimic(self.model.names[self.leader[i]], float(inner.scaling), float(inner.offset))}
 
     def _composite_fields(self, joint: Any, pieces: list[JointPart]) -> dict[str, Any]:
         """Limits and losses of a composite joint, from those of its parts."""

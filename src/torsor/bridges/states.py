@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torsor.bridges.convention import Convention, JointRow, row
+from torsor.bridges.convention import Convention, JointRow
 from torsor.bridges.kinds import (
     BALL_RPY,
     CIRCLE,
@@ -165,7 +165,7 @@ class _Matching:
             raise ModelError(
                 f"{self.library} has a joint {name!r} that is missing in robot {self.robot.name!r}; its joints are {own}"
             )
-        self._rows.append(row(kind, q, v, their_q, their_v))
+        self._rows.append(JointRow(kind, q, v, their_q, their_v))
 
     def has_rpy(self, name: str, at_root: bool) -> bool:
         """Whether the joint of that name, or a base that floats, has roll, pitch and yaw as coordinates."""
@@ -182,7 +182,7 @@ class _Matching:
         q, v = joint.q_slice.start, joint.v_slice.start
         for part, kind, their_q, their_v in parts:
             own = part.kind
-            self._rows.append(row(kind, range(q, q + own.nq), range(v, v + own.nv), their_q, their_v))
+            self._rows.append(JointRow(kind, range(q, q + own.nq), range(v, v + own.nv), their_q, their_v))
             q, v = q + own.nq, v + own.nv
         if (q, v) != (joint.q_slice.stop, joint.v_slice.stop):
             raise ModelError(f"joint {name!r} has {joint.v_slice.stop - v} more degrees of freedom here than in {self.library}")

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from torsor.bridges.modern_robotics.chain import chain
 from torsor.bridges.modern_robotics.dynamics import InverseDynamics
 from torsor.bridges.modern_robotics.simulation import _rows, _tips, advance, initial
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 def ComputedTorque(

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from torsor.bridges.modern_robotics.chain import chain
 from torsor.bridges.modern_robotics.motions import VecToso3
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 def ad(V: ArrayLike) -> Array:

@@ -20,9 +20,8 @@ from torsor.kernels.functions import function_kernel
 from torsor.scalar import Scalars
 from torsor.spatial import Mat, Motion, Transform, Vec
 from torsor.spatial.exponential import exp
-from torsor.support.user_arrays import as_array
+from torsor.support.user_arrays import Array, as_array
 
-Array = np.ndarray
 #: iterations after which inverse kinematics gives up
 ITERATIONS = 20
 

@@ -5,16 +5,15 @@ Exponential and logarithm are those of :mod:`torsor.spatial`: right to rounding 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.spatial import Motion, Quaternion, Vec
+from torsor.spatial import Mat, Motion, Quaternion, Vec
 from torsor.spatial.exponential import exp, log
-
-Array = np.ndarray
+from torsor.spatial.recovery import quaternion_of
+from torsor.support.user_arrays import Array
 
 
 def NearZero(z: float) -> bool:
@@ -209,21 +208,8 @@ def MatrixLog6(T: ArrayLike) -> Array:
 
 
 def _quaternion(R: Array) -> Quaternion:
-    """The unit quaternion of a rotation, from its largest component (Shepperd 1978).
-
-    4 q qᵀ, with q = (x, y, z, w), has the entries of R in sums and differences: its longest column, normalised, is ±q.
-    """
-    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
-    columns = (
-        (1 + a - e - i, b + d, c + g, h - f),
-        (b + d, 1 - a + e - i, f + h, c - g),
-        (c + g, f + h, 1 - a - e + i, d - b),
-        (h - f, c - g, d - b, 1 + a + e + i),
-    )
-    k = max(range(4), key=lambda n: columns[n][n])
-    x, y, z, w = columns[k]
-    length = math.sqrt(x * x + y * y + z * z + w * w)
-    q = Quaternion(x / length, y / length, z / length, w / length)
+    """The unit quaternion of a rotation, w ≥ 0."""
+    q = quaternion_of(Mat(*(Vec(*row) for row in R.tolist())))
     if abs(q.w) < 1e-15:  # half a turn, either way round: the book's choice
         q = Quaternion(q.x, q.y, q.z, 0.0)
         last = next((n for n in (q.z, q.y, q.x) if abs(n) > 1e-6), 1.0)

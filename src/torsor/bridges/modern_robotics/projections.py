@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.bridges.modern_robotics.motions import RpToTrans, TransToRp
+from torsor.support.user_arrays import Array
 
-Array = np.ndarray
 #: result of the book's package for a matrix whose determinant is not positive
 DISTANCE_OF_NONPOSITIVE = 1e9
 

@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike
 
 from torsor.bridges.modern_robotics.chain import Chain, chain
 from torsor.errors import ArgumentError
-from torsor.support.user_arrays import as_array
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array, as_array
 
 
 def InverseDynamicsTrajectory(

@@ -16,8 +16,7 @@ from torsor.bridges.modern_robotics.motions import (
     TransInv,
     TransToRp,
 )
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 def CubicTimeScaling(Tf: float, t: Any) -> Any:
