@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Callable
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,13 +16,17 @@ from torsor.simulate.result import Result
 from torsor.support import parquet, tables
 from torsor.support.digests import DamagedFile
 from torsor.support.files import label, read_bytes, replace_file
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 Built = TypeVar("Built")
 VERSION = 1
+#: kind of a group of arrays, "kind:name" → the field of a Result that has them by name
+KINDS = {"wrench": "wrenches", "state": "states", "sensor": "sensors"}
+#: quantities that a file keeps, as far as a result has them
+STORED = ("kinetic", "potential", "elastic", "bristles", "residual", "multipliers")
 
 
 def save(result: Result, path: str | PathLike[str]) -> None:
@@ -65,14 +69,11 @@ def read_groups(
 
 def _groups(result: Result) -> dict[str, Array]:
     """All arrays of a result by name, (T,) or (T, n)."""
-    wrenches = {f"wrench:{f}": F for f, F in result.wrenches.items()}
-    states_and_sensors = {f"state:{k}": x for k, x in result.states.items()} | {
-        f"sensor:{k}": x for k, x in result.sensors.items()
-    }
+    named = {f"{kind}:{name}": x for kind, field in KINDS.items() for name, x in getattr(result, field).items()}
     rows = {"residual": result.residual, "multipliers": result.multipliers} if result.residual.shape[1] else {}
     states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
     flows = result.flows if result.robot is None else result.summed_flows
-    return {**states, **wrenches, **states_and_sensors, **result.energies, **rows, **flows}
+    return {**states, **named, **result.energies, **rows, **flows}
 
 
 def _meta(result: Result) -> dict[str, Any]:
@@ -85,29 +86,14 @@ def _result(groups: dict[str, Array], meta: dict[str, Any], robot: Robot | None)
     if robot is not None and (robot.nq, robot.nv) != (groups["q"].shape[1], groups["v"].shape[1]):
         raise ArgumentError(f"the simulation is of robot {info.get('robot')!r}, which does not match {robot.name!r}")
     events = [Occurrence(e["name"], e["t"], np.array(e["q"]), np.array(e["v"])) for e in meta["events"]]
-    wrenches = {k.removeprefix("wrench:"): x for k, x in groups.items() if k.startswith("wrench:")}
-    internal_states = {k.removeprefix("state:"): x for k, x in groups.items() if k.startswith("state:")}
-    sensors = {k.removeprefix("sensor:"): x for k, x in groups.items() if k.startswith("sensor:")}
-    states = {k: groups[k] for k in ("t", "q", "v", "tau")}
-    stored: dict[str, Array] = {
-        k: groups[k] for k in ("kinetic", "potential", "elastic", "bristles", "residual", "multipliers") if k in groups
-    }
-    parts: dict[str, Any] = {
-        **states,
-        "wrenches": wrenches,
-        "states": internal_states,
-        "sensors": sensors,
-        "events": events,
-        "info": info,
-    }
-    return Result(**parts, robot=robot, stored=stored, flows={k: groups[k] for k in ("work", "lost") if k in groups})
+    parts: dict[str, Any] = {k: groups[k] for k in ("t", "q", "v", "tau")}
+    for kind, field in KINDS.items():
+        parts[field] = {k.removeprefix(f"{kind}:"): x for k, x in groups.items() if k.startswith(f"{kind}:")}
+    stored, flows = ({k: groups[k] for k in names if k in groups} for names in (STORED, ("work", "lost")))
+    return Result(**parts, events=events, info=info, robot=robot, stored=stored, flows=flows)
 
 
 # -- formats -------------------------------------------------------------------------------------------------
-
-
-def _to_npz(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
-    return tables.npz_bytes(groups, meta)
 
 
 def _from_npz(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -168,7 +154,7 @@ def _of_table(table: tables.Table) -> tuple[dict[str, Array], dict[str, Any]]:
 
 
 #: by file extension
-FORMATS = {".npz": (_to_npz, _from_npz), ".csv": (_to_csv, _from_csv), ".parquet": (_to_parquet, _from_parquet)}
+FORMATS = {".npz": (tables.npz_bytes, _from_npz), ".csv": (_to_csv, _from_csv), ".parquet": (_to_parquet, _from_parquet)}
 
 
 def _format(path: str | PathLike[str]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.support.plotting import ENTRIES, drawing, legend_beside
+from torsor.support.user_arrays import Array
 
-Array: TypeAlias = np.ndarray
 #: size of a panel, with the legend beside it [inch]
 WIDE, HIGH = 8.0, 2.0
 #: units of motions saved before their units were

@@ -31,6 +31,7 @@ def replay_data_of_result(result: Result, style: str, roots: Sequence[Any], fps:
     """The robot, its motors if its joints are elastic, the wrenches on it, and the curves of its joints."""
     robot, start = result.require_robot(), result.t[0]
     slowest = slowest_vibration(robot, result.q[0])
+    vibration = [("Slowest vibration, joints held", f"{slowest:.3g} Hz")] if slowest else []
     times, notes = image_times(result.t, max(fps, IMAGES_PER_PERIOD * slowest))
     q, _ = result.at(times)
     scene = Scene.of(robot, roots, style)
@@ -39,14 +40,10 @@ def replay_data_of_result(result: Result, style: str, roots: Sequence[Any], fps:
         poses = np.concatenate((poses, motor_poses(scene, q)), axis=1)
         scene = with_motors(scene)
     return replay_data_of_poses(
-        scene, times - start, poses, facts=(*facts_of(result), *_vibration(slowest)), notes=notes,
+        scene, times - start, poses, facts=(*facts_of(result), *vibration), notes=notes,
         arrows=tuple(arrows(robot.pose, result.wrenches, result.t, times, q)), plots=tuple(_plots_of_result(result)),
         events=tuple((float(e.t - start), e.name) for e in result.events), named=not elastic,
     )  # fmt: skip
-
-
-def _vibration(slowest: float) -> list[tuple[str, str]]:
-    return [("Slowest vibration, joints held", f"{slowest:.3g} Hz")] if slowest else []
 
 
 def _plots_of_result(result: Result) -> list[Plot]:

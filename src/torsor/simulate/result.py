@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from torsor.model.terms.term import Term
 from torsor.simulate.events import Occurrence
 from torsor.support.locks import cached_property
 from torsor.support.text import count
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.look.replay import ReplayPage
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from torsor.mechanics.constraints import ConstrainedRobot
     from torsor.robot import Robot
     from torsor.simulate.audit import Audit
-
-Array: TypeAlias = np.ndarray
 
 
 class SimulationStopped(TorsorError, ArithmeticError):
@@ -180,10 +179,7 @@ class Result:
         if wanted.size and (wanted.min() < self.t[0] or wanted.max() > self.t[-1]):
             asked = f"{wanted.min():g} to {wanted.max():g} s"
             raise ArgumentError(f"times from {asked} are outside the simulation, {self.t[0]:g} to {self.t[-1]:g} s")
-        k = np.clip(np.searchsorted(self.t, wanted, side="right") - 1, 0, max(len(self.t) - 2, 0))
-        after = np.minimum(k + 1, len(self.t) - 1)
-        width = self.t[after] - self.t[k]
-        s = np.where(width > 0, (wanted - self.t[k]) / np.where(width > 0, width, 1), 0.0)
+        k, after, s = between_records(self.t, wanted)
         q = robot.integrate(self.q[k], robot.difference(self.q[k], self.q[after]), s)
         return q, self.v[k] + (self.v[after] - self.v[k]) * s[..., None]
 
@@ -249,6 +245,17 @@ class Result:
         if self.robot is None:
             raise ArgumentError("this result was loaded without its robot; use ts.simulate.load_result(path, robot=robot)")
         return self.robot
+
+
+def between_records(t: Array, wanted: Array) -> tuple[Array, Array, Array]:
+    """(k, k⁺, s) with wanted = t[k] + s (t[k⁺] − t[k]): the records around each time, and the share of the way between them.
+
+    A time that is recorded twice is the second record, except at the end.
+    """
+    k = np.clip(np.searchsorted(t, wanted, side="right") - 1, 0, max(len(t) - 2, 0))
+    after = np.minimum(k + 1, len(t) - 1)
+    width = t[after] - t[k]
+    return k, after, np.where(width > 0, (wanted - t[k]) / np.where(width > 0, width, 1.0), 0.0)
 
 
 def names_of(robot: Robot) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,18 +13,18 @@ from torsor.kernels import Spec
 from torsor.model.sensor import Sensor
 from torsor.simulate import quantities
 from torsor.simulate.modes import decide
+from torsor.simulate.result import Result, between_records
 from torsor.simulate.rollout_failures import evaluate_before_failures, rows_before
 from torsor.simulate.step_program import at_records
 from torsor.simulate.system import System
 from torsor.simulate.term_states import behind_bristles
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
-    from torsor.simulate.result import Result
     from torsor.simulate.step_program import Plan, StepInput
     from torsor.simulate.time_loop import Run
 
-Array: TypeAlias = np.ndarray
 #: a quantity with its option, or a column of the motion
 Asked = tuple[str, ...]
 #: quantities of the forces inside the robot
@@ -165,12 +165,8 @@ def _apply_delay(t: Array, y: Array, delay: float) -> Array:
     """y(t − delay), linear between the rows; the first value before them."""
     if not delay:
         return y
-    wanted = np.maximum(t - delay, t[0])
-    k = np.searchsorted(t, wanted, side="right") - 1
-    after = np.minimum(k + 1, len(t) - 1)
-    width = t[after] - t[k]
-    s = np.where(width > 0, (wanted - t[k]) / np.where(width > 0, width, 1.0), 0.0)[:, None]
-    return y[..., k, :] + (y[..., after, :] - y[..., k, :]) * s
+    k, after, s = between_records(t, np.maximum(t - delay, t[0]))
+    return y[..., k, :] + (y[..., after, :] - y[..., k, :]) * s[:, None]
 
 
 def _noise(name: str, sensor: Sensor, drawn: tuple[int, ...], first: int) -> Array | float:

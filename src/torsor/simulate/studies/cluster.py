@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from torsor.compile.parcel import Parcel
-from torsor.errors import ArgumentError, MissingExtra, TorsorError
+from torsor.errors import ArgumentError, TorsorError, needs_extra
 from torsor.simulate.studies.points import Point
 from torsor.simulate.studies.record import Record
 from torsor.simulate.studies.study import compute, record_lost_point
@@ -31,10 +31,8 @@ def compute_all(where: Any, parcel: Parcel, tasks: Sequence[tuple[str, Point]]) 
     Dask gives a task whose worker died to another worker, and gives up tasks that were present at several deaths: the one that
     crashes its workers, and others that only waited in the same worker.  These are tried once more, one by one.
     """
-    try:
+    with needs_extra("dask.distributed", "cluster", "a sweep on a cluster"):
         import distributed
-    except ImportError:
-        raise MissingExtra("dask.distributed", "cluster", "a sweep on a cluster") from None
     own = not isinstance(where, distributed.Client)
     client = _client(distributed, where) if own else where
     suspects = []

@@ -19,21 +19,15 @@ from torsor.support.tables import UNPACKED, read_npz
 class Store(Protocol):
     """Records by key."""
 
-    def get(self, key: str) -> Record | None: ...
+    def get(self, key: str, /) -> Record | None: ...
     def put(self, key: str, record: Record) -> None: ...
 
 
-class Memory:
+class Memory(dict[str, Record]):
     """Records of this process."""
 
-    def __init__(self) -> None:
-        self._records: dict[str, Record] = {}
-
-    def get(self, key: str) -> Record | None:
-        return self._records.get(key)
-
     def put(self, key: str, record: Record) -> None:
-        self._records[key] = record
+        self[key] = record
 
 
 class Folder:
