@@ -37,8 +37,7 @@ from torsor.checks.doctor.thresholds import (
     UNIT_WINDOW,
     UNLIKE,
 )
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: units of an inertia, by the power of ten to kg·m²
 UNITS = {9: "g·mm²", 6: "kg·mm²", 3: "g·m²", -3: "kg·m² a thousandth of them", -6: "kg·m² a millionth of them"}

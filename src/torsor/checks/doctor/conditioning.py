@@ -12,8 +12,7 @@ from torsor.checks.doctor.masses import massless_joints
 from torsor.checks.doctor.records import JointRecord
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import ILL_CONDITIONED, NUMERICALLY_SINGULAR, SENTINEL, TOO_LIGHT
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 def mass_matrix(subject: Examination) -> Iterable[Finding]:

@@ -15,8 +15,7 @@ from torsor.robot import Robot
 from torsor.spatial import Inertia
 from torsor.spatial.rigid.body import to_matrix
 from torsor.support.locks import cached_property
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 class Change(NamedTuple):

@@ -36,19 +36,15 @@ def missing_mass_repairs(subject: Examination, density: float) -> Iterator[Findi
             except (ArgumentError, FileError, MissingExtra) as error:
                 warnings.warn(f"{REPAIR}: link {link.name!r} stays without mass: {error}", ModelWarning, stacklevel=4)
                 continue
+            bare = LinkRecord(link.name, axes=link.axes, geometry=link.geometry, element=link.element)  # no usable numbers
             proposal = rewrite_inertia(
-                REPAIR, f"{1e3 * float(G.m) / density:.4g} l filled with {density:g} kg/m³", _without_numbers(link),
+                REPAIR, f"{1e3 * float(G.m) / density:.4g} l filled with {density:g} kg/m³", bare,
                 mass=float(G.m), com=np.array(G.com, float), inertia=np.array(G.about_com.rows, float),
             )  # fmt: skip
             yield subject.finding(
                 "mass-missing-matters", link, f"joint {joint!r} moves it, and all moved links are massless", "M is singular",
                 proposal=proposal,
             )  # fmt: skip
-
-
-def _without_numbers(link: LinkRecord) -> LinkRecord:
-    """A link without usable numbers; the axes of its <inertial> origin stay."""
-    return LinkRecord(link.name, axes=link.axes, geometry=link.geometry, element=link.element)
 
 
 def fill_shapes(geometry: Sequence[Geometry], shapes: Shapes, density: float, *, upright: bool = False) -> Inertia:

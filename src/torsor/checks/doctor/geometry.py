@@ -16,8 +16,7 @@ from torsor.checks.doctor.thresholds import CLEARLY_OUTSIDE, DENSEST, LIGHTEST, 
 from torsor.errors import install_hint
 from torsor.look.scene.upright import visible_shapes
 from torsor.model.description import Geometry
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 _BASE = "it is part of the base and affects M only with a floating base"
 

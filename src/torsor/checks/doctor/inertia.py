@@ -16,8 +16,8 @@ from torsor.checks.doctor.thresholds import DENSEST, MATTERS, ROUNDED
 from torsor.errors import ModelError
 from torsor.spatial.rigid.consistency import nearest_consistent
 from torsor.spatial.rigid.physical import TOLERANCE
+from torsor.support.user_arrays import Array
 
-Array = np.ndarray
 #: moments below this share of those of a ball of osmium are rounding errors of zero
 NOTHING = 1e-6
 _ENTRIES = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))

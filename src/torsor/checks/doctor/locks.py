@@ -20,8 +20,6 @@ from torsor.checks.doctor.records import JointRecord
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import ILL_CONDITIONED, LOCKED
 
-Array = np.ndarray
-
 
 class Lock(NamedTuple):
     """Bodies whose joints lock, from the base outward, and the angle of the middle one [rad]."""

@@ -11,8 +11,7 @@ from torsor.model.description import Geometry, Joint, Link, Mimic
 from torsor.spatial import Inertia, Sym, Vec
 from torsor.spatial.vector import flat
 from torsor.support.locks import cached_property
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 @dataclass(frozen=True)

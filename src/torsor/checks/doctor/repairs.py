@@ -14,7 +14,7 @@ from torsor.checks.doctor.filling import REPAIR as FILLING
 from torsor.checks.doctor.filling import missing_mass_repairs
 from torsor.checks.doctor.finding import Edit, Finding
 from torsor.checks.doctor.reading import contents, urdf_subject
-from torsor.checks.doctor.subject import Examination, child_of, local_name
+from torsor.checks.doctor.subject import Examination, descend, local_name
 from torsor.errors import ArgumentError, FileError, UnknownName, printable
 from torsor.io.shared.start_tags import element_ends, with_attribute, with_declaration
 from torsor.support.files import write_bytes
@@ -209,13 +209,7 @@ def _element(subject: Examination, edit: Edit) -> tuple[Any, tuple[str, ...]]:
     if edit.element is not None:
         return edit.element, edit.path
     records = subject.links if edit.kind == "link" else subject.joints
-    element = next(r.element for r in records if r.name == edit.name)
-    for k, tag in enumerate(edit.path):
-        below = child_of(element, tag)
-        if below is None:
-            return element, edit.path[k:]
-        element = below
-    return element, ()
+    return descend(next(r.element for r in records if r.name == edit.name), edit.path)
 
 
 def with_child(tag: bytes, child: str) -> bytes:

@@ -16,8 +16,8 @@ from torsor.look.scene.upright import has_y_up, turn_upright, visible_shapes
 from torsor.model.description import Geometry
 from torsor.spatial.rigid.meshes import mesh
 from torsor.support.locks import cached_property
+from torsor.support.user_arrays import Array
 
-Array = np.ndarray
 Surface = tuple[Array, Array]  # corners (n, 3), faces (k, 3)
 
 #: number of triangles above which a surface is treated as open: the check whether it is closed would be slow

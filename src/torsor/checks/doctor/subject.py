@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from torsor.spatial.vector import flat
 from torsor.support.locks import cached_property
 
 
+@dataclass(eq=False)
 class Examination:
     """One robot under examination.
 
@@ -31,27 +32,20 @@ class Examination:
     also present, as far as they can be read.  ``defects`` are those that the reader tolerates, by element.
     """
 
-    def __init__(
-        self,
-        name: str,
-        file: str,
-        links: Sequence[LinkRecord],
-        joints: Sequence[JointRecord],
-        description: Description | None,
-        shapes: Shapes,
-        *,
-        refusals: Sequence[FileError] = (),
-        tags: dict[Any, Tag] | None = None,
-        defects: Mapping[Any, Defect] | None = None,
-        skipped: Sequence[str] = (),
-    ):
-        self.name, self.file = name, file
-        self.links, self.joints = tuple(links), tuple(joints)
-        self.description, self.shapes = description, shapes
-        self.refusals, self.tags, self.skipped = tuple(refusals), tags or {}, list(skipped)
-        self.defects = defects or {}
+    name: str
+    file: str
+    links: Sequence[LinkRecord]
+    joints: Sequence[JointRecord]
+    description: Description | None
+    shapes: Shapes
+    _: KW_ONLY
+    refusals: Sequence[FileError] = ()
+    tags: Mapping[Any, Tag] = field(default_factory=dict)
+    defects: Mapping[Any, Defect] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
         self.link = {link.name: link for link in self.links}
-        self.moved_by = {j.child: j for j in self.joints}
 
     @property
     def massive(self) -> Iterator[LinkRecord]:
@@ -105,15 +99,7 @@ class Examination:
 
     def line(self, record: Record, *path: str) -> int | None:
         """The line of an element below a link or joint, or of the nearest one above it that is there."""
-        element = record.element
-        if element is None:
-            return None
-        for name in path:
-            below = child_of(element, name)
-            if below is None:
-                break
-            element = below
-        return self._line_of(element)
+        return None if record.element is None else self._line_of(descend(record.element, path)[0])
 
     def _line_of(self, element: Any) -> int | None:
         tag = self.tags.get(element)
@@ -171,3 +157,13 @@ def local_name(element: Any) -> str:
 def child_of(element: Any, name: str) -> Any:
     """The first child of that name, or None."""
     return next((child for child in element if local_name(child) == name), None)
+
+
+def descend(element: Any, path: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+    """The element at a path of names below another one, or the last that exists on the way, and the rest of the path."""
+    for k, name in enumerate(path):
+        below = child_of(element, name)
+        if below is None:
+            return element, path[k:]
+        element = below
+    return element, ()

@@ -15,8 +15,7 @@ from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spati
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import CLEARLY_OUTSIDE, DIFFERENT, DISTINGUISHING, NEGLIGIBLE, SAME
 from torsor.spatial import Inertia
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: the words for a side, each with its other
 _SIDES = {"left": "right", "l": "r", "lf": "rf", "lh": "rh", "fl": "fr", "rl": "rr", "hl": "hr", "bl": "br"}
