@@ -50,10 +50,7 @@ Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
-def _common(
-    version: Version = False,
-    debug: Debug = False,
-) -> None:
+def _common(version: Version = False, debug: Debug = False) -> None:
     """Read by :func:`torsor.cli.outcome.run`, which takes --debug anywhere."""
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from torsor.cli.option_values import Json
+from torsor.cli.option_values import Json, MeshRoots
 from torsor.cli.robots import Base, Name, Xacro, on_robot, xacro_arguments
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ FailOn = Annotated[
 Repair = Annotated[str | None, typer.Option(metavar="OUT", help="Write a repaired copy to OUT.")]
 Only = Annotated[list[str] | None, typer.Option("--only", metavar="REPAIR", help="Make only the named repairs.")]
 Density = Annotated[float | None, typer.Option(metavar="KG/M3", help="Density for --only mass-from-density [kg/m³].")]
-Roots = Annotated[
-    list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Folder to search for meshes; may be repeated.")
-]
 Thorough = Annotated[bool, typer.Option("--thorough", help="Compare every quantity in every state with fifty digits.")]
 Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Compare with Pinocchio and MuJoCo, if installed.")]
 Samples = Annotated[int, typer.Option(metavar="N", min=1, help="Number of random states.")]
@@ -31,7 +28,7 @@ Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random state
 
 def check(
     robot: Name, fail_on: FailOn = "error", repair: Repair = None, only: Only = None, density: Density = None,
-    mesh_root: Roots = None, base: Base = None, xacro: Xacro = None, json: Json = False,
+    mesh_root: MeshRoots = None, base: Base = None, xacro: Xacro = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Check a file: inertias, units, axes, limits, meshes."""
     from torsor.checks import doctor

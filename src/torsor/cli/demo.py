@@ -52,24 +52,10 @@ def matrices(robot: ts.Robot) -> None:
 
 def fall(robot: ts.Robot, duration: float = FALL, dt: float = 1e-3) -> None:
     """From the zero configuration, without torques (MR Exercise 8.15), by the classical fourth-order Runge–Kutta method."""
-    q, v, none = np.zeros(6), np.zeros(6), np.zeros(6)
-
-    def energy() -> float:
-        return robot.kinetic_energy(q, v) + robot.potential_energy(q)
-
-    first, steps = energy(), round(duration / dt)
-    for _ in range(steps):
-        a1 = robot.forward_dynamics(q, v, none)
-        v2 = v + dt / 2 * a1
-        a2 = robot.forward_dynamics(q + dt / 2 * v, v2, none)
-        v3 = v + dt / 2 * a2
-        a3 = robot.forward_dynamics(q + dt / 2 * v2, v3, none)
-        v4 = v + dt * a3
-        a4 = robot.forward_dynamics(q + dt * v3, v4, none)
-        q, v = q + dt / 6 * (v + 2 * v2 + 2 * v3 + v4), v + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
-    error = abs(energy() - first)
-    print(f"\nA fall of {duration:g} s in {steps} Runge–Kutta steps")
-    print(f"  kinetic energy at the end {robot.kinetic_energy(q, v):.3f} J, total energy off by {error:.1e} J")
+    motion = robot.simulate(robot.neutral(), [0.0] * robot.nv, duration, integrator="rk4", dt=dt)
+    print(f"\nA fall of {duration:g} s in {motion.info['steps']} Runge–Kutta steps")
+    kinetic, error = motion.energies["kinetic"][-1], abs(motion.energy[-1] - motion.energy[0])
+    print(f"  kinetic energy at the end {kinetic:.3f} J, total energy off by {error:.1e} J")
 
 
 def speed(robot: ts.Robot, states: int = 100_000) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from torsor.cli.option_values import A, Json, Q, Tau, V, Wrench
+from torsor.cli.option_values import A, Damping, Json, Q, Tau, V, Wrench
 from torsor.cli.robots import on_robot
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ Cutoff = Annotated[
         help="Cutoff of the zero-phase filter by which a table without a is differentiated (default: chosen for each joint).",
     ),
 ]  # fmt: skip
-Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]
 
 
 @on_robot

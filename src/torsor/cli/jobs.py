@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from torsor.cli import option_values
 from torsor.cli.input_warnings import find_input_warning
 from torsor.cli.out import emit, prose
 from torsor.cli.outcome import UsageError, print_error
 from torsor.cli.rows import compute_file
 from torsor.cli.writing import Column, block_writer, ending
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
-
-Array: TypeAlias = np.ndarray
 
 
 class Job(NamedTuple):

@@ -35,6 +35,7 @@ def pose(
     """Poses of frames at q: position in m, quaternion (x, y, z, w)."""
     from torsor.cli.jobs import FileJob, Job, run, state_from_flags
     from torsor.cli.writing import Column
+    from torsor.look.scene.scene import placements
 
     frames = list(dict.fromkeys(frame or (robot.frames if states is None else [_tip(robot)])))
     for name in frames:
@@ -44,7 +45,7 @@ def pose(
 
     def pose_rows(q: np.ndarray) -> dict[str, np.ndarray]:
         found = poses(q)
-        return {name: _place(T) for name, T in zip(frames, found if len(frames) > 1 else (found,), strict=True)}
+        return {name: placements(T) for name, T in zip(frames, found if len(frames) > 1 else (found,), strict=True)}
 
     job = Job(("q",), columns, pose_rows)
     run(robot, job, state_from_flags(robot, q=q), FileJob(states, out, topic), json, _poses)
@@ -79,13 +80,6 @@ def _tip(robot: Robot) -> str:
     some = ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
     where = f"has {len(ends)} tips" if ends else "has no tip"
     raise UsageError(f"--frame is needed: robot {robot.name!r} {where} ({some})")
-
-
-def _place(T: np.ndarray) -> np.ndarray:
-    """Poses (..., 4, 4) as position and quaternion (..., 7)."""
-    from torsor.look.scene.scene import placements
-
-    return placements(T)
 
 
 def _poses(robot: Robot, state: dict[str, Any], results: dict[str, Any]) -> list[Any]:

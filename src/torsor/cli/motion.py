@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from torsor.cli.option_values import Json, Q, Wrench
+from torsor.cli.option_values import Damping, Json, MeshRoots, Q, Wrench
 from torsor.cli.robots import on_robot
 
 if TYPE_CHECKING:
@@ -34,14 +34,10 @@ Target = Annotated[
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the random initial state.")]
 Stops = Annotated[bool, typer.Option("--stops/--no-stops", help="Joint limits are hard stops.")]
-Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Write a plot over time: .svg, .pdf or .png.")]
 Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the motion: .csv, .npz or .parquet.")]
 Replay = Annotated[str | None, typer.Option(metavar="FILE", help="Write a replay page for the browser: .html.")]
 Open = Annotated[bool, typer.Option("--open", help="Open the replay in the browser.")]
-Roots = Annotated[
-    list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Folder to search for meshes; may be repeated.")
-]
 
 
 #: kind of file → option that writes it
@@ -53,7 +49,7 @@ def simulate(
     robot: Robot, made_by: str, seconds: Seconds = 5.0, dt: Step = 1e-3, integrator: Integrator = "rk4", q: Start = None,
     v: Speed = None, control: Control = "none", target: Target = None, wrench: Wrench = None, stops: Stops = True,
     damping: Damping = False, seed: Seed = 0, plot: Plot = None, out: Out = None, replay: Replay = None, open: Open = False,
-    mesh_root: Roots = None, json: Json = False,
+    mesh_root: MeshRoots = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Simulate a robot: energy audit, plot, file, replay page."""
     from torsor.cli import option_values
@@ -154,7 +150,7 @@ NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the browser
 
 @on_robot
 def view(
-    robot: Robot, q: Q = None, port: Port = 0, no_open: NoOpen = False, mesh_root: Roots = None, json: Json = False
+    robot: Robot, q: Q = None, port: Port = 0, no_open: NoOpen = False, mesh_root: MeshRoots = None, json: Json = False
 ) -> None:
     """Show a robot in the browser viewer until Ctrl-C."""
     from torsor.cli.jobs import state_from_flags

@@ -29,6 +29,10 @@ Q = Annotated[
 V = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity (default: zero).")]
 A = Annotated[str | None, typer.Option("--a", metavar="NUMBERS", help="Acceleration (default: zero).")]
 Tau = Annotated[str | None, typer.Option("--tau", metavar="NUMBERS", help="Joint forces (default: zero).")]
+Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]
+MeshRoots = Annotated[
+    list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Folder to search for meshes; may be repeated.")
+]
 Wrench = Annotated[
     list[str] | None,
     typer.Option(

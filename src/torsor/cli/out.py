@@ -26,20 +26,11 @@ WIDE = 100_000
 
 def stdout() -> Console:
     """The console for results.  Colours only on a terminal, and not with NO_COLOR."""
-    return _console(sys.stdout)
-
-
-def stderr() -> Console:
-    """The console for errors and progress."""
-    return _console(sys.stderr)
-
-
-def _console(stream: Any) -> Console:
     from rich.console import Console
 
-    shown = stream.isatty()
+    shown = sys.stdout.isatty()
     return Console(
-        file=stream, width=None if shown else WIDE, force_terminal=None if shown else False,
+        file=sys.stdout, width=None if shown else WIDE, force_terminal=None if shown else False,
         no_color=bool(os.environ.get("NO_COLOR")), highlight=False, markup=False, emoji=False,
     )  # fmt: skip
 
@@ -87,8 +78,10 @@ def to_json_values(x: Any) -> Any:
 
 def table(*heads: str, title: str = "", numbers: int = 0) -> Table:
     """A table without a frame; the last ``numbers`` columns are aligned on the right."""
+    from rich.box import SIMPLE_HEAD
+
     looks = {"title_justify": "left", "title_style": "bold", "header_style": "bold", "pad_edge": False, "show_edge": False}
-    made = _escaping_table()(box=_box(), title=printable(title) or None, **looks)  # type: ignore[arg-type]
+    made = _escaping_table()(box=SIMPLE_HEAD, title=printable(title) or None, **looks)  # type: ignore[arg-type]
     for k, head in enumerate(heads):
         right = k >= len(heads) - numbers
         made.add_column(printable(head), justify="right" if right else "left", no_wrap=right, overflow="fold")
@@ -183,13 +176,6 @@ def _escaping_table() -> type[Table]:
             super().add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells), **how)
 
     return Escaping
-
-
-@cache
-def _box() -> Any:
-    from rich.box import SIMPLE_HEAD
-
-    return SIMPLE_HEAD
 
 
 def short(x: Any, digits: int = 5) -> str:

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from torsor.cli.cli_terms import in_cli_terms
-from torsor.errors import TorsorError, printable
+from torsor.errors import FileError, TorsorError, printable
 
 #: characters of a line; a longer one quotes something huge
 LONGEST = 1600
@@ -77,6 +77,17 @@ def print_error(line: str) -> None:
     red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else ("", "")
     with suppress(OSError, ValueError):
         print(f"{red}torsor: {in_cli_terms(one_line(line))}{plain}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def name_in_errors(place: str) -> Iterator[None]:
+    """Report an error in a file that it does not name with ``place`` as the name of the file."""
+    try:
+        yield
+    except FileError as error:
+        if error.file:
+            raise
+        raise FileError(error.reason, file=place, line=error.line, element=error.element) from error
 
 
 def one_line(line: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Signature, signature
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from torsor.cli.option_values import numbers
-from torsor.cli.outcome import UsageError
-from torsor.errors import FileError
+from torsor.cli.outcome import UsageError, name_in_errors
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -69,7 +68,7 @@ def find(
         import torsor
 
         options = _load_options(robot, base, gravity, loops, srdf, mimic, xacro, root, kind, strict)
-        with _name_stdin_in_errors(robot):
+        with name_in_errors("<stdin>") if robot == "-" else nullcontext():
             return torsor.load(source(robot), **options)
     for option, word in (("--loops", loops), ("--srdf", srdf), ("--xacro", xacro), ("--as", kind)):
         if word is not None:
@@ -121,17 +120,6 @@ def _load_options(
     xacro_args = None if xacro is None else xacro_arguments(xacro)
     return {"format": kind, "base": base, "gravity": g, "mimic": mimic, "strict": strict, **side_files,
             "xacro_args": xacro_args, "roots": tuple(root or ())}  # fmt: skip
-
-
-@contextmanager
-def _name_stdin_in_errors(robot: str) -> Iterator[None]:
-    """Errors in a robot from stdin are reported with <stdin> as the file name."""
-    try:
-        yield
-    except FileError as error:
-        if robot != "-" or error.file:
-            raise
-        raise FileError(error.reason, file="<stdin>", line=error.line, element=error.element) from error
 
 
 def xacro_arguments(text: str) -> dict[str, str]:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from torsor.cli import option_values
 from torsor.cli.input_warnings import find_input_warning
-from torsor.cli.outcome import UsageError, print_error
+from torsor.cli.outcome import UsageError, name_in_errors, print_error
 from torsor.cli.writing import Column, block_writer
 from torsor.errors import FileError, TorsorError
 from torsor.io.logs import Log, read_chunks, with_accelerations
@@ -22,12 +22,12 @@ from torsor.io.logs.log import QUANTITIES, concatenate
 from torsor.io.logs.reading import FORMATS
 from torsor.support.files import label, open_regular
 from torsor.support.progress import Progress
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.cli.jobs import FileJob, Job, StateFlags
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 #: numbers held in memory at a time, input and output: 64 MB
 NUMBERS_IN_MEMORY = 1 << 23
 #: names of the state variables in error messages
@@ -183,16 +183,12 @@ def _open(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
         )
         raise UsageError(f"{label(path)} {problem}" if os.path.exists(path) else f"there is no file {label(path)}")
     try:
-        if path == "-":
-            yield sys.stdin.buffer, None
-        else:
-            with open_regular(path) as stream:
-                yield stream, os.path.getsize(path)
-    except FileError as error:
-        if error.file:  # another file's: that of the results
-            raise
-        place = "<stdin>" if path == "-" else label(path)
-        raise FileError(error.reason, file=place, line=error.line, element=error.element) from error
+        with name_in_errors("<stdin>" if path == "-" else label(path)):  # not those of the file of the results
+            if path == "-":
+                yield sys.stdin.buffer, None
+            else:
+                with open_regular(path) as stream:
+                    yield stream, os.path.getsize(path)
     except BrokenPipeError:
         raise
     except OSError as error:

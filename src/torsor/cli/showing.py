@@ -77,9 +77,6 @@ def demo(replay: Page = "torsor-demo.html", open: Open = False, json: Json = Fal
         shown.main()
     robot = torsor.robots.ur5()
     fall = robot.simulate(robot.neutral(), [0.0] * robot.nv, shown.FALL)
-    page = show_page(fall, replay, open)
-    emit(
-        json,
-        {"robot": robot.name, "replay": page, "seconds": fall.t[-1]},
-        f"wrote {page}: replay page of the fall, {fall.t[-1]:g} s",
-    )
+    page, seconds = show_page(fall, replay, open), fall.t[-1]
+    document = {"robot": robot.name, "replay": page, "seconds": seconds}
+    emit(json, document, f"wrote {page}: replay page of the fall, {seconds:g} s")

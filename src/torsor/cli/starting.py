@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from torsor.cli import option_values
 from torsor.model.description import FLOATING_BASE
 from torsor.simulate.control import pd_with_mass_matrix
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 #: distance of a random start from the middle, as a share of the distance to a random configuration
 RANDOM_SHARE = 0.5
 #: largest random initial joint speed with --control gravity [rad/s, m/s]

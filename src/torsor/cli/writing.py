@@ -17,8 +17,7 @@ from torsor.cli.outcome import UsageError
 from torsor.errors import FileError, printable
 from torsor.support import parquet, tables
 from torsor.support.files import label, replace_file
-
-Array: TypeAlias = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 class Column(NamedTuple):
