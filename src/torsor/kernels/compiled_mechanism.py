@@ -30,7 +30,6 @@ from torsor.scalar import Scalars
 from torsor.support.locks import new_lock
 from torsor.support.user_arrays import float_type
 
-Array: TypeAlias = np.ndarray
 #: {frame: wrench (..., 6), one per robot, or a function of t}
 Wrenches: TypeAlias = Mapping[str, Any]
 #: frames whose wrenches are inputs of a kernel, or {frame: function of t, or None for an input}

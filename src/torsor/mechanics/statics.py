@@ -8,7 +8,7 @@ Under rows A the robot moves in the directions N with A N = 0, and λ carries th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from torsor.mechanics.flexible.frequencies import frequencies
 from torsor.mechanics.flexible.frequencies import modes as vibrations
 from torsor.model.terms.capabilities import refuse
 from torsor.spatial.rigid.basis import fix_signs
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from torsor.kernels.compiled_mechanism import Wrenches
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 
 #: steps towards an equilibrium, and the longest of them [rad, m]
 STEPS, LONGEST = 200, 0.5

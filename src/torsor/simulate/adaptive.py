@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from torsor.simulate.singular import SingularPositions
 from torsor.simulate.stages import Acceleration
 from torsor.simulate.system import System
 from torsor.simulate.term_states import TermStates
-
-Array: TypeAlias = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: value of integrator= → class name in scipy.integrate
 METHODS = {"dop853": "DOP853", "rk45": "RK45", "lsoda": "LSODA", "radau": "Radau"}

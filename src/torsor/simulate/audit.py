@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from torsor.support.user_arrays import Array
+
 if TYPE_CHECKING:
     from torsor.simulate.result import Result
-
-Array: TypeAlias = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from torsor.errors import ArgumentError
-from torsor.support.user_arrays import in_order_of_labels, is_masked_array
+from torsor.support.user_arrays import Array, in_order_of_labels, is_masked_array
 
-Array: TypeAlias = np.ndarray
 #: (t, q, v) → an array of a fixed size
 Law = Callable[[float, Array, Array], Array]
 

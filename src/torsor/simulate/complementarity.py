@@ -20,14 +20,13 @@ Featherstone: Rigid Body Dynamics Algorithms, chapter 11.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, SingularError
-
-Array: TypeAlias = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: compliance, relative to the diagonal, that makes redundant contacts share their force
 COMPLIANCE = 1e-9

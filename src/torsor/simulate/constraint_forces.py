@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from torsor.simulate.limits import joints_at_stops, stops_of
 from torsor.simulate.modes import decide
 from torsor.simulate.system import System
 from torsor.simulate.term_states import behind_bristles
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.simulate.result import Result
 
-Array: TypeAlias = np.ndarray
 
 #: a normal force below this share of the constraint's largest force is zero
 ROUNDING = 1e-9

@@ -6,7 +6,7 @@ import copy
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,11 @@ from torsor.kernels.checks import check_axes, check_wrenches
 from torsor.kernels.quantities import labels
 from torsor.simulate.callbacks import Law, as_vector, guarded_law
 from torsor.simulate.controller_functions import Controller
-from torsor.support.user_arrays import as_array
+from torsor.support.user_arrays import Array, as_array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 
 #: largest number of controller calls; more would take hours, and their times would fill the memory
 SAMPLES_AT_MOST = 1e7

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.simulate.quantities import QUANTITIES
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate.events import StepInterval
     from torsor.simulate.result import Result
 
-Array: TypeAlias = np.ndarray
 #: (t, q, v)
 State: TypeAlias = tuple[float, Array, Array]
 

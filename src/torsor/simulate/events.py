@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.errors import ArgumentError
 from torsor.simulate.callbacks import guarded_signal
-
-Array: TypeAlias = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: users' events up to this time [s] after another event, or an impact, are listed with it
 TOLERANCE = 1e-10

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torsor.simulate.callbacks import Law
-
-Array: TypeAlias = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: a step is this share of the one that its error allows, and at least and at most this many times the one before
 CAUTION, GROWTH = 0.9, (0.2, 10.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from torsor.errors import ArgumentError
 from torsor.model.terms.stops import Stops
 from torsor.simulate import complementarity
 from torsor.simulate.system import System
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 
 #: bounces shorter than this [s] are dropped: the joint rests on its stop.  Under an acceleration a this loses m (a SHORTEST)²/8
 SHORTEST = 1e-8

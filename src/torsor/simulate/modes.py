@@ -12,7 +12,7 @@ velocity passes zero.  Both instants are located like events, so integrators kee
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from torsor.simulate import complementarity
 from torsor.simulate.limits import Stop, force_bounds, joints_at_stops
 from torsor.simulate.stiction import Levels, solve_with_break_away
 from torsor.simulate.system import AT_REST, DEPENDENT, System
-
-Array: TypeAlias = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: a held joint is released when λ is outside its bounds by more than this, relative to the largest force: well above
 #: rounding, so that the problem that decides the next mode agrees

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from torsor.simulate.energy_flows import lagrange_integrals
-
-Array: TypeAlias = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: numbers of nodes of the step and of the step that estimates its error
 NODES = (4, 6)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from torsor.simulate.energy_flows import ADAPTIVE, FlowSum, PowerSum, columns_of
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.simulate.events import StepInterval
     from torsor.simulate.result import Result
 
-Array: TypeAlias = np.ndarray
 
 #: records within an adaptive step, as shares of it: every other point of the sums of power
 INNER = np.linspace(0, 1, ADAPTIVE)[2:-1:2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,13 +39,12 @@ from torsor.simulate.stages import StepNotConverged, advance, stages
 from torsor.simulate.system import System
 from torsor.simulate.term_states import TermStates, sampled_commands
 from torsor.support.progress import Progress
-from torsor.support.user_arrays import as_array
+from torsor.support.user_arrays import Array, as_array
 
 if TYPE_CHECKING:
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 
 #: note of a run by rk4 with currents and temperatures
 SECOND_ORDER = "currents with inductance and winding temperatures are of order 2 in dt, and so is the motion under them"

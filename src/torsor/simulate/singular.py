@@ -8,16 +8,16 @@ of a method lie on both sides.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from torsor.mechanics.constraints.null_space import RANK, in_metric
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints import ConstrainedRobot
 
-Array: TypeAlias = np.ndarray
 
 #: intervals into which a step is divided first
 PARTS = 4

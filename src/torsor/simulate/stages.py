@@ -7,15 +7,15 @@ the state to evaluate it at; the next kernel takes that acceleration as an input
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from torsor.algorithms.steps import EVALUATIONS, Midpoint, step_named
 from torsor.errors import TorsorError
 from torsor.kernels import Kernels
+from torsor.support.user_arrays import Array
 
-Array: TypeAlias = np.ndarray
 #: a(t, q, v)
 Acceleration = Callable[[float, Array, Array], Array]
 #: (q, v, t) → the nearest (q, v) on the constraints

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from torsor.simulate import complementarity, stiction
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
 from torsor.support.locks import cached_property
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate.modes import Mode
     from torsor.simulate.term_states import TermStates
 
-Array: TypeAlias = np.ndarray
 #: a function of (t, q, v)
 Law = Callable[[float, Array, Array], Array]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,12 +15,11 @@ from torsor.simulate.callbacks import as_vector
 from torsor.simulate.controllers import Control, HeldForces, Law
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.rollout import no_states
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.simulate.result import Result
     from torsor.simulate.system import System
-
-Array: TypeAlias = np.ndarray
 
 
 class TermStates:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from torsor.simulate.stages import Acceleration, Advance
 from torsor.simulate.system import System
 from torsor.simulate.term_states import TermStates
 from torsor.support.progress import Progress
-
-Array: TypeAlias = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 @dataclass

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from torsor.simulate import limits
 from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crosses, locate, resolution
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.simulate.time_loop import Run
 
-Array: TypeAlias = np.ndarray
 Signal = Callable[[float, Array, Array], float]
 
 #: a user's function that is zero at the start of an interval, leaves zero and returns is found if it takes this share of it

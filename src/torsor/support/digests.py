@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from torsor.errors import FileError
+from torsor.support.user_arrays import Array
 
-Array: TypeAlias = np.ndarray
 #: the name of the digest in a file: the first word of a CSV's first line, a key of Parquet's metadata, an entry of an NPZ
 MARK = "torsor_digest"
 #: how a user removes the digest, by format

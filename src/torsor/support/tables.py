@@ -21,8 +21,8 @@ import numpy as np
 
 from torsor.errors import FileError
 from torsor.support.digests import MARK, TableDigest, damaged_error, digest_of_arrays
+from torsor.support.user_arrays import Array
 
-Array: TypeAlias = np.ndarray
 #: largest total size of the arrays of an NPZ, which is read whole [bytes]
 UNPACKED = 4 << 30
 #: bytes at the end of an NPZ that list its entries, at most

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.checks.certify.rounding import EPS, SIGMAS
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 #: difference allowed between any two methods, relative to the largest entry: an entry may vanish for one of them only
 FLOOR = 4 * EPS

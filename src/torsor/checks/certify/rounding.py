@@ -19,8 +19,7 @@ import numpy as np
 from torsor.compile import Program
 from torsor.compile.rules import NUMPY
 from torsor.scalar.partials import PARTIALS
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 EPS = float(np.finfo(np.float64).eps)
 #: standard deviations that a result may be off: rounding errors are correlated, and false alarms must be rare

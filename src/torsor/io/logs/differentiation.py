@@ -11,18 +11,18 @@ is kept.  N is the level of white noise, from the upper quarter of the frequenci
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from torsor.errors import ArgumentError, FileError
 from torsor.io.logs.log import Log
 from torsor.io.logs.reading import in_order
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 #: fewest rows that can be differentiated
 ROWS = 8
 #: cutoffs that are compared, from one period in the record to half the sampling rate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from torsor.errors import ArgumentError, FileError
 from torsor.io.logs.columns import refuse_duplicates
 from torsor.io.shared.notes import short_list
 from torsor.model.names import configuration_names, coordinate_names
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array: TypeAlias = np.ndarray
 QUANTITIES = ("q", "v", "a", "tau")
 
 

@@ -24,8 +24,8 @@ from torsor.mechanics.large.tree import LargeTree
 from torsor.spatial import Force, Motion
 from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import six_numbers
+from torsor.support.user_arrays import Array
 
-Array = np.ndarray
 #: a body whose smallest moment is below this share of its largest is a rod: the rest of the moment is rounding
 THIN = 1e-9
 INERTIA = {"mass": 1, "h": 3, "I": 6}

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.support.locks import cached_property
+from torsor.support.user_arrays import Array
 
-Array = np.ndarray
 #: type of an index into rows: equally spaced rows are a slice, which makes no copy
 Rows = slice | Array
 #: the form of a body's connection to its parent: a joint of d degrees of freedom (0 … 6), or a segment made of several

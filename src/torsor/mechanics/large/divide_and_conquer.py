@@ -40,8 +40,8 @@ from torsor.mechanics.large.tree import LargeTree
 from torsor.spatial import Force, Motion, factor, plus_diagonal
 from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import six_numbers
+from torsor.support.user_arrays import Array
 
-Array = np.ndarray
 #: a body with a smaller share than this of the inertia at its joint (of the body and its children) is too light to open: alone
 #: between heavy neighbours it would lose twice as many digits as the share has
 LIGHT = 1e-4

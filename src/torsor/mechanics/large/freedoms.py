@@ -8,8 +8,7 @@ import numpy as np
 
 from torsor.mechanics.large.contraction import Rows
 from torsor.mechanics.large.tree import LargeTree
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

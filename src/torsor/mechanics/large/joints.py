@@ -11,11 +11,11 @@ from torsor.compile import Argument, Kernel
 from torsor.kernels.functions import function_kernel
 from torsor.model.joints import JointType
 from torsor.spatial import Mat, Transform, Vec
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.large.tree import LargeTree
 
-Array = np.ndarray
 Place = slice | np.ndarray
 
 

@@ -25,8 +25,7 @@ from torsor.mechanics.large.stages import (
 from torsor.mechanics.large.tree import LargeTree
 from torsor.spatial import ArticulatedInertia, Motion
 from torsor.spatial.motion import six_numbers
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 @cache

@@ -25,11 +25,11 @@ from torsor.spatial import Acceleration, ArticulatedInertia, Force, Forces, Iner
 from torsor.spatial.articulated import accelerate, articulate, innovate
 from torsor.spatial.linear import Factors
 from torsor.spatial.vector import flat
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.large.tree import LargeTree
 
-Array = np.ndarray
 Scalars = list[Any]
 
 X_ROW = (Argument("E", (3, 3)), Argument("r", (3,)))

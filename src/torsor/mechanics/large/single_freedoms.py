@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from torsor.support.user_arrays import Array
+
 if TYPE_CHECKING:
     from torsor.mechanics.large.tree import LargeTree
-
-Array = np.ndarray
 
 
 class SingleFreedoms(NamedTuple):

@@ -9,8 +9,7 @@ import numpy as np
 from torsor.errors import UnknownName
 from torsor.mechanics.large import constraint_force, divide_and_conquer
 from torsor.mechanics.large.tree import LargeTree
-
-Array = np.ndarray
+from torsor.support.user_arrays import Array
 
 
 def height(parent: Array) -> int:

@@ -17,12 +17,11 @@ from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
 from torsor.model.terms.capabilities import refuse
 from torsor.support.locks import cached_property
-from torsor.support.user_arrays import as_array
+from torsor.support.user_arrays import Array, as_array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array = np.ndarray
 
 #: allowed deviation of E from a rotation: the error of six printed digits
 ORTHONORMAL = 1e-5

@@ -11,11 +11,11 @@ from torsor.algorithms.kinematics import joints
 from torsor.algorithms.massless import joint_without_inertia
 from torsor.model import Model
 from torsor.spatial.motion import six_numbers
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.large import LargeTree
 
-Array = np.ndarray
 #: a skew matrix [a] by its entries: (row, column, component of a, sign)
 _SKEW = ((0, 1, 2, -1), (0, 2, 1, 1), (1, 0, 2, 1), (1, 2, 0, -1), (2, 0, 1, -1), (2, 1, 0, 1))
 

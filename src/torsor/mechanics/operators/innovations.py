@@ -13,11 +13,11 @@ from torsor.errors import ArgumentError, SingularError, UnknownName
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
 from torsor.model.refusals import refuse_symbols
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-Array = np.ndarray
 #: sampled quantity → the operator that gives its covariance
 SAMPLES = {"velocity": "half_transpose_solve", "momentum": "half_times"}
 

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from torsor.errors import SingularError
 from torsor.mechanics.task.singular import LARGEST
 from torsor.model.terms.constraint import Constraint
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.task.task import Task
     from torsor.robot import Robot
 
-Array = np.ndarray
 #: Newton steps for τ under friction, which is piecewise linear in the load: each load may change its sign on the way
 NEWTON_STEPS = 6
 #: entries of Λ⁻¹ below this, relative to the largest, are rounding errors of a row that constraints hold
