@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.kernels.compiled_mechanism import Array, Wrenches
+from torsor.kernels.compiled_mechanism import Wrenches
 from torsor.kernels.export_methods import Exports
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Spec
 from torsor.model import Description
 from torsor.robot.statics_methods import Statics
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.algorithms.equation import EquationOfMotion

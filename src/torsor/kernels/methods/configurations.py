@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import kernel_method_of, quantity_method
+from torsor.support.user_arrays import Array
 
 #: the last result of the kernels of limits, finite for valid configurations
 VALID = {"total": math.inf}

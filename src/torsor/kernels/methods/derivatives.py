@@ -13,11 +13,12 @@ from torsor.compile import Kernel
 from torsor.errors import ArgumentError
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.checks import check_step_length
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Frames, Wrenches
+from torsor.kernels.compiled_mechanism import CompiledMechanism, Frames, Wrenches
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import quantity_method_of
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Name
+from torsor.support.user_arrays import Array
 
 
 class InverseDynamicsDerivatives(NamedTuple):

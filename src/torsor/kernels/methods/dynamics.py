@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation.stiff import check_method
 from torsor.errors import ArgumentError
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
+from torsor.kernels.compiled_mechanism import CompiledMechanism, Wrenches
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of, quantity_method, quantity_method_of
 from torsor.kernels.replaced import name_replacements
 from torsor.model import Description
+from torsor.support.user_arrays import Array
 
 _ZERO_OR_ONE = frozenset({0.0, 1.0})
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import kernel_method, quantity_method
 from torsor.kernels.quantities import QUANTITIES
 from torsor.kernels.spec import without_defaults
+from torsor.support.user_arrays import Array
 
 
 class Kinematics(CompiledMechanism):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import quantity_method
+from torsor.support.user_arrays import Array
 
 
 class Products(CompiledMechanism):

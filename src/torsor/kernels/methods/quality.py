@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.manipulability import MEASURES
 from torsor.errors import UnknownName
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import kernel_method, quantity_method
+from torsor.support.user_arrays import Array
 
 
 class Quality(CompiledMechanism):

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.regressors import inertial_parameters, inertias_of_parameters
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import quantity_method
 from torsor.model.numbers_surgery import with_body_inertias
 from torsor.spatial import arguments as read
+from torsor.support.user_arrays import Array
 
 
 class Regressors(CompiledMechanism):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism, Wrenches
+from torsor.kernels.compiled_mechanism import CompiledMechanism, Wrenches
 from torsor.kernels.kernel_method import quantity_method
+from torsor.support.user_arrays import Array
 
 
 class Sensors(CompiledMechanism):

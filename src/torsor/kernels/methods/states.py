@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation.motor_motion import MotorMotion
 from torsor.errors import ArgumentError, UnknownName
-from torsor.kernels.compiled_mechanism import Array, CompiledMechanism
+from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.methods.dynamics import StateWithX
 from torsor.model.terms.capabilities import refuse
 from torsor.model.terms.springs import JointSpring, Spring
-from torsor.support.user_arrays import as_array
+from torsor.support.user_arrays import Array, as_array
 
 
 class WholeStates(CompiledMechanism):
