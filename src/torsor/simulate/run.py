@@ -75,9 +75,9 @@ def simulate(
     """The motion from (q, v) over ``duration`` seconds, M a + h = τ + Jᵀf + ... integrated; see :class:`Result`.
 
     ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), a :class:`Controller` of
-    rollouts (or a function marked by ``record_once``), or a :class:`SampledController` with a rate and a state.  ``wrenches={frame: F}`` act on the robot, F (6,) or a
-    function of (t, q, v), in the frame's axes or, with ``expressed_in="world"``, in world axes; the result has them in the
-    frame's axes.  Functions get copies of q and v.
+    rollouts (or a function marked by ``record_once``), or a :class:`SampledController` with a rate and a state.
+    ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v), in the frame's axes or, with
+    ``expressed_in="world"``, in world axes; the result has them in the frame's axes.  Functions get copies of q and v.
     ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
     "lsoda", "radau" to a relative and absolute tolerance of 1e-8, or as :class:`Adaptive` says.
     ``events``: functions of (t, q, v), or :class:`Event`.
