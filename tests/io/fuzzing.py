@@ -28,12 +28,14 @@ from typing import NamedTuple
 import numpy as np
 
 import torsor
+from tests.io.composed import composed
 from torsor.errors import TorsorError
 from torsor.io.dh.files import read_dh
 from torsor.io.loops_file import read_loops
-from torsor.io.mjcf import read_mjcf
+from torsor.io.mjcf import read_mjcf, write_mjcf
 from torsor.io.srdf import with_srdf
 from torsor.io.urdf import read_urdf
+from torsor.io.urdf.writer import write_urdf
 from torsor.logs import Log, Writer, read
 from torsor.model import Description
 from torsor.robot.builder import Builder
@@ -326,7 +328,35 @@ def _assets() -> Reader:
     return Reader([bytes([n]) + _ASSETS[e] for n, e in enumerate(endings)], changed, COUNTS, reading)
 
 
+def _own(write: Callable[[Description], str]) -> Reader:
+    """torsor's own element with every term; a robot that loads also describes its terms."""
+    text = write(composed().description)
+    words = [
+        b"Spring",
+        b"RecordedFunction",
+        b"mul",
+        b"null",
+        b"true",
+        b"1.5",
+        b"j1",
+        b"tip",
+        b"Vec",
+        b"{}",
+        b"[]",
+        b"1e999",
+        b"NaN",
+    ]
+
+    def read(data: bytes) -> object:
+        d = torsor.load(data).description
+        return d if torsor.Robot(d).terms is not None else None
+
+    return _text([text], words, read)
+
+
 READERS: dict[str, Callable[[], Reader]] = {
+    "own urdf": lambda: _own(write_urdf),
+    "own mjcf": lambda: _own(write_mjcf),
     "urdf": lambda: _text(URDF, URDF_WORDS, read_urdf),
     "mjcf": lambda: _text(MJCF, MJCF_WORDS, read_mjcf),
     "mjcf assets": _assets,

@@ -17,9 +17,9 @@ from torsor.errors import TorsorError
 FAST = {
     "mjcf": 60, "mjcf assets": 60, "dh csv": 300, "dh yaml": 80, "loops": 80, "srdf": 200, "csv": 300, "npz": 150,
     "parquet": 150, "mcap": 150,
-    "simulation npz": 100, "simulation csv": 100, "simulation parquet": 50, "urdf": 200,
+    "simulation npz": 100, "simulation csv": 100, "simulation parquet": 50, "urdf": 200, "own urdf": 60, "own mjcf": 30,
 }  # fmt: skip
-NIGHT = {"mjcf": 60_000, "dh yaml": 40_000, "loops": 40_000}
+NIGHT = {"mjcf": 60_000, "dh yaml": 40_000, "loops": 40_000, "own urdf": 6_000, "own mjcf": 3_000}
 
 
 @pytest.mark.parametrize("kind", READERS)

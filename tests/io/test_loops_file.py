@@ -70,14 +70,15 @@ def test_loop_names_that_yaml_could_misread_are_read_back():
         assert read_loops(write_loops(d))[0].name == name
 
 
-def test_load_urdf_reads_the_loops_file_only_with_loops_argument(tmp_path):
+def test_load_urdf_reads_its_own_loops_or_those_of_the_loops_file(tmp_path):
     robot, path = four_bar().build(), tmp_path / "bars.urdf"
     save_urdf(robot, path)
-    assert "loops, not in this file, load with loops=, the side-file: " in path.read_text()
+    assert "loops, written to the side-file and as torsor's own elements, which other readers ignore: " in path.read_text()
     side = tmp_path / "bars.loops.yaml"
     assert load(path, loops=True).loops == load(str(path), loops=side).loops == ("C",)
     assert load(path, loops=True).report[-1] == f"1 loop read from {side}"
-    assert load(path).loops == load(path, loops=False).loops == ()  # the loops file is not read unless requested
+    assert load(path).description.loops == robot.description.loops
+    assert load(path, loops=False).loops == ()
     assert load(path, loops=True).description.loops == robot.description.loops
     save_loops(robot, tmp_path / "other.yaml")
     assert (tmp_path / "other.yaml").read_text() == side.read_text()

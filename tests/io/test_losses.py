@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -46,6 +46,7 @@ from torsor.model.rotor import Rotor
 from torsor.model.sensor import Sensor
 from torsor.model.terms.springs import Spring
 from torsor.model.terms.tendons import SpringBetween
+from torsor.model.terms.term import Term
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 
@@ -57,12 +58,26 @@ SHAPES = (
     Geometry("collision", "ellipsoid", (1.0, 2.0, 3.0), name="egg"),
     Geometry("visual", "sphere", (0.5,), name="case"),
 )
+
+
+class OwnLaw(Coulomb):
+    """A law of the user, which a file cannot contain."""
+
+
+@dataclass(frozen=True)
+class OwnTerm(Term):
+    """A term of the user, which a file cannot contain."""
+
+    name: str = "own term"
+
+
 #: joint name → (joint type, other fields); each joint is attached to the base and has its own child link
 JOINTS = {
     "bare": (Revolute(Z), {}),
     "limited": (Revolute(Z), {"lower": (-1.0,), "upper": (2.0,), "velocity_limit": (3.0,), "effort_limit": (4.0,)}),
     "lossy": (Prismatic(X), {"armature": (0.1,), "damping": (0.2,), "friction": (0.3,)}),
     "lawful": (Revolute(Y), {"laws": (Coulomb(1.0),)}),
+    "private": (Revolute(Y), {"laws": (OwnLaw(1.0),)}),
     "servo": (Revolute(Y), {"actuator": (PositionServo(9.0, 2.0), Limit(-4.0, 4.0)), "effort_limit": (4.0,)}),
     "late": (Revolute(Y), {"actuator": (Latency(0.01), Gain(2.0))}),
     "half": (Prismatic(Z), {"lower": (-1.0,), "upper": (math.inf,)}),
@@ -102,7 +117,7 @@ def robot_with_joints(*names: str) -> Description:
     named = (Configuration("up", ((next(iter(chosen)), joints[0].kind.neutral()),)),) if joints[0].mimic is None else ()
     forces = (("base", GravityCompensation(0.5)), ("tip", Buoyancy(0.1)))
     spring = SpringBetween("tip", "base", Spring(3.0), name="rope")
-    terms = (spring, SpringBetween("tip", "base", lambda length, rate: -length, name="odd spring")) if joints else ()
+    terms = (spring, SpringBetween("tip", "base", lambda length, rate: -length, name="odd spring"), OwnTerm()) if joints else ()
     more = {"loops": loops, "rotors": rotors, "configurations": named, "forces": forces, "terms": terms}
     more["sensors"] = (
         ("imu", Sensor("gyroscope", "tip", delay=0.01)), ("turn", Sensor("gyroscope", "base")),
@@ -153,7 +168,7 @@ TELLS = {
 def changes(a: Description, b: Description) -> list[tuple[tuple[str, ...], str]]:
     """(possible first words of the line that reports it, name) of every difference between two robots."""
     out = [(("free base",), a.root)] if a.base != b.base else []
-    out += [(("not written",), "gravity")] if a.gravity != b.gravity else []
+    out += [(("gravity",), "gravity")] if a.gravity != b.gravity else []
     theirs = {j.name: j for j in b.joints}
     for j in a.joints:
         twin = theirs.get(j.name)
@@ -199,7 +214,7 @@ def unreported_changes(d: Description, back: Description, text: str) -> list[tup
     ]
 
 
-FEW = [("bare", "limited", "lossy", "lawful", "half"), ("servo", "late"),
+FEW = [("bare", "limited", "lossy", "lawful", "private", "half"), ("servo", "late"),
        ("shut", "idle", "geared", "endless", "bare", "follower"), ("screw", "tube", "cross", "ball", "table"),
        ("flying", "welded", "bare"),
        ("composed", "slid", "gimbal", "craft")]  # fmt: skip
@@ -211,9 +226,7 @@ def test_every_change_by_urdf_is_listed(names):
     text = write_urdf(d)
     back = read_urdf(text)
     assert unreported_changes(d, back, text) == []
-    assert changes(d, back)  # otherwise the test would check nothing
-    if d.loops:
-        assert [x.name for x in with_loops(back, write_loops(d)).loops] == [x.name for x in d.loops]
+    assert [x.name for x in with_loops(replace(back, loops=()), write_loops(d)).loops] == [x.name for x in d.loops]
 
 
 @pytest.mark.parametrize("names", FEW)

@@ -124,14 +124,14 @@ def test_malformed_files_are_refused_with_their_line(text, line, says):
 def test_srdf_beside_the_urdf_is_read_and_errors_name_the_file(tmp_path):
     robot = ts.robots.panda()
     ts.save(robot, tmp_path / "panda.urdf")
-    assert ts.load(tmp_path / "panda.urdf").configurations == ()
+    assert ts.load(tmp_path / "panda.urdf").configurations == robot.configurations  # torsor's own element has them
     with pytest.raises(FileError, match=r"panda\.srdf"):
         ts.load(tmp_path / "panda.urdf", srdf=True)
     ts.save_srdf(robot, tmp_path / "panda.srdf")
     back = ts.load(tmp_path / "panda.urdf", srdf=True)
     assert back.configurations == robot.configurations
     assert (back.configuration("ready") == robot.configuration("ready")).all()
-    assert "named configurations, not in this file" in (tmp_path / "panda.urdf").read_text()
+    assert "named configurations, written as torsor's own elements" in (tmp_path / "panda.urdf").read_text()
     with pytest.raises(ArgumentError, match="was not read from a file: give srdf=path"):
         ts.load((tmp_path / "panda.urdf").read_text(), srdf=True)
 

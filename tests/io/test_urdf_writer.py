@@ -139,17 +139,26 @@ def test_urdf_writer_writes_frames_as_massless_links():
         (Joint("tip_joint", Fixed(), "a", "b"),),
         frames=(NamedFrame("tip", "b", Transform.of_pose(from_rpy(0.1, 0, 0), Vec(1, 2, 3))),),
     )
-    back = read_urdf(write_urdf(d))
+    text = write_urdf(d)
+    back = read_urdf(text)
+    assert back.frames[0].name == "tip"
+    assert back.links == d.links
+    assert back.joints == d.joints
+    assert assemble(back).frame("tip").X.r == assemble(d).frame("tip").X.r
+    back = read_urdf(text[: text.index("<torsor>")] + "</robot>")  # as other readers have it
     assert back.joints[1].name == "tip_joint_"
     assert back.link("tip").inertia == Inertia.zero()
     assert assemble(back).frame("tip").X.r == assemble(d).frame("tip").X.r
 
 
-def test_base_and_gravity_are_written_as_comments():
+def test_base_and_gravity_are_written_as_own_elements():
     d = replace(every_kind(), base="floating", gravity=Vec(0, 0, -1.62))
     text = write_urdf(d)
-    assert '<!-- free base, not in the file, load with base="floating": ' in text
-    assert "<!-- not written, give it when loading: gravity is (0, 0, -1.62) m/s2 -->" in text
+    assert "<!-- free base, written as torsor's own elements, which other readers ignore: " in text
+    assert "<!-- gravity, written as torsor's own elements, which other readers ignore: (0, 0, -1.62) m/s2 -->" in text
+    back = read_urdf(text)
+    assert (back.base, back.gravity) == (d.base, d.gravity)
+    assert read_urdf(text, base="fixed").base == "fixed"
     assert "gravity" not in write_urdf(every_kind())
 
 

@@ -72,13 +72,11 @@ def test_written_springs_act_in_mujoco_and_are_read_back(tmp_path, states):
         assert_close(passive_forces(back, q, v), passive_forces(robot, q, v), condition=10)
 
 
-def test_springs_without_a_place_in_a_format_are_named_when_saving(tmp_path):
-    robot = ts.robots.two_link().with_springs({"joint1": lambda L, rate: -L * L * L})
+def test_springs_without_a_place_in_a_format_are_saved_as_recorded_operations(tmp_path):
+    robot = ts.robots.two_link().with_springs({"joint1": lambda L, rate: -L * L * L, "joint2": Spring(3.0)})
     for name in ("arm.mjcf", "arm.urdf"):
-        with pytest.warns(ModelWarning, match="terms, left out: joint1 spring"):
-            ts.save(robot, tmp_path / name)
-    with pytest.warns(ModelWarning, match="terms, left out: joint1 spring"):
-        ts.save(ts.robots.two_link().with_springs({"joint1": Spring(3.0)}), tmp_path / "arm.urdf")
+        ts.save(robot, tmp_path / name)
+        assert ts.load(tmp_path / name).description.terms == robot.description.terms
 
 
 def test_forces_of_a_file_that_do_not_act_are_in_the_report():

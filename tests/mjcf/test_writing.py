@@ -152,14 +152,18 @@ def _turn(angle: float):
     return about(Vec(0, 0, 1), angle)
 
 
-def test_unsupported_loops_and_friction_laws_are_listed_in_a_comment():
+def test_loops_and_friction_laws_without_an_element_are_in_the_text_of_torsor():
     from torsor.model.friction import Coulomb
 
     d = replace(arm(laws=(Coulomb(1.0),)), loops=(Loop("slot", Prismatic(Vec(1, 0, 0)), "base", "two"),))
     text = write_mjcf(d)
-    assert "loops MuJoCo has no constraint for, left out: slot (prismatic)" in text
-    assert "friction laws, left out: a" in text
-    assert not read_mjcf(text).loops
+    assert "loops MuJoCo has no constraint for, written as torsor's own elements, which other readers ignore: slot" in text
+    assert "friction laws, written as torsor's own elements, which other readers ignore: a" in text
+    assert 'frictionloss="1"' in text  # for MuJoCo
+    back = read_mjcf(text)
+    assert back.loops == d.loops
+    assert [j.laws for j in back.joints] == [j.laws for j in d.joints]
+    assert [j.friction for j in back.joints] == [j.friction for j in d.joints]
 
 
 def test_massless_links_between_joints_are_merged_into_the_next_body():

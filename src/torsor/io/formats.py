@@ -51,13 +51,13 @@ class Format(NamedTuple):
 def _read_urdf(source: Source, o: Options) -> Description:
     from torsor.io.urdf import read_urdf
 
-    return read_urdf(source, base=o.base or "fixed", mimic=o.mimic, strict=o.strict)
+    return read_urdf(source, base=o.base, mimic=o.mimic, strict=o.strict)
 
 
 def _read_xacro(source: Any, o: Options) -> Description:
     from torsor.io.urdf.xacro import read_xacro
 
-    options = {"base": o.base or "fixed", "mimic": o.mimic, "strict": o.strict}
+    options = {"base": o.base, "mimic": o.mimic, "strict": o.strict}
     return read_xacro(source, arguments=o.xacro_args, roots=o.roots, packages=o.packages, **options)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import NoneType
 from typing import Any
 
 from torsor.errors import ArgumentError, ModelError, UnknownName
@@ -13,6 +14,7 @@ from torsor.model.forces import Buoyancy, Drag, GravityCompensation
 from torsor.model.named_configurations import make_configuration
 from torsor.model.numbers_surgery import moving_joint
 from torsor.model.rotor import make_rotor
+from torsor.model.sensor import Sensor
 from torsor.model.surgery import link_and_pose
 from torsor.model.terms.attaching import with_terms
 from torsor.model.terms.fields import ForceField
@@ -27,6 +29,20 @@ def without_lost_sensors(d: Description) -> Description:
         return d
     note = f"sensors removed, as their frame or the coordinate of their joint is gone: {', '.join(lost)}"
     return d.with_note(note, sensors=tuple((name, s) for name, s in d.sensors if name not in lost))
+
+
+def with_sensors(d: Description, sensors: Mapping[str, Sensor | None]) -> Description:
+    """The robot with sensors by name, in place of those there; None removes one."""
+    if not isinstance(sensors, Mapping) or not all(isinstance(s, (Sensor, NoneType)) for s in sensors.values()):
+        raise ArgumentError("sensors must be a dict from names to sensors, {'imu': ts.Sensor('accelerometer', 'tip')}, or None")
+    model, known = assemble(d), dict(d.sensors)
+    for name, s in sensors.items():
+        if s is not None:
+            s.rows(model)  # an error if it has no place
+        elif name not in known:
+            raise UnknownName("sensor", name, known)
+    made = known | dict(sensors)
+    return d.with_note(f"sensors: {', '.join(sensors)}", sensors=tuple((n, s) for n, s in made.items() if s is not None))
 
 
 def with_rotors(d: Description, rotors: Mapping[str, Any]) -> Description:

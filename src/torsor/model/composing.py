@@ -16,6 +16,7 @@ from torsor.model.terms.stops import Stops
 
 if TYPE_CHECKING:
     from torsor.model.actuators import ActuatorLaw, Drive
+    from torsor.model.sensor import Sensor
     from torsor.model.terms.constraint import Constraint
     from torsor.model.terms.term import Term
 
@@ -119,6 +120,19 @@ class Composing(Mechanism):
             f"the rotor inertia of the drive of {', '.join(left_out)} is left out: the robot has an armature or a rotor there"
         )
         return self._with_description(made._description.with_note(note)) if left_out else made
+
+    def with_sensors(self, sensors: Mapping[str, Sensor | None]) -> Self:
+        """The robot with sensors by name, ``{"imu": Sensor("accelerometer", "hand")}``; None removes one (:class:`Sensor`).
+
+        They change no motion, so they are not among ``robot.terms``: ``simulate(..., sensors=robot.sensors)`` records them.
+        Editing renames their frames and joints, and :func:`torsor.save` writes them.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link().with_sensors({"imu": ts.Sensor("accelerometer", "tip", delay=0.01)})
+        >>> robot.sensors["imu"].at
+        'tip'
+        """
+        return self._with_description(attachments.with_sensors(self._description, sensors))
 
     def with_stops(self, restitution: float | Mapping[str, float] = 0.0) -> Self:
         """The robot with hard stops at the limits of its joints, of all, or of some: ``{joint: restitution}``, 0 to 1.

@@ -115,7 +115,7 @@ class Mechanism(ConfigurationSpace, Topology):
 
     @property
     def sensors(self) -> dict[str, Sensor]:
-        """Sensors of the file (MJCF's ``<sensor>``) by name, for ``simulate(..., sensors=robot.sensors)``."""
+        """Sensors by name, of :meth:`with_sensors` or of the file, for ``simulate(..., sensors=robot.sensors)``."""
         return {name: s for name, s in self._description.sensors if s.fits(self._model)}
 
     @property

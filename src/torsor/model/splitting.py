@@ -53,6 +53,11 @@ def _split(parts: Sequence[tuple[str, int]], x: Sequence[float]) -> Iterator[tup
         start += size
 
 
+def is_composite(j: Joint) -> bool:
+    """Whether a joint is written as several."""
+    return len(list(composite_parts(j))) > 1
+
+
 def composite_parts(j: Joint) -> Iterator[Joint]:
     """The moving parts of a composite joint, each with its limits and losses; another joint is its own only part."""
     if not isinstance(j.kind, Composite):

@@ -38,15 +38,18 @@ def load(
     ``format=`` gives the format; by default it follows from the file name (``.urdf``, ``.dh.csv``, ...), else the XML root.
     ``base="floating"`` gives a floating base, ``"floating_rpy"`` one with roll, pitch and yaw as coordinates; ``mimic=False``
     gives mimic joints their own coordinates; ``strict=True`` turns warnings into errors, for example for a physically
-    impossible inertia.  ``loops`` is the file of the joints that close
-    kinematic loops (:mod:`torsor.io.loops_file`), ``loops=True`` the file ``robot.loops.yaml`` beside ``robot.urdf``;
-    by default no loops file is read.  ``srdf`` is an SRDF, whose group states become ``robot.configurations``
+    impossible inertia.  ``loops`` is the file of the joints that close kinematic loops (:mod:`torsor.io.loops_file`),
+    ``loops=True`` the file ``robot.loops.yaml`` beside ``robot.urdf``; a URDF saved by torsor has its loops itself, and
+    ``loops=False`` leaves them out.  ``srdf`` is an SRDF, whose group states become ``robot.configurations``
     (:mod:`torsor.io.srdf`); ``srdf=True`` is the file ``robot.srdf`` beside ``robot.urdf``.  ``xacro_args`` (a dict, may be
     empty) runs a xacro file, which is a program: use only files you trust; ``roots`` are folders in which it finds its
-    packages, and MJCF and SDF the files they include.  ``gravity`` is in world axes [m/s²].  ``terms`` are the
-    forces of the file that act, ``"all"`` or some of ``["damping", "friction", "spring"]``; with ``"actuated"`` among them,
-    only joints with a <transmission> (URDF) or an actuator (MJCF) have a drive (:meth:`Robot.with_actuated`).
-    ``robot.report`` lists changed and ignored data, and the forces that do not act.
+    packages, and MJCF and SDF the files they include.  ``gravity`` is in world axes [m/s²].
+
+    Terms that :func:`save` wrote as torsor's own element act, as they did in the saved robot; so do its base and its gravity,
+    unless they are given here.  Damping, friction and springs of the format's own elements do not, unless ``terms`` names
+    them: ``"all"`` or some of ``["damping", "friction", "spring"]``; with ``"actuated"`` among them, only joints with a
+    <transmission> (URDF) or an actuator (MJCF) have a drive (:meth:`Robot.with_actuated`).  ``robot.report`` lists both, and
+    data that was changed or ignored.
 
     >>> import torsor as ts
     >>> ts.load('<robot name="stone"><link name="stone"/></robot>', base="floating").nv
@@ -67,10 +70,12 @@ def load(
     if xacro_args is not None and chosen.name not in ("xacro", "robot_descriptions"):
         raise ArgumentError(f"xacro_args are for a xacro file, and this is {chosen.name}; format='xacro' reads it as one")
     d = chosen.read(source, options)
-    if loops is not None and loops is not False:
-        from torsor.io.loops_file import loops_path, with_loops
+    if loops is not None:
+        d = replace(d, loops=()) if chosen.root == "robot" else d  # those of the file's own element
+        if loops is not False:
+            from torsor.io.loops_file import loops_path, with_loops
 
-        d = with_loops(d, loops_path(source) if loops is True else loops)
+            d = with_loops(d, loops_path(source) if loops is True else loops)
     if srdf is not None and srdf is not False:
         from torsor.io import srdf as named
 
@@ -82,11 +87,14 @@ def load(
 
 
 def _with_damping(d: Description) -> Description:
-    return replace(d, terms=(*d.terms, Damping())) if any(any(j.damping) for j in d.joints) else d
+    others = tuple(term for term in d.terms if not isinstance(term, Damping))
+    return replace(d, terms=(*others, Damping())) if any(any(j.damping) for j in d.joints) else d
 
 
 def _with_dry_friction(d: Description) -> Description:
-    return with_friction(d, {j.name: [of_numbers(c, 0) for c in j.friction] for j in d.joints if any(j.friction)})
+    return with_friction(
+        d, {j.name: [of_numbers(c, 0) for c in j.friction] for j in d.joints if any(j.friction) and not any(j.laws)}
+    )
 
 
 def _with_drives(d: Description) -> Description:
@@ -124,12 +132,15 @@ def _hint(source: str | PathLike[str] | bytes) -> str | None:
 def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None, meshes: bool = True) -> None:
     """Write the robot as URDF or MJCF, by its extension (``.urdf``, ``.mjcf``) or ``format=``; completely or not at all.
 
-    URDF cannot express loops: they are written to ``robot.loops.yaml`` beside ``robot.urdf``, which
-    ``load(path, loops=True)`` reads.  Named configurations are keyframes in MJCF, and left out of URDF: :func:`save_srdf`.
+    Terms, friction laws, rotors, force elements, sensors, loops, base, gravity and all else that the format has no place for
+    are written as one element of torsor's own (<torsor> in URDF, <custom><text name="torsor"/> in MJCF), which other readers
+    ignore and :func:`load` reads back to the last bit.  Functions in terms are written as the operations that they record.
+    What a file cannot contain, a class or a symbol of one's own, is left out: comments at the top of the file name it, and
+    one ModelWarning does if the written robot moves differently.
+    Loops of URDF are also written to ``robot.loops.yaml``, for ``load(path, loops=True)``; named configurations are keyframes
+    in MJCF, and :func:`save_srdf` writes them for other readers of URDF.
     Meshes that come with torsor are written to the folder ``robot_meshes`` beside it; other meshes stay where they are.
-    ``meshes=False`` leaves out all of them.  What the format cannot express, such as gravity, a floating base, force elements
-    and friction laws in URDF, is left out; comments at the top of the file list it.  One ModelWarning names gravity, forces,
-    friction laws and loops that are left out, since the written robot moves differently.
+    ``meshes=False`` leaves out all of them.
 
     >>> import tempfile, torsor as ts
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from torsor.errors import FileError, MissingExtra, needs_extra
 from torsor.io.mjcf.model_files import Place, read_model_files
 from torsor.io.shared.decimals import tiny_numbers
-from torsor.io.shared.document import Source
+from torsor.io.shared.document import OWN, Source
 from torsor.support.files import is_markup, label
 from torsor.support.locks import new_lock
 
@@ -29,6 +29,8 @@ _LINE = re.compile(r",? *(?:\bline (\d+)|Line number=(\d+))")
 #: the element in MuJoCo's messages: <x> or its name
 _ELEMENT = re.compile(r" Element (?:name )?'[^']*'(?:, id \d+)?")
 _NAME = re.compile(r"Element name '([^']*)'")
+#: the start of torsor's own element
+_OWN = f'<text name="{OWN}"'
 #: MuJoCo's log settings belong to the whole process
 _LOCK = new_lock()
 
@@ -42,6 +44,7 @@ class CompiledModel(NamedTuple):
     mesh_frames: dict[str, tuple[Any, Any]]
     notes_on_tiny_numbers: tuple[str, ...] = ()  # notes on numbers that a double cannot hold
     defects: tuple[tuple[str, FileError], ...] = ()  # as ModelFiles has them
+    own_line: int | None = None  # of torsor's own element
 
 
 def mujoco(purpose: str = "reading MJCF") -> Any:
@@ -69,7 +72,8 @@ def compile_model(source: Source, roots: Sequence[str | os.PathLike[str]] = ()) 
     frames = {mesh.name: (tuple(mesh.refpos), tuple(mesh.refquat)) for mesh in spec.meshes}
     tiny = [(read.places[line - 1], what) for line, what in tiny_numbers(read.text)]
     notes = tuple(f"{at.file or 'text'}, line {at.line}: <{at.tag}>: {what}" for at, what in tiny)
-    return CompiledModel(model, tuple(dict.fromkeys(heard)), file, frames, notes, read.defects)
+    own = next((at.line for row, at in zip(read.text.split("\n"), read.places, strict=False) if row.startswith(_OWN)), None)
+    return CompiledModel(model, tuple(dict.fromkeys(heard)), file, frames, notes, read.defects, own)
 
 
 @contextmanager

@@ -40,10 +40,11 @@ from torsor.io.mjcf.geoms import MeshFrames, count_left_out, read_geoms, read_si
 from torsor.io.mjcf.joints import read_joints
 from torsor.io.mjcf.keyframes import read_keyframes
 from torsor.io.mjcf.poses import inertia, vector
-from torsor.io.mjcf.selection import Selection, select
+from torsor.io.mjcf.selection import TEXT, Selection, name_of, select
 from torsor.io.mjcf.sensors import read_sensors
 from torsor.io.mjcf.springs import NO_DAMPERS, read_springs
 from torsor.io.mjcf.unused import NO_GRAVITY, constraints_left_out, count_unused, forces_left_out
+from torsor.io.shared.document import OWN
 from torsor.io.shared.notes import Notes, short_list
 from torsor.model.description import Description, Link
 from torsor.model.forces import GravityCompensation
@@ -84,7 +85,7 @@ def read_mjcf(
     name = Path(found.file).stem if found.file else ""
     try:
         d = translate(found.model, body=body, mimic=mimic, strict=strict, name=name, mesh_frames=found.mesh_frames,
-                       heard=found.warnings, source=found.file, terms=terms)  # fmt: skip
+                       heard=found.warnings, source=found.file, terms=terms, own_line=found.own_line)  # fmt: skip
     except FileError:
         raise
     except ModelError as error:
@@ -108,6 +109,7 @@ def translate(
     heard: tuple[str, ...] = (),
     source: str = "",
     terms: Sequence[str] = (),
+    own_line: int | None = None,
 ) -> Description:
     """The description of a compiled MjModel; arguments as for :func:`read_mjcf`."""
     notes = Notes()
@@ -137,13 +139,29 @@ def translate(
         gravity=ZERO if m.opt.disableflags & NO_GRAVITY else vector(m.opt.gravity),
         report=(*(f"MuJoCo: {line}" for line in heard), *notes.lines()), source=source,
     )  # fmt: skip
+    text = _own_text(m)
+    if text and body is None:
+        from torsor.io.shared.own_element import with_own_element
+
+        d = with_own_element(d, text, source, own_line)
+    elif text:
+        d = d.with_note(f"torsor's own element is not read, as body={body!r} is a part of the robot")
     odd = warn_or_refuse(d, strict=strict)
     if odd:
         d = d.with_note(f"physically impossible inertia, used as given: {short_list([f'link {n!r}' for n in odd])}")
     d = _warn_or_refuse(d, "forces", forces_left_out(chosen, springs), strict)
     d = _warn_or_refuse(d, "constraints", constraints_left_out(chosen), strict)
-    off = [] if d.terms or not springs.terms else [f"springs: {short_list([term.name for term in springs.terms])}"]
-    return _warn_or_refuse(d, "springs", off, strict)
+    off = [term.name for term in springs.terms if term.name not in {own.name for own in d.terms}]
+    return _warn_or_refuse(d, "springs", [f"springs: {short_list(off)}"] if off else [], strict)
+
+
+def _own_text(m: Any) -> str:
+    """The text of torsor's own element, "" without one."""
+    for k in range(m.ntext):
+        if name_of(m, TEXT, k) == OWN:
+            start = int(m.text_adr[k])
+            return bytes(m.text_data[start : start + int(m.text_size[k])]).partition(b"\0")[0].decode("utf-8", "replace")
+    return ""
 
 
 def _inertia(m: Any, i: int) -> Inertia:

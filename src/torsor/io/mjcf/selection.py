@@ -16,7 +16,7 @@ from torsor.support.text import unused_name
 #: MuJoCo's mjtJoint
 FREE, BALL, SLIDE, HINGE = range(4)
 #: MuJoCo's mjtObj, for objects looked up by name here
-BODY, JOINT, GEOM, SITE, MESH, EQUALITY, TENDON, SENSOR = 1, 3, 5, 6, 10, 17, 18, 20
+BODY, JOINT, GEOM, SITE, MESH, EQUALITY, TENDON, SENSOR, TEXT = 1, 3, 5, 6, 10, 17, 18, 20, 22
 
 
 @dataclass

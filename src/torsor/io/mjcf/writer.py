@@ -13,9 +13,10 @@ configurations keyframes, sensors those of MuJoCo.  Features without an equivale
   MuJoCo would; point masses, rods and plates are made rounder by rounding errors (:mod:`torsor.io.mjcf.inertia_elements`).
 * Impossible inertias are moved from link to link where the motion stays the same (:mod:`torsor.io.mjcf.inertia_exchange`), and
   refused elsewhere.
-* Linear springs are joint springs and tendons; other terms are left out.
-* Rotors become armatures, without gyroscopic coupling; friction laws, buoyancy, drag and velocity limits are left out.
-* Sensors are at sites, new ones where they are at a link or joint; their delay, noise and resolution are left out.
+* Linear springs are joint springs and tendons, rotors armatures, simple friction laws ``damping`` and ``frictionloss``.  These
+  and all other terms, laws, force elements, velocity limits and loops are in torsor's own <text name="torsor"> too
+  (:mod:`torsor.io.shared.own_element`), from which torsor reads them.
+* Sensors are at sites, new ones where they are at a link or joint; their delay, noise and resolution are in torsor's own text.
 * Meshes MuJoCo cannot open (COLLADA, those not found) are left out.
 
 Comments at the top name all that is not kept (:mod:`torsor.io.shared.losses`).
@@ -24,8 +25,9 @@ Comments at the top name all that is not kept (:mod:`torsor.io.shared.losses`).
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -38,15 +40,18 @@ from torsor.io.mjcf.inertia_elements import inertial
 from torsor.io.mjcf.inertia_exchange import exchange_inertias
 from torsor.io.mjcf.joint_elements import attributes
 from torsor.io.mjcf.keyframes import keyframes
-from torsor.io.mjcf.sensors import sensor_elements, with_sensor_sites
+from torsor.io.mjcf.sensors import can_be_written, sensor_elements, with_sensor_sites
 from torsor.io.mjcf.shape_elements import Assets, geom
 from torsor.io.mjcf.springs import joint_attributes, tendons
-from torsor.io.shared.losses import is_spring_of_mujoco, losses
+from torsor.io.shared.document import OWN
+from torsor.io.shared.losses import LOOP_JOINTS_IN_MUJOCO, is_other_actuator, is_several_in_mujoco, is_spring_of_mujoco, losses
 from torsor.io.shared.notes import as_comment, short_list
+from torsor.io.shared.own_element import own_text, parts_of, terms_left_out, with_numbers_of_laws
 from torsor.io.shared.xml_text import write_xml
 from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import FLOATING_BASE, WORLD, Description
 from torsor.model.forces import GravityCompensation
+from torsor.model.spanning import ground
 from torsor.model.splitting import split_composites
 from torsor.model.terms.tendons import SpringBetween
 from torsor.spatial import Transform
@@ -72,7 +77,9 @@ def write_mjcf(
     True
     """
     d, moved = exchange_inertias(rotors_as_armature(description))
-    page = _DocumentWriter(Tree(with_sensor_sites(split_composites(d))), Assets(d.source, path, roots), meshes, motors, moved)
+    d, borrowed = with_numbers_of_laws(split_composites(d))
+    own = own_text({**_own_parts(description), "borrowed": borrowed})
+    page = _DocumentWriter(Tree(with_sensor_sites(d)), Assets(d.source, path, roots), meshes, motors, moved, own)
     return write_xml(lambda: page.make_document(description), d.name, path)
 
 
@@ -85,6 +92,7 @@ class _DocumentWriter:
     meshes: bool
     motors: bool
     moved: list[str]  # links whose inertia was changed
+    own: str  # the text of torsor's own element
     bodies: list[Body] = field(default_factory=list)
     places: dict[str, Element] = field(default_factory=dict)  # the body element of each link
     geoms: set[str] = field(default_factory=set)
@@ -99,7 +107,7 @@ class _DocumentWriter:
         sites = {frame.name: self._site(frame.link, frame.name, frame.origin) for frame in d.frames}
         for name in (name for t in d.terms if isinstance(t, SpringBetween) and is_spring_of_mujoco(t) for name in t.path):
             if name not in sites:
-                sites[name] = self._site(name, f"{name}_origin", Transform.identity())
+                sites[name] = self._site(ground(d).get(name, name), f"{name}_origin", Transform.identity())
         ends = {}
         for loop in d.loops:
             for word, name, origin, child_origin in loop_elements(loop):
@@ -112,7 +120,20 @@ class _DocumentWriter:
         driven = self.bodies if self.motors else []
         ties, keys = equalities(d, ends), keyframes(d, self.bodies)
         springs = tendons(d, sites)
-        parts = (_defaults(self.has_geoms), self.assets.element, world, springs, ties, motors(driven), sensor_elements(d), keys)
+        custom = etree.Element("custom")
+        if self.own:
+            etree.SubElement(custom, "text", name=OWN, data=self.own)
+        parts = (
+            _defaults(self.has_geoms),
+            custom,
+            self.assets.element,
+            world,
+            springs,
+            ties,
+            motors(driven),
+            sensor_elements(d),
+            keys,
+        )
         out.extend(part for part in parts if len(part) or part is world)
         return out
 
@@ -197,6 +218,24 @@ class _DocumentWriter:
         for what, why in self.assets.left_out.items():
             missing.setdefault(why, []).append(what)
         return out + [f"left out ({why}): {short_list(names)}" for why, names in missing.items()]
+
+
+def _own_parts(d: Description) -> dict[str, Any]:
+    """The parts of a robot for torsor's own text: those that MJCF has no place for, and all terms."""
+    joints, left_out = {j.name: j for j in d.joints}, terms_left_out(d, is_several_in_mujoco)
+    several = {j.name for j in d.joints if is_several_in_mujoco(j)}
+    keep: dict[str, Callable[[Any], bool]] = {
+        "terms": lambda t: t.name not in left_out,
+        "laws": lambda x: x[0] not in several,
+        "actuator": lambda x: x[0] not in several and is_other_actuator(joints[x[0]]),
+        "velocity_limit": lambda x: x[0] not in several,
+        "loops": lambda x: not isinstance(x.kind, LOOP_JOINTS_IN_MUJOCO),
+        "forces": lambda x: not isinstance(x[1], GravityCompensation),
+        "sensors": lambda x: x[1].at not in several and not (x[1].is_exact and can_be_written(d, x[1])),
+        "configurations": lambda x: False,
+    }
+    parts = parts_of(d, keep)
+    return {word: x for word, x in parts.items() if word != "gravity" and (word, x) != ("base", "floating")}
 
 
 def _defaults(needed: bool) -> Element:

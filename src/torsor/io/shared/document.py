@@ -263,6 +263,8 @@ def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
     return root
 
 
+#: the element with parts of a robot that a format has no place for (:mod:`torsor.io.shared.own_element`)
+OWN = "torsor"
 #: the name space of a prefix that a file uses and does not declare
 UNDECLARED = "urn:torsor:undeclared:"
 #: number of such prefixes that are tolerated; real files have one or two

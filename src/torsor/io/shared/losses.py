@@ -28,6 +28,7 @@ from torsor.model.joints import (
     Translation,
     Universal,
 )  # fmt: skip
+from torsor.model.splitting import is_composite
 from torsor.model.terms.springs import Spring, SpringTerm
 from torsor.model.terms.term import Term
 
@@ -86,7 +87,7 @@ def _frames(d: Description) -> list[str]:
 
 def _gravity(d: Description) -> list[str]:
     words = (f"{x:g}" if isinstance(x, float) else str(x) for x in d.gravity)
-    return [] if d.gravity == EARTH else [f"gravity is ({', '.join(words)}) m/s2"]
+    return [] if d.gravity == EARTH else [f"({', '.join(words)}) m/s2"]
 
 
 def _fluid(d: Description) -> list[str]:
@@ -139,7 +140,8 @@ def _has_no_motor(j: Joint) -> bool:
     return _effort(j) and (_has_quaternion(j) or j.mimic is not None or 0 in j.effort_limit)
 
 
-def _other_actuator(j: Joint) -> bool:
+def is_other_actuator(j: Joint) -> bool:
+    """Whether a joint has an actuator that MuJoCo does not have."""
     from torsor.io.mjcf.law_words import actuator_words  # a package that imports this module
 
     return bool(j.actuator) and actuator_words(f"joint {j.name!r}", j.actuator) is None
@@ -172,49 +174,71 @@ def is_spring_of_mujoco(term: Term) -> bool:
     return not getattr(term, "motor", None) and not (law.preload and (not law.stiffness or isinstance(law.rest, tuple)))
 
 
-def _terms(chosen: Callable[[Term], bool]) -> Callable[[Description], list[str]]:
-    """Terms that were attached, except damping, which is that of the joints."""
-    return lambda d: [t.name for t in d.terms if t.kind != "damping" and chosen(t)]
+def _terms_left_out(split: Callable[[Joint], bool]) -> Callable[[Description], list[str]]:
+    def names(d: Description) -> list[str]:
+        from torsor.io.shared.own_element import terms_left_out  # most robots have no terms
+
+        return [f"{name} ({why})" for name, why in terms_left_out(d, split).items()] if d.terms else []
+
+    return names
+
+
+def _laws_left_out(split: Callable[[Joint], bool]) -> Callable[[Description], list[str]]:
+    def lost(j: Joint) -> bool:
+        from torsor.io.shared.own_element import is_saved  # most robots have no laws
+
+        return any(j.laws) and (split(j) or not is_saved(j.laws))
+
+    return joints(lost)
+
+
+def is_several_in_mujoco(j: Joint) -> bool:
+    """Whether a joint is written as several in MJCF."""
+    return type(j.kind) in (Cylindrical, Universal, Planar, *_ANGLES) or is_composite(j)
+
+
+def _nowhere(j: Joint) -> bool:
+    return False
 
 
 _ANGLES = (Translation, EulerAngles, FloatingRPY)
 _AS_TORSOR_ELEMENTS = "written as torsor's own elements, which other readers ignore"
+_AS_MOTORS = "written as motors, and as torsor's own elements, which other readers ignore"
+_BOTH = dict.fromkeys(("urdf", "mjcf"), _AS_TORSOR_ELEMENTS)
 _AS_SEVERAL_JOINTS = "written as several hinges, slides and balls, with their names"
 _PARTS = "written as their parts in a row, with massless links between, name_1, name_2, ..."
-_ROTOR = "written as armature of their joints and mass of their links, without gyroscopic coupling"
+_ROTOR = "written as armature and mass, which other readers have, and as torsor's own elements, which they ignore"
+_LOOPS = "written to the side-file and as torsor's own elements, which other readers ignore"
 #: in the order in which they are reported
 FEATURES = (
     Feature("names of robot, links and joints", _robot_name, {"mr": LEFT_OUT}),
-    Feature("free base", _root_with_base("floating"), {"urdf": 'not in the file, load with base="floating"'}),
-    Feature("free base", _root_with_base("floating_rpy"), {
-        "urdf": 'not in the file, load with base="floating_rpy"',
-        "mjcf": 'written as a free joint, load with base="floating_rpy"',
-    }),
-    Feature("not written", _gravity, dict.fromkeys(("urdf", "mr"), "give it when loading"), True),
-    Feature("loops", _loops(True), {"urdf": "not in this file, load with loops=, the side-file", "mjcf": "held by springs"}),
-    Feature("loops MuJoCo has no constraint for", _loops(False), {"mjcf": LEFT_OUT}, True),
-    Feature("loops", _loops(False), {"urdf": "not in this file, load with loops=, the side-file"}),
+    Feature("free base", _root_with_base("floating"), {"urdf": _AS_TORSOR_ELEMENTS}),
+    Feature("free base with roll, pitch and yaw", _root_with_base("floating_rpy"), _BOTH),
+    Feature("gravity", _gravity, {"urdf": _AS_TORSOR_ELEMENTS, "mr": "give it when loading"}),
+    Feature("loops", lambda d: [f"{x.name} ({x.kind.name})" for x in d.loops], {"urdf": _LOOPS}),
+    Feature("loops", _loops(True), {"mjcf": "held by springs"}),
+    Feature("loops MuJoCo has no constraint for", _loops(False), {"mjcf": _AS_TORSOR_ELEMENTS}),
     Feature("mimic joints", joints(lambda j: j.mimic), {"mjcf": "tied by springs"}),
     Feature(
         "mimic joints that follow by a polynomial",
         joints(lambda j: j.mimic and j.mimic.higher),
         {"urdf": _AS_TORSOR_ELEMENTS},
     ),
-    Feature(
-        "rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}, True
-    ),
-    Feature("terms", _terms(lambda t: True), {"urdf": LEFT_OUT, "mr": LEFT_OUT}, True),
-    Feature("terms", _terms(lambda t: not is_spring_of_mujoco(t)), {"mjcf": LEFT_OUT}, True),
-    Feature("springs", _terms(is_spring_of_mujoco), {"mjcf": 'read with terms=["spring"]'}),
-    Feature("friction laws", joints(lambda j: any(j.laws)), dict.fromkeys(("urdf", "mjcf", "mr"), LEFT_OUT), True),
-    Feature("force elements", lambda d: [at for at, _ in d.forces], dict.fromkeys(("urdf", "mr"), LEFT_OUT), True),
-    Feature("buoyancy and drag", _fluid, {"mjcf": LEFT_OUT}, True),
-    Feature("sensors", lambda d: [name for name, _ in d.sensors], dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
-    Feature("sensors that MuJoCo does not have", _other_sensors, {"mjcf": LEFT_OUT}),
+    Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
+    Feature("terms", lambda d: [t.name for t in d.terms], _BOTH | {"mr": LEFT_OUT}),
+    Feature("terms", _terms_left_out(is_composite), {"urdf": LEFT_OUT}, True),
+    Feature("terms", _terms_left_out(is_several_in_mujoco), {"mjcf": LEFT_OUT}, True),
+    Feature("friction laws", joints(lambda j: any(j.laws)), _BOTH | {"mr": LEFT_OUT}),
+    Feature("friction laws", _laws_left_out(_nowhere), {"urdf": LEFT_OUT}, True),
+    Feature("friction laws", _laws_left_out(is_several_in_mujoco), {"mjcf": LEFT_OUT}, True),
+    Feature("force elements", lambda d: [at for at, _ in d.forces], {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
+    Feature("buoyancy and drag", _fluid, {"mjcf": _AS_TORSOR_ELEMENTS}),
+    Feature("sensors", lambda d: [name for name, _ in d.sensors], {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
+    Feature("sensors that MuJoCo does not have", _other_sensors, {"mjcf": _AS_TORSOR_ELEMENTS}),
     Feature("sensors of links and joints", _sensors_without_frame, {"mjcf": "written at sites, which are read as frames"}),
-    Feature("delay, noise and resolution of sensors", _imperfect_sensors, {"mjcf": LEFT_OUT}),
-    Feature("actuators", joints(lambda j: j.actuator), dict.fromkeys(("urdf", "mr"), LEFT_OUT)),
-    Feature("actuators that MuJoCo does not have", joints(_other_actuator), {"mjcf": "written as motors"}),
+    Feature("delay, noise and resolution of sensors", _imperfect_sensors, {"mjcf": _AS_TORSOR_ELEMENTS}),
+    Feature("actuators", joints(lambda j: j.actuator), {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
+    Feature("actuators that MuJoCo does not have", joints(is_other_actuator), {"mjcf": _AS_MOTORS}),
     Feature("limits, damping and friction of each degree of freedom", joints(_each_dof), {"urdf": _AS_TORSOR_ELEMENTS}),
     Feature("planar joints with a normal other than z", joints(_is_tilted), {"urdf": "which Pinocchio reads as z"}),
     Feature("armature", joints(lambda j: any(j.armature)), {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
@@ -226,7 +250,7 @@ FEATURES = (
     Feature("limits with lower = upper", joints(_is_locked), {"mjcf": LEFT_OUT}),
     Feature(
         "named configurations", lambda d: [c.name for c in d.configurations],
-        {"urdf": "not in this file, load with srdf=, a file of save_srdf", "mr": LEFT_OUT},
+        {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT},
     ),
     Feature("velocity limits", joints(lambda j: any(map(math.isfinite, j.velocity_limit))), {"mjcf": LEFT_OUT, "mr": LEFT_OUT}),
     Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),

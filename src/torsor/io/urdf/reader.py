@@ -13,7 +13,8 @@ Choices where URDF leaves one, or other readers differ:
 * torsor's own, which other readers do not support: types ``helical`` (``pitch`` [m/rad] on <axis>), ``cylindrical``,
   ``universal`` (second axis in <axis2 xyz>), ``spherical``; ``armature`` on <dynamics>; limits and dynamics of joints with
   several coordinates or degrees of freedom as that many numbers, in <limit_each> and <dynamics_each>, since other readers
-  refuse lists in URDF's elements; ``polynomial`` on <mimic>, its coefficients, lowest first.
+  refuse lists in URDF's elements; ``polynomial`` on <mimic>, its coefficients, lowest first; <torsor>, with the terms of the
+  robot and all else that URDF has no place for (:mod:`torsor.io.shared.own_element`).
 * Defects that other readers accept load with one ModelWarning that states the assumption, and are refused with
   ``strict=True`` (:mod:`torsor.io.urdf.defects`).
 * An inertia that no body has loads with one ModelWarning, and is refused with ``strict=True``.
@@ -28,7 +29,7 @@ from dataclasses import replace
 from lxml import etree
 
 from torsor.errors import ArgumentError, FileError, ModelError
-from torsor.io.shared.document import Document, Element, Source, parse
+from torsor.io.shared.document import OWN, Document, Element, Source, parse
 from torsor.io.shared.notes import short_list
 from torsor.io.urdf.defects import find_defects, missing_links_hint, warn_of_defects, with_world, without_missing_leaders
 from torsor.io.urdf.joints import read_joint
@@ -47,17 +48,18 @@ _IGNORED = {
 _OTHERS = {"mujoco": "an MJCF (MuJoCo) file", "sdf": "an SDF file", "html": "a web page", "COLLADA": "a COLLADA mesh"}
 
 
-def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimic: bool = True) -> Description:
+def read_urdf(source: Source, *, base: str | None = None, strict: bool = False, mimic: bool = True) -> Description:
     """The robot of a URDF file.
 
-    ``source`` is a path, text that starts with ``<``, or bytes.  ``base="floating"`` frees the root link;
-    ``mimic=False`` gives mimic joints their own coordinates; ``strict=True`` refuses inertias that no
-    body has and the defects above.  Raises :class:`FileError` with file, line, element and reason.
+    ``source`` is a path, text that starts with ``<``, or bytes.  ``base="floating"`` frees the root link; the default is the
+    base that torsor saved with the robot, else fixed.  ``mimic=False`` gives mimic joints their own coordinates;
+    ``strict=True`` refuses inertias that no body has and the defects above.  Raises :class:`FileError` with file, line,
+    element and reason.
 
     >>> read_urdf('<robot name="ball"><link name="ball"/></robot>').root
     'ball'
     """
-    if base not in BASES:
+    if base is not None and base not in BASES:
         raise ArgumentError(f"base must be {one_of(BASES)}, not {base!r}")
     doc = parse(source, tolerant=True)
     if doc.tag(doc.root) != "robot":
@@ -65,7 +67,8 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
         why = f"this is {found}" if found else f"its root element is <{doc.tag(doc.root)}>"
         raise FileError(f"is not a URDF: {why}, not <robot>", file=doc.file, line=doc.line(doc.root))
     find_defects(doc)
-    parts = doc.look(doc.root, {"name", "version"}, {"link", "joint", "material"}, _IGNORED)
+    parts = doc.look(doc.root, {"name", "version"}, {"link", "joint", "material", OWN}, _IGNORED)
+    own = doc.only_child(doc.root, OWN)
     palette = read_palette(doc)
     written = [read_link(doc, e, palette) for e in parts if doc.tag(e) == "link"]
     joints = {e: read_joint(doc, e, mimic) for e in parts if doc.tag(e) == "joint"}
@@ -82,11 +85,17 @@ def read_urdf(source: Source, *, base: str = "fixed", strict: bool = False, mimi
             name,
             tuple(links),
             tuple(replace(j, driven=j.name in driven) for j in joints_read),
-            base=base,
+            base=base or "fixed",
             report=report,
             source=_path(source, doc),
         )
+        if own is not None:
+            from torsor.io.shared.own_element import with_own_element
+
+            d = with_own_element(d, own.text or "", doc.file, doc.line(own), base)
         odd = warn_or_refuse(d, strict=strict)
+    except FileError:
+        raise
     except ModelError as error:
         reason = f"{error}; mimic=False makes such joints independent" if " mimic" in str(error) else str(error)
         line, element = _place_of_error(doc, parts, str(error))

@@ -4,11 +4,10 @@ Inertias go out about the centre of mass in the link's axes, numbers as the shor
 Comments at the top list features that URDF cannot express (:mod:`torsor.io.shared.losses`):
 
 * A :class:`NamedFrame` becomes a massless link on a fixed joint (``<name>_joint``): read back, it is a link of that name.
-* ``base`` and ``gravity`` must be given when the file is loaded.
-* A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature: its rotation with the
-  mount is lost.  Friction laws and ellipsoids are omitted.
+* A rotor's mass is written as part of the link it is mounted on, and G² J as its joint's armature.  Ellipsoids are omitted.
+* Terms, friction laws, rotors, force elements, sensors, actuators, named configurations, base and gravity are in torsor's own
+  element <torsor> (:mod:`torsor.io.shared.own_element`); so are loops, and in a side-file too (:mod:`torsor.io.loops_file`).
 * A composite joint is written as its parts, with massless links between.
-* Loops go to a side-file (:mod:`torsor.io.loops_file`).
 * Types, attributes and lists of numbers that torsor adds to URDF are listed in :mod:`torsor.io.urdf.reader`; a joint by
   functions and a joint type of your own cannot be written and are refused.
 * No limit is left out, or, where other readers insist on one, written as the largest double.
@@ -25,14 +24,16 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
+from torsor.io.shared.document import OWN
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment
+from torsor.io.shared.own_element import own_text, parts_of, terms_left_out, with_numbers_of_laws
 from torsor.io.shared.xml_text import DECLARATION, write_xml
 from torsor.io.urdf.joints import TYPES, UNLIMITED, element_name
 from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, EulerAngles, Fixed, Helical, JointType, Prismatic, Revolute, Universal
-from torsor.model.splitting import split_composites
+from torsor.model.splitting import is_composite, split_composites
 from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
@@ -45,11 +46,21 @@ _SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radiu
 
 def write_urdf(description: Description, path: str | os.PathLike[str] | None = None) -> str:
     """The URDF text of a description; with a path, also written there, atomically."""
-    d = split_composites(rotors_as_armature(description))
-    return write_xml(lambda: _robot(d, losses(description, "urdf")), d.name, path, DECLARATION)
+    whole = split_composites(description)
+    d, borrowed = with_numbers_of_laws(rotors_as_armature(whole))
+    left_out = terms_left_out(description, is_composite)
+    parts = parts_of(whole, {"terms": lambda t: t.name not in left_out, "velocity_limit": lambda x: False})
+    parts |= {"frames": tuple(f.name for f in d.frames), "borrowed": (*borrowed, *_zero_damping(d))}
+    text = own_text(parts, "\n")
+    return write_xml(lambda: _robot(d, losses(description, "urdf"), text), d.name, path, DECLARATION)
 
 
-def _robot(d: Description, comments: Iterable[str]) -> Element:
+def _zero_damping(d: Description) -> list[tuple[str, tuple[str, ...]]]:
+    """Joints with an armature alone: urdfdom, so also ROS and Pinocchio, refuses <dynamics> without damping or friction."""
+    return [(j.name, ("damping",)) for j in d.joints if j.armature and not (j.damping or j.friction)]
+
+
+def _robot(d: Description, comments: Iterable[str], own: str) -> Element:
     robot = etree.Element("robot", name=d.name)
     robot.extend(etree.Comment(as_comment(line)) for line in comments)
     for link in d.links:
@@ -61,6 +72,8 @@ def _robot(d: Description, comments: Iterable[str]) -> Element:
         robot.append(etree.Element("link", name=frame.name))
         name = unused_name(f"{frame.name}_joint", taken)
         robot.append(_joint(Joint(name, Fixed(), frame.link, frame.name, frame.origin)))
+    if own:
+        etree.SubElement(robot, OWN).text = own
     return robot
 
 
@@ -133,7 +146,7 @@ def _joint(j: Joint) -> Element:
     _add_limit(who, out, j)
     dynamics = {"damping": j.damping, "friction": j.friction, "armature": j.armature}
     if any(dynamics.values()):
-        if not (j.damping or j.friction):  # urdfdom, and with it ROS and Pinocchio, refuses a <dynamics> without either
+        if not (j.damping or j.friction):  # see _zero_damping
             dynamics["damping"] = (0.0,) * kind.nv
         etree.SubElement(out, element_name("dynamics", kind), {name: _numbers(who, x) for name, x in dynamics.items() if x})
     if j.mimic is not None:

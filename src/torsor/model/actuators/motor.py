@@ -114,7 +114,8 @@ class Motor:
     def friction_torque(self, speed: Scalar) -> Scalar:
         """Friction torque of the motor [N·m]; 0 without a law."""
         law: Any = self.friction
-        return 0 if law is None else getattr(law, "force", law)(speed)
+        force: Scalar = 0 if law is None else getattr(law, "force", law)(speed)
+        return force[0] if isinstance(force, list) else force  # a recorded function has a list of results
 
     def _check_friction(self) -> None:
         kind = type(self.friction).__name__

@@ -16,6 +16,9 @@ from torsor.spatial import arguments as read
 from torsor.spatial.vector import IDENTITY, ZERO
 from torsor.support.locks import cached_property
 
+#: larger beams are more than their equations can be solved for
+MOST_MODES, MOST_SLICES = 60, 1000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Beam:
@@ -44,6 +47,10 @@ class Beam:
             raise UnknownName("shapes=", self.shapes, FAMILIES)
         if len(self.modes) != 3 or any(not isinstance(n, int) or n < 0 for n in self.modes) or not any(self.modes):
             raise ArgumentError(f"modes must be three counts (along y, along z, torsion), not all zero, not {self.modes}")
+        if self.slices is not None and not (isinstance(self.slices, int) and 0 < self.slices <= MOST_SLICES):
+            raise ArgumentError(f"a beam's slices must be a whole number from 1 to {MOST_SLICES}, not {self.slices!r}")
+        if sum(self.modes) > MOST_MODES:
+            raise ArgumentError(f"a beam has at most {MOST_MODES} modes, not {sum(self.modes)}")
         y, z, t = self.modes
         needed = {"length": 1, "mass_per_length": 1, "EI_y": z, "EI_z": y, "GJ": t, "polar_per_length": t}
         for name, count in needed.items():

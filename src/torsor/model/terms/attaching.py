@@ -53,22 +53,29 @@ KINDS = ("friction", "damping", "constraint", "spring", "stop", "actuator", "dri
 def rename_places(terms: Iterable[Term], new: Callable[[str], str]) -> tuple[Term, ...]:
     """The terms with other names of joints, links and frames in the fields that name them, and in names made of these."""
 
-    def renamed(t: Term) -> Term:
+    def renamed(t: Term) -> dict[str, Any]:
         made = {field: _each(getattr(t, field), new) for field in t.places}
-        if t.name == t.default_name:
-            made["name"] = ""
-        return replace(t, **made)  # type: ignore[type-var]
+        return made | {"name": ""} if made and t.name == t.default_name else made
 
-    return tuple(renamed(t) if t.places else t for t in terms)
+    return tuple(_changed(t, renamed) for t in terms)
 
 
 def with_prefix(terms: Iterable[Term], prefix: str) -> tuple[Term, ...]:
     """The terms with a prefix before the names that are not made from their places."""
 
-    def own(t: Term) -> bool:
-        return t.name != t.default_name and any(field.name == "name" for field in fields(t))  # type: ignore[arg-type]
+    def prefixed(t: Term) -> dict[str, Any]:
+        own = t.name != t.default_name and any(field.name == "name" for field in fields(t))  # type: ignore[arg-type]
+        return {"name": prefix + t.name} if own else {}
 
-    return tuple(replace(t, name=prefix + t.name) if own(t) else t for t in terms)  # type: ignore[type-var]
+    return tuple(_changed(t, prefixed) for t in terms)
+
+
+def _changed(t: Term, change: Callable[[Term], dict[str, Any]]) -> Term:
+    """A term with other fields; a constraint that it contains is changed likewise."""
+    made = change(t)
+    if isinstance(inner := getattr(t, "constraint", None), Term):
+        made["constraint"] = _changed(inner, change)
+    return replace(t, **made) if made else t  # type: ignore[type-var]
 
 
 def without_lost_terms(d: Description) -> Description:
@@ -77,13 +84,19 @@ def without_lost_terms(d: Description) -> Description:
         return d
     bare = assemble(replace(d, terms=()))
     known = {*bare.joint_names, *bare.frames, *(loop.name for loop in d.loops), WORLD}
-    places = {t.name: {name for f in t.places for name in _names(getattr(t, f))} for t in d.terms}
+    places = {t.name: {*place_names(t)} for t in d.terms}
     known |= {name for t in d.terms if places[t.name] <= known for name in t.added}
     lost = [t.name for t in d.terms if not places[t.name] <= known]
     if lost:
         note = f"terms removed, as their joint or frame is gone: {', '.join(lost)}"
         d = d.with_note(note, terms=tuple(t for t in d.terms if t.name not in lost))
     return d if d.actuated is None else replace(d, actuated=tuple(name for name in d.actuated if name in known))
+
+
+def place_names(t: Term) -> list[str]:
+    """The names of joints, links and frames in a term."""
+    inner = getattr(t, "constraint", None)
+    return [name for field in t.places for name in _names(getattr(t, field))] + (place_names(inner) if inner else [])
 
 
 def _each(value: Any, new: Callable[[str], str]) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from torsor.compile.recorded_function import RecordedFunction
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.model import Model
 from torsor.model.polynomials import derivative, evaluate
@@ -27,6 +28,7 @@ class Coupled(Constraint):
     leader: str
     coefficients: tuple[Scalar, ...] = (0, 1)
     NUMBERS = ("coefficients",)
+    places = ("joint", "leader")
 
     def labels(self) -> tuple[str, ...]:
         return (f"{self.joint} follows {self.leader}",)
@@ -138,6 +140,11 @@ class Prescribed(Constraint):
 
     constraint: Constraint
     motion: Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.motion, RecordedFunction):
+            recorded = RecordedFunction.of(f"the motion of constraint {self.name!r}", self.motion)
+            object.__setattr__(self, "motion", recorded)
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
+from torsor.compile.recorded_function import RecordedFunction
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.actuators.drive import Drive
 from torsor.model.actuators.parameters import clip, is_unlimited
@@ -42,6 +44,12 @@ class JointDrive(Term):
     kind = "drive"
     places = ("joint",)
     joint_by_joint = True
+
+    def __post_init__(self) -> None:
+        motor = self.drive.motor
+        if isfunction(motor.friction):
+            recorded: Any = RecordedFunction.of(f"the friction of the motor of joint {self.joint!r}", motor.friction, outputs=1)
+            object.__setattr__(self, "drive", replace(self.drive, motor=replace(motor, friction=recorded)))
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -38,6 +38,7 @@ class JointConstraint(BetweenFrames):
     child_origin: Transform = Transform.identity()
     row_names: tuple[str, ...] = ()
     NUMBERS = ("joint_type", "origin", "child_origin")
+    places = ("predecessor", "successor")
 
     @classmethod
     def of(cls, loop: Loop) -> JointConstraint:

@@ -30,6 +30,7 @@ class PointAlong(BetweenFrames):
     relative_to: str = "world"
     normal: Vec | None = None
     NUMBERS = ("directions", "through", "normal")
+    places = ("frame", "relative_to")
 
     def labels(self) -> tuple[str, ...]:
         return tuple(f"along ({n.x:.3g}, {n.y:.3g}, {n.z:.3g})" for n in self.directions)
@@ -60,6 +61,7 @@ class Distance(BetweenFrames):
     other: str
     length: float
     NUMBERS = ("length",)
+    places = ("frame", "other")
 
     def labels(self) -> tuple[str, ...]:
         return ("along the rod",)

@@ -30,6 +30,7 @@ class Rolling(BetweenFrames):
     through: Vec = ZERO
     relative_to: str = "world"
     NUMBERS = ("radius", "axis", "axes", "through")
+    places = ("frame", "relative_to")
 
     def labels(self) -> tuple[str, ...]:
         return ("height", "slip along x", "slip along y")
