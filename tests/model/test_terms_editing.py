@@ -142,3 +142,22 @@ def test_series_springs_are_edited_like_the_others():
     robot = ts.robots.two_link().with_springs({"joint2": SeriesSpring(900.0, rotor_inertia=0.2)})
     assert list(robot.rename({"joint2": "elbow"}).joints) == ["joint1", "elbow", "elbow/motor"]
     assert list(robot.lock(["joint2"]).terms) == []
+
+
+def test_constraints_are_renamed_attached_and_dropped_with_their_frames():
+    from torsor import constraints
+
+    plane = constraints.point_on_plane("tip", (0, 1, 0), through=(0, 0.5, 0), name="floor")
+    held = ts.robots.two_link().with_constraints(constraints.prescribed(plane, lambda t: [0.1 * t]))
+    q, v, tau = [-0.3, 0.9], [0.2, -0.1], [1.0, 2.0]
+    a = held.forward_dynamics(q, v, tau, time=0.1)
+    np.testing.assert_array_equal(held.rename({"tip": "T"}).forward_dynamics(q, v, tau, time=0.1), a)
+    both = ts.robots.ur5().attach(held, "tool0", prefix="l_")
+    assert list(both.terms) == ["l_floor"]
+    assert "l_tip" in repr(both.description.terms)
+    gone = held.with_frame("tip", None)
+    assert gone.terms == {}
+    assert "terms removed, as their joint or frame is gone: floor" in gone.report[-1]
+    coupled = ts.robots.two_link().with_constraints(constraints.coupling("joint2", "joint1"))
+    assert coupled.rename({"joint1": "a"}).forward_dynamics(q, v, tau).shape == (2,)
+    assert coupled.lock({"joint1": 0.1}).terms == {}
