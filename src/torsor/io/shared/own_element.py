@@ -166,7 +166,11 @@ def _with_parts(d: Description, parts: Mapping[str, Any]) -> Description:
     whole = without_lost_sensors(without_lost_terms(d))
     if lost := [x for word in ("terms", "sensors") for x in getattr(d, word) if x not in getattr(whole, word)]:
         raise ValueError(f"{lost[0]} has no place in the file: a joint, link or frame that it names is missing")
-    acting = [*names, *(f"friction of {name}" for name, _ in parts.get("laws", ())), *(x.name for x in parts.get("loops", ()))]
+    acting = [
+        *(term.name for term in terms),
+        *(f"friction of {name}" for name, _ in parts.get("laws", ())),
+        *(x.name for x in parts.get("loops", ())),
+    ]
     note = f"from torsor's own element of the file, so that they act: {short_list(acting)}"
     return replace(d, report=(*report, *([note] if acting else [])))
 
