@@ -28,13 +28,9 @@ class Field(NamedTuple):
         """q ⊕ w."""
         return integrate(self.model, q, w, 1)
 
-    def difference(self, q0: Scalars, q: Scalars) -> list[Scalar]:
-        """q ⊖ q₀."""
-        return difference(self.model, q0, q)
-
     def difference_rate(self, q0: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
         """d/dt (q ⊖ q₀) at velocity v."""
-        return [rate(x) for x in self.difference(q0, _with_rate(q, self.configuration_rate(q, v)))]
+        return [rate(x) for x in difference(self.model, q0, _with_rate(q, self.configuration_rate(q, v)))]
 
     def configuration_rate(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """q̇."""

@@ -67,14 +67,10 @@ def _mass(model: Model, key: VariedConstant, factor: Any) -> Model:
     return replace(model, inertia=_with(model.inertia, body, model.inertia[body] + more), links=links)
 
 
-def _damping(model: Model, key: VariedConstant, d: Any) -> Model:
-    """Viscous friction [N·m·s/rad, N·s/m]."""
-    return replace(model, damping=_with(model.damping, model.joint_names.index(key.name), _row(d)))
-
-
-def _armature(model: Model, key: VariedConstant, J: Any) -> Model:
-    """Reflected rotor inertia [kg·m²; kg for prismatic joints]."""
-    return replace(model, armature=_with(model.armature, model.joint_names.index(key.name), _row(J)))
+def _of_joint(model: Model, key: VariedConstant, value: Any) -> Model:
+    """Viscous friction [N·m·s/rad, N·s/m], or reflected rotor inertia [kg·m²; kg for prismatic joints]."""
+    changed: Any = {key.what: _with(getattr(model, key.what), model.joint_names.index(key.name), _row(value))}
+    return replace(model, **changed)
 
 
 def _friction(model: Model, key: VariedConstant, factor: Any) -> Model:
@@ -159,8 +155,8 @@ LARGEST = float(np.finfo(float).max)
 #: ``actuators`` the joint's laws with other numbers
 VARIATIONS: dict[str, Variation] = {
     "mass": Variation("link", _mass),
-    "damping": Variation("joint", _damping),
-    "armature": Variation("joint", _armature),
+    "damping": Variation("joint", _of_joint),
+    "armature": Variation("joint", _of_joint),
     "friction": Variation("joint", _friction),
     "actuators": Variation("joint", _actuators),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from torsor.simulate.controller_functions import Controller
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
 from torsor.simulate.rollout_failures import Failures, failures_of, is_mask
-from torsor.simulate.rollout_output import RolloutInputs, RolloutOutput, inputs_at_records, memory_rows
+from torsor.simulate.rollout_output import Rollout, RolloutInputs, inputs_at_records, memory_rows
 from torsor.simulate.step_program import Plan, StepInput, StepProgram, wrench_argument
 from torsor.support.user_arrays import float_type
 
@@ -39,26 +39,8 @@ if TYPE_CHECKING:
     from torsor.model.sensor import Sensor
     from torsor.robot import Robot
     from torsor.simulate.parameters import VariedConstant
-    from torsor.simulate.rollout_gradient import Adjoint
 
 FLOAT64 = np.dtype(np.float64)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Rollout(RolloutOutput):
-    """Robots over time: ``q[..., k, :]`` and ``v[..., k, :]`` are the state at ``t[k]``, without the initial state.
-
-    Leading axes are those of the start: none for one robot, (N,) for many.
-    """
-
-    t: np.ndarray  #: (T,) [s]
-    q: np.ndarray  #: (..., T, nq)
-    v: np.ndarray  #: (..., T, nv)
-    sensors: dict[str, np.ndarray] = field(default_factory=dict)  #: readings, (..., T, n) by name
-    inputs: RolloutInputs | None = None  #: for tau and the memory
-    adjoint: Adjoint | None = None  #: for the gradient, if ``differentiable=True``
-    #: (..., 3) under constraints: the largest |φ| [m, rad], |A v − b| [m/s, rad/s] and doubt of all steps
-    residual: np.ndarray | None = None
 
 
 @name_replacements
@@ -123,7 +105,11 @@ def rollout(
     check_axes(expressed_in)
     robot = robot_in_steps(robot, float(dt))
     refuse(robot.model, "step")
-    asked = _sensors(robot, sensors)
+    asked = {}
+    if sensors:
+        from torsor.simulate.sensors import check_sensors, rollout_readings
+
+        asked = check_sensors(robot, sensors)
     entries = labels(robot.model)
     q = as_rows(Argument("q0", (robot.nq,), entries["q0"]), q0, FLOAT64)
     v = as_rows(Argument("v0", (robot.nv,), entries["v0"]), v0, FLOAT64)
@@ -155,7 +141,7 @@ def rollout(
         check_start(robot.constrained(), q, v, limits[0])
         state.append(np.zeros(len(limits)))
     checked = plan._replace(limits=limits)
-    scan, step, every = _scan_of_plan(robot, checked, check, kind.name), StepProgram(robot, checked, feeds), _every(record, T)
+    scan, step, every = _scan(robot, checked, check, kind.name), StepProgram(robot, checked, feeds), _every(record, T)
     if checked.last and (differentiable or (size and asked)):
         scan = scan.with_all_rows  # the memory is needed at each record
     adjoint = None
@@ -163,7 +149,7 @@ def rollout(
         if differentiable:
             from torsor.simulate.rollout_gradient import Adjoint, run_in_ranges
 
-            backward = _adjoint_scan(robot, plan, check, kind.name)
+            backward = _scan(robot, plan, check, kind.name, backwards=True)
             state = [np.array(y) for y in state]  # the caller may change the arrays before the gradient is computed
             (qs, vs, *after), ranges, failed = run_in_ranges(scan, state, feeds, T, every, mask)
             batches = {name: y.shape[:-1] for name, y in {"q0": q, "v0": v, "memory": m, "x": more}.items()}
@@ -178,7 +164,8 @@ def rollout(
         adjoint = adjoint._replace(sound=failures.steps < 0)
     residual = after.pop().reshape(*qs.shape[:-2], -1, len(limits))[..., -1, :] if limits else None
     t = np.arange(every, T + 1, every) * float(dt)
-    read = asked(plan, feeds, every, t, state[: 2 + bool(size)], (qs, vs, *after), failures and failures.steps) if asked else {}
+    starts, ends, lost = state[: 2 + bool(size)], (qs, vs, *after), failures and failures.steps
+    read = rollout_readings(robot, asked, plan, feeds, every, t, starts, ends, lost) if asked else {}
     rows = memory_rows(scan, state, feeds, T, every, *after) if size else None
     given = inputs_at_records(robot, plan, feeds, float(dt), T, every, t, rows)._replace(failures=failures)
     return Rollout(t, qs, vs, read, given, adjoint, residual)
@@ -190,14 +177,6 @@ def _failures(step: StepProgram, scan: Scan, state: Sequence[np.ndarray], dt: fl
     for at in map(tuple, np.argwhere(failed == 0).tolist()):
         step.check_start(start[0], at)
     return Failures(failed, lambda: failures_of(failed, partial(step.explain, scan, start, dt)))
-
-
-def _sensors(robot: Robot, sensors: Mapping[str, Sensor] | None) -> Callable[..., dict[str, np.ndarray]] | None:
-    if not sensors:
-        return None
-    from torsor.simulate.sensors import check_sensors, rollout_readings
-
-    return partial(rollout_readings, robot, check_sensors(robot, sensors))
 
 
 def _one_step(robot: Robot, q0: Any, v0: Any, controls: Any, dt: Any, steps: Any, integrator: str) -> Rollout | None:
@@ -314,24 +293,13 @@ def _record_controller(robot: Robot, plan: Plan) -> tuple[Plan, Callable[[], Any
     return plan.with_recording(robot.model), None
 
 
-def _scan_of_plan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str) -> Scan:
+def _scan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str, backwards: bool = False) -> Scan:
     """The robot's kernel of this plan, made once: rollouts that differ in values alone have the same plan.
 
-    Of the memory only the last is kept: storing it at each step could take longer than the dynamics.
+    Of the memory only the last is kept: storing it at each step could take longer than the dynamics.  The kernel that runs a
+    plan backwards is recorded now, with the numbers that the controller reads now.
     """
-    fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
-    spec = Spec(((plan.quantity, plan),), dtype=dtype)
-    return robot.kernels.of(QUANTITIES).scan(spec, plan.carry, fixed, check, plan.last)
-
-
-def _adjoint_scan(robot: Robot, plan: Plan, check: Callable[[], Any] | None, dtype: str) -> Scan:
-    """The kernel that runs the plan backwards; its program is recorded now, with the numbers that the controller reads now."""
-    from torsor.simulate.step_adjoint import CONSTANT
-
-    fixed = tuple(a.name for a, stepped in plan.fed if not stepped)
-    rows = any(stepped and a.name not in CONSTANT for a, stepped in plan.fed)
-    name = "adjoint of rollout, with rows" if rows else "adjoint of rollout"
-    kernels = robot.kernels.of(QUANTITIES)
-    return kernels.scan(
-        Spec(((name, plan),), dtype=dtype), {"adjoint": "adjoint"}, fixed, check, last=("adjoint",), reverse=True
-    )
+    kernels, fixed = robot.kernels.of(QUANTITIES), tuple(a.name for a, stepped in plan.fed if not stepped)
+    spec = Spec(((plan.adjoint_quantity if backwards else plan.quantity, plan),), dtype=dtype)
+    carry, last = ({"adjoint": "adjoint"}, ("adjoint",)) if backwards else (plan.carry, plan.last)
+    return kernels.scan(spec, carry, fixed, check, last, reverse=backwards)

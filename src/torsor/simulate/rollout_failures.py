@@ -60,9 +60,9 @@ def robots(x: np.ndarray, own: int, chosen: np.ndarray) -> np.ndarray:
     return np.broadcast_to(x, (*chosen.shape, *x.shape[x.ndim - own :]))[chosen] if x.ndim > own else x
 
 
-def with_nan(rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """The rows of the chosen robots or records among all, NaN elsewhere."""
-    out = np.full((*chosen.shape, *rows.shape[1:]), np.nan, rows.dtype)
+def among_all(rows: np.ndarray, chosen: np.ndarray, fill: float = np.nan) -> np.ndarray:
+    """The rows of the chosen robots or records among all, ``fill`` elsewhere."""
+    out = np.full((*chosen.shape, *rows.shape[1:]), fill, rows.dtype)
     out[chosen] = rows
     return out
 
@@ -73,4 +73,4 @@ def evaluate_before_failures(
     """A kernel's result at the records, (..., T, n); with ``good`` (..., T), only at these, and NaN at the others."""
     if good is None:
         return np.asarray(kernel(*arrays))
-    return with_nan(kernel(*(robots(x, n, good) for x, n in zip(arrays, own, strict=True))), good)
+    return among_all(kernel(*(robots(x, n, good) for x, n in zip(arrays, own, strict=True))), good)

@@ -13,13 +13,13 @@ from torsor.simulate.rollout import Rollout
 from torsor.simulate.rollout_failures import Failure
 
 if TYPE_CHECKING:
-    from torsor.simulate.rollout_output import RolloutOutput
+    from torsor.simulate.rollout_output import Rollout
 
 VERSION = 1
 KEY = "torsor_rollout"
 
 
-def save(rollout: RolloutOutput, path: str | PathLike[str]) -> None:
+def save(rollout: Rollout, path: str | PathLike[str]) -> None:
     """Write a rollout to .npz, .csv or .parquet, completely or not at all."""
     meta = {KEY: VERSION, "info": rollout.info, "batch": list(rollout.batch), "dtype": rollout.q.dtype.name}
     meta |= {"failed": rollout.failed} if rollout.failed else {}

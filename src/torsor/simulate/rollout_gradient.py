@@ -19,7 +19,7 @@ from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
 from torsor.kernels.derivatives import Space
 from torsor.model import Model
-from torsor.simulate.rollout_failures import robots
+from torsor.simulate.rollout_failures import among_all, robots
 from torsor.simulate.step_adjoint import layout
 from torsor.simulate.step_program import Plan, StepInput, wrench_argument
 
@@ -70,7 +70,7 @@ class Adjoint(NamedTuple):
     def gradient(self, batch: tuple[int, ...], records: int, weights: dict[str, Any]) -> RolloutGradient:
         """From weights of the recorded states, by name: q, v, memory, x; None is zero."""
         state, fixed, stepped = layout(self.model, self.plan)
-        given, feeds, everyone = self._weights(weights, batch, records), self.feeds, batch
+        given, feeds = self._weights(weights, batch, records), self.feeds
         if self.sound is not None:
             given, feeds = [w[self.sound] for w in given], inputs_of(self.feeds, self.sound)
             batch = (int(self.sound.sum()),)
@@ -91,14 +91,8 @@ class Adjoint(NamedTuple):
             rows[:0] = more
         along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, records, 0))
         if self.sound is not None:
-            adjoint, along = (self._among_all(x, everyone) for x in (adjoint, along))
+            adjoint, along = (among_all(x, self.sound, 0.0) for x in (adjoint, along))
         return self._by_name(_parts((*state, *fixed), adjoint), _parts(stepped, along))
-
-    def _among_all(self, x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-        """Rows of the robots that did not fail among all, zero for the others."""
-        out = np.zeros((*batch, *x.shape[1:]), x.dtype)
-        out[self.sound] = x
-        return out
 
     def _sum(self, x: np.ndarray, lead: tuple[int, ...], own: int) -> np.ndarray:
         """The gradient by a value in the shape in which it was given: NaN where all robots that it counts for failed."""
@@ -150,21 +144,17 @@ class Adjoint(NamedTuple):
         vary: dict[str, dict[str, np.ndarray]] = {}
         for key in self.plan.vary:
             vary.setdefault(key.what, {})[key.name] = out[key.label]
-        own = self.plan.controller_memory
+        own, takes = self.plan.controller_memory, self.plan.controller.takes if self.plan.controller else ()
         return RolloutGradient(
             out["q0"],
             out["v0"],
             out.get("controls"),
-            {p: out[f"parameters[{p!r}]"] for p in self._parameters()},
+            {p: out[label] for p in takes if (label := f"parameters[{p!r}]") in out},
             vary,
             {frame: out[wrench_argument(frame).name] for frame in self.plan.frames},
             out["memory"] if own else None,
             out["x"] if self.plan.memory > own else None,
         )
-
-    def _parameters(self) -> list[str]:
-        takes = self.plan.controller.takes if self.plan.controller else ()
-        return [p for p in takes if any(f.argument.name == f"parameters[{p!r}]" for f in self.feeds)]
 
 
 def _not_finite(error: NotFinite, first: int, sound: np.ndarray | None) -> NotFinite:

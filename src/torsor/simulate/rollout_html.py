@@ -14,10 +14,10 @@ from torsor.simulate.rollout_output import SHOWN
 from torsor.support.html import Markup, element, facts
 
 if TYPE_CHECKING:
-    from torsor.simulate.rollout_output import RolloutOutput
+    from torsor.simulate.rollout_output import Rollout
 
 
-def of_rollout(rollout: RolloutOutput) -> Markup:
+def of_rollout(rollout: Rollout) -> Markup:
     shapes = [(name, str(getattr(rollout, name).shape)) for name in ("q", "v")]
     shown = element("div", element("p", repr(rollout)), facts(shapes))
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
-from torsor.simulate.rollout_failures import Failure, Failures, evaluate_before_failures, rows_before, with_nan
+from torsor.simulate.rollout_failures import Failure, Failures, among_all, evaluate_before_failures, rows_before
 from torsor.simulate.step_program import Plan, StepInput, at_records
 from torsor.support.locks import cached_property
 
@@ -70,14 +71,21 @@ def inputs_at_records(
     return RolloutInputs(robot, plan.integrator, dt, steps, plan if computed else None, copies, memory)
 
 
-class RolloutOutput:
-    """Methods of :class:`torsor.simulate.Rollout`."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Rollout:
+    """Robots over time: ``q[..., k, :]`` and ``v[..., k, :]`` are the state at ``t[k]``, without the initial state.
 
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    inputs: RolloutInputs | None
-    adjoint: Adjoint | None
+    Leading axes are those of the start: none for one robot, (N,) for many.
+    """
+
+    t: np.ndarray  #: (T,) [s]
+    q: np.ndarray  #: (..., T, nq)
+    v: np.ndarray  #: (..., T, nv)
+    sensors: dict[str, np.ndarray] = field(default_factory=dict)  #: readings, (..., T, n) by name
+    inputs: RolloutInputs | None = None  #: for tau and the memory
+    adjoint: Adjoint | None = None  #: for the gradient, if ``differentiable=True``
+    #: (..., 3) under constraints: the largest |φ| [m, rad], |A v − b| [m/s, rad/s] and doubt of all steps
+    residual: np.ndarray | None = None
 
     @cached_property
     def memory(self) -> np.ndarray | None:
@@ -114,7 +122,7 @@ class RolloutOutput:
             good = rows_before(given.failures.steps, (np.arange(len(self.t)) + 1) * (given.steps // len(self.t)))
         if given.plan is None:
             tau = np.array(np.broadcast_to(given.values[0] if given.values else np.zeros(()), self.v.shape), self.v.dtype)
-            return tau if good is None else with_nan(tau[good], good)
+            return tau if good is None else among_all(tau[good], good)
         from torsor.kernels import Spec
         from torsor.simulate.quantities import QUANTITIES
 

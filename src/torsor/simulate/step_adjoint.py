@@ -25,16 +25,8 @@ from torsor.model import Model
 from torsor.model.moving_base import time_of_base
 from torsor.scalar import Scalar, Scalars
 from torsor.simulate.parameters import vary_model
-from torsor.simulate.step_program import Plan, next_state, wrench_argument
+from torsor.simulate.step_program import CONSTANT, Plan, next_state, wrench_argument
 from torsor.spatial import Force
-
-#: inputs of a step by which no gradient is taken
-CONSTANT = ("dt", "t")
-STATE = ("q0", "v0", "memory")
-#: results of a step
-STEP = ("q", "v", "memory")
-#: of the weights
-NAMES = {"q0": "q", "v0": "v"}
 
 
 def spaces(model: Model, plan: Plan) -> list[Space]:
@@ -51,15 +43,15 @@ def layout(model: Model, plan: Plan) -> tuple[list[Space], list[Space], list[Spa
     """The spaces of the state, of the fixed inputs and of those that are new at each step."""
     stepped = {a.name for a, new in plan.fed if new}
     by = spaces(model, plan)
-    state = [s for s in by if s.argument.name in STATE]
-    rest = [s for s in by if s.argument.name not in STATE]
+    state = [s for s in by if s.argument.name in plan.carry]
+    rest = [s for s in by if s.argument.name not in plan.carry]
     return state, [s for s in rest if s.argument.name not in stepped], [s for s in rest if s.argument.name in stepped]
 
 
 def adjoint_inputs(model: Model, plan: Plan) -> list[Argument]:
     """Those of the step, the weights of the state after it, and the adjoint: of that state, and of the fixed inputs so far."""
     state, fixed, _ = layout(model, plan)
-    weights = [Argument(f"weights of {NAMES.get(s.argument.name, 'memory')}", s.shape) for s in state]
+    weights = [Argument(f"weights of {plan.carry[s.argument.name]}", s.shape) for s in state]
     return [*plan.inputs(model), *weights, Argument("adjoint", (sum(s.size for s in (*state, *fixed)),))]
 
 
@@ -116,7 +108,7 @@ def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Sc
 
         saddle = saddle_by_calls(calls, of_rows, lambda now: constants_of(now.model))
         how: Any = {"route": route, "accelerate": partial(equation_dynamics, solve=solve), "saddle": saddle}
-        return dict(zip(STEP, next_state(e, *named.values(), plan=plan, **how), strict=False))
+        return dict(zip(plan.carry.values(), next_state(e, *named.values(), plan=plan, **how), strict=False))
 
     p, calls = record_with_calls(function, arguments)
     return OnManifold(Linearization.of(p, x, calls), model, p.outputs, ("q",))

@@ -52,6 +52,10 @@ def wrench_argument(frame: str) -> Argument:
     return Argument(f"wrenches[{frame!r}]", (6,))
 
 
+#: inputs of a step by which no gradient is taken
+CONSTANT = ("dt", "t")
+
+
 class Plan(NamedTuple):
     """All that the kernel of a rollout depends on: equal plans have one kernel.
 
@@ -78,6 +82,12 @@ class Plan(NamedTuple):
     def quantity(self) -> str:
         """The row of the table of quantities."""
         return ("settled " if self.limits else "") + ("rollout with memory" if self.memory else "rollout")
+
+    @property
+    def adjoint_quantity(self) -> str:
+        """The row of the step's adjoint: with the gradients by inputs that are new at each step, if there are some."""
+        rows = any(stepped and a.name not in CONSTANT for a, stepped in self.fed)
+        return "adjoint of rollout, with rows" if rows else "adjoint of rollout"
 
     @property
     def last(self) -> tuple[str, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from torsor.algorithms import closed_loops
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import ALONE, At, Inputs
-from torsor.algorithms.equation.equation import EquationOfMotion
+from torsor.algorithms.equation.equation import EquationOfMotion, sum_wrenches
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.massless import joint_without_inertia
 from torsor.algorithms.products import mass_matrix_product
@@ -138,12 +138,15 @@ def solution(
         lam[k] = x
     doubt: Any = doubt_of(solved.pivots)
     for k in sorted(set(range(len(A))) - set(rows)):
-        parts = [x * y for x, y in zip(A[k], solved.x, strict=True)]
-        gap, size = -g[k], abs(g[k])
-        for part in parts:
-            gap, size = gap + part, size + abs(part)
-        doubt = maximum(doubt, abs(gap) / (size * REDUNDANT + REDUNDANT))
+        gap, size = mismatch(A[k], solved.x, -g[k])
+        doubt = maximum(doubt, gap / (size * REDUNDANT + REDUNDANT))
     return solved.x, lam, doubt
+
+
+def mismatch(row: Scalars, x: Scalars, rest: Scalar) -> tuple[Scalar, Scalar]:
+    """|A_k x + rest|, and the sum of the sizes of its terms."""
+    parts = [y * z for y, z in zip(row, x, strict=True)]
+    return abs(sum(parts, rest)), sum(map(abs, parts), abs(rest))
 
 
 def doubt_of(pivots: Scalars) -> Scalar:
@@ -268,9 +271,7 @@ def reaction_wrenches(
     """The wrench of each joint on its child link, with the constraints' wrenches T λ on the bodies, λ that of the drives."""
     lam, violation, gap = inverse_dynamics(e, q, v, a, inputs, multipliers=True)
     at = e.at(q, v, *inputs)
-    on: dict[Any, Any] = dict(e.applied_without_friction(at).wrenches)
-    for body, F in e.constraint_wrenches(at, lam).items():
-        on[body] = on[body] + F if body in on else F
+    on = sum_wrenches([e.applied_without_friction(at).wrenches, e.constraint_wrenches(at, lam)])
     found = tree_reactions(at.model, q, v, a, on)
     return found[len(at.model.parent) - len(e.model.parent) :], violation, gap  # without that of a moving base
 
@@ -279,13 +280,11 @@ def _violation(rows: ConstraintRows, a: Scalars) -> Scalar:
     """max |A a + Ȧv − ḃ|, relative to the sizes of its terms and :data:`VIOLATION`."""
     worst: Scalar = 0.0
     for row, drift in zip(rows.A, rows.drift, strict=True):
-        parts = [y * z for y, z in zip(row, a, strict=True)]
-        size = sum((abs(y) for y in parts), abs(drift))
-        worst = maximum(worst, abs(sum(parts, drift)) / (size * VIOLATION + 1e-3 * VIOLATION))
+        gap, size = mismatch(row, a, drift)
+        worst = maximum(worst, gap / (size * VIOLATION + 1e-3 * VIOLATION))
     return worst
 
 
 def maximum_of(values: Sequence[Scalar]) -> Scalar:
     """The largest of several numbers."""
-    zero: Scalar = 0.0
-    return reduce(maximum, values, zero)
+    return reduce(maximum, values, cast("Scalar", 0.0))

@@ -11,6 +11,7 @@ from torsor.algorithms.equation.at import ALONE, Inputs
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives, rnea_derivatives
+from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 
 Wrenches = Mapping[str, Scalars]
@@ -121,16 +122,9 @@ def inverse_dynamics_derivatives(
     t: Scalar | None = None,
 ) -> Derivatives:
     """∂τ/∂q (along v), ∂τ/∂v and ∂τ/∂a, by the recursion."""
-    alone, force = _split_terms(e, t)
-    model = e.model_at(t)
+    model, alone, force = _split_terms(e, t)
     recursion = rnea_derivatives if model.is_on_moving_base else recursion  # one that records cannot read a recorded time
-
-    def lost(v: Scalars, needed: Scalars) -> list[Scalar]:
-        at = alone.at(q, v, t)
-        own = alone.applied_without_friction(at).tau
-        return minus(alone.before_friction(at, minus(needed, own)), needed)
-
-    loss = lost if alone.terms else None
+    loss = (lambda v, needed: minus(alone.needed_force(q, v, needed, t), needed)) if alone.terms else None
     return derivatives.inverse_dynamics_derivatives(model, q, v, a, wrenches, axes, loss, recursion, force)
 
 
@@ -146,26 +140,19 @@ def forward_dynamics_derivatives(
     t: Scalar | None = None,
 ) -> tuple[derivatives.Rows, derivatives.Rows, derivatives.Rows]:
     """∂a/∂q (along v), ∂a/∂v and ∂a/∂τ, by the recursion."""
-    alone, force = _split_terms(e, t)
-    model = e.model_at(t)
+    model, alone, force = _split_terms(e, t)
     recursion = rnea_derivatives if model.is_on_moving_base else recursion  # as above
-
-    def lost(v: Scalars, tau: Scalars) -> list[Scalar]:
-        return minus(tau, alone.applied(alone.at(q, v, t), tau).tau)
-
-    loss = lost if alone.terms else None
+    loss = (lambda v, tau: minus(tau, alone.net_force(q, v, tau, t))) if alone.terms else None
     return derivatives.forward_dynamics_derivatives(model, q, v, tau, wrenches, axes, loss, recursion, a, force)
 
 
-def _split_terms(e: EquationOfMotion, t: Scalar | None) -> tuple[EquationOfMotion, derivatives.Force | None]:
-    """The equation with the terms that act joint by joint alone, and the joint force of the others."""
-    base = e.model_at(t).is_on_moving_base
-    alone, others = (
-        e.with_terms(term for term in e.terms if term.joint_by_joint),
-        e.with_terms(term for term in e.terms if not term.joint_by_joint or (base and term.depends_on_time)),
-    )
-    coupled = not all(term.joint_by_joint for term in e.terms)
-    return alone, (lambda q, v: others.net_force(q, v, [0] * e.model.nv, t)) if coupled else None
+def _split_terms(e: EquationOfMotion, t: Scalar | None) -> tuple[Model, EquationOfMotion, derivatives.Force | None]:
+    """The tree at a time, the equation with the terms that act joint by joint alone, and the joint force of the others."""
+    model, zero = e.model_at(t), [0] * e.model.nv
+    alone = e.with_terms(x for x in e.terms if x.joint_by_joint)
+    others = e.with_terms(x for x in e.terms if not x.joint_by_joint or (model.is_on_moving_base and x.depends_on_time))
+    coupled = len(alone.terms) < len(e.terms)
+    return model, alone, (lambda q, v: others.net_force(q, v, zero, t)) if coupled else None
 
 
 def minus(x: Scalars, y: Scalars) -> list[Scalar]:

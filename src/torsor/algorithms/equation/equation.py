@@ -184,22 +184,13 @@ class EquationOfMotion:
 
     def constraint_wrenches(self, at: At, multipliers: Scalars) -> dict[int, Force]:
         """T λ of constraints between frames, by body; those in joint coordinates act within joints."""
-        on: dict[int, Force] = {}
-        start = 0
-        for c in self.constraints:
-            for body, F in (c.wrenches(at, multipliers[start : start + c.size]) or {}).items():
-                on[body] = on[body] + F if body in on else F
-            start += c.size
-        return on
+        rest = iter(multipliers)
+        return sum_wrenches(c.wrenches(at, list(islice(rest, c.size))) or {} for c in self.constraints)
 
     def forces(self, at: At) -> Effort:
         """Σ f of all terms: joint forces (nv) and wrenches by body."""
         efforts = [term.force(at) for term in self.terms]
-        wrenches: dict[int, Force] = {}
-        for effort in efforts:
-            for body, F in effort.wrenches.items():
-                wrenches[body] = wrenches[body] + F if body in wrenches else F
-        return Effort({0: joint_forces(at.model, [e.joints for e in efforts])}, wrenches)
+        return Effort({0: joint_forces(at.model, [e.joints for e in efforts])}, sum_wrenches(e.wrenches for e in efforts))
 
     def friction(self, at: At, load: Scalars, terms: Sequence[Term] | None = None) -> list[Scalar]:
         """φ(v, ℓ) (nv) of all terms, or of some."""
@@ -258,6 +249,15 @@ class EquationOfMotion:
 def by_body(model: Model, load: Scalars) -> list[Scalars]:
     """Joint forces (nv) by body; those of a mimic joint are its leader's."""
     return [load[model.v_start[i] : model.v_start[i] + model.joint[i].nv] for i in range(len(model.parent))]
+
+
+def sum_wrenches(parts: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
+    """The sum of wrenches by body."""
+    on: dict[Any, Any] = {}
+    for part in parts:
+        for body, F in part.items():
+            on[body] = on[body] + F if body in on else F
+    return on
 
 
 def stack_rows(constraints: Sequence[Constraint], at: At) -> ConstraintRows:

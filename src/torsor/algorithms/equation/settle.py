@@ -10,19 +10,19 @@ A (v + w) = b, of least kinetic energy (M δ = Aᵀμ), by factors at the end of
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import partial
 from typing import NamedTuple
 
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import At
-from torsor.algorithms.equation.constrained import doubt_of
+from torsor.algorithms.equation.constrained import doubt_of, maximum_of
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import State, plus, take_step, time_after
 from torsor.errors import ArgumentError
 from torsor.model.terms.constraint import PROJECTION, VELOCITY
 from torsor.model.terms.term import ConstraintRows
-from torsor.scalar import Scalar, Scalars, maximum
+from torsor.scalar import Scalar, Scalars
 from torsor.spatial.linear import dot
 
 #: the share of φ that :data:`VELOCITY` closes in a step, of the methods solved at velocity level; explicit Euler moves q by the
@@ -114,5 +114,4 @@ def slip(r: ConstraintRows, v: Scalars) -> list[Scalar]:
 
 def largest(x: Scalars) -> Scalar:
     """The largest of |x|."""
-    zero: Scalar = 0.0
-    return reduce(maximum, map(abs, x), zero)
+    return maximum_of([abs(y) for y in x])
