@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torsor.bridges.torch_functions import TorchFunction
     from torsor.bridges.torch_rollouts import TorchRollout
     from torsor.robot import Robot
-    from torsor.simulate import Controller, Fixed
+    from torsor.simulate import Controller
 
 __all__ = ["casadi_function", "jax_function", "jax_rollout", "torch_function", "torch_rollout"]
 
@@ -144,7 +144,7 @@ def torch_rollout(
     *,
     dt: float,
     steps: int | None = None,
-    integrator: str | Fixed = "semi_implicit",
+    integrator: str = "semi_implicit",
     expressed_in: str = "body",
     controller: Controller | Callable[..., Any] | None = None,
     record: str | int = "all",

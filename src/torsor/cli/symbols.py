@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -40,7 +40,7 @@ def equations(
             raise UsageError(f"--only is one of {', '.join(known)}, not {name!r}")
     write = {"text": form.text, "latex": form.latex, "markdown": form.markdown, "python": form.python, "c": form.c_source}
     text = write[format](*names)
-    document = {"robot": robot.name, "format": format, "parameters": parameters, "text": text}
+    document: dict[str, Any] = {"robot": robot.name, "format": format, "parameters": parameters, "text": text}
     document["quantities"] = names or tuple(":".join(part) for part in form.parts)
     if out is not None:
         from torsor.support.files import write_text

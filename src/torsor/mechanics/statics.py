@@ -8,7 +8,7 @@ Under rows A the robot moves in the directions N with A N = 0, and λ carries th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,8 @@ class Resting:
 
     def __init__(self, robot: Robot, held: Sequence[str], wrenches: Wrenches | None = None, expressed_in: str = "body"):
         refuse(robot.model, "statics")
-        self.robot, self.on = robot, {"wrenches": wrenches, "expressed_in": expressed_in}
+        self.robot = robot
+        self.on: dict[str, Any] = {"wrenches": wrenches, "expressed_in": expressed_in}
         self.rows = robot.constrained() if robot.model.has_rows else None
         left_out = [term.name for term in robot.model.terms if term.kind == "friction"]
         left_out += [c.name for c in self.rows.constraints] if self.rows else []
