@@ -1,0 +1,74 @@
+"""DOP853 under a law in Python: SciPy's own steps, with one call of the law per stage; work by the weights of the method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import torsor as ts
+
+ARM = ts.robots.two_link()
+TOLERANCE = 1e-8
+DOP853 = ts.Adaptive("dop853", tolerance=TOLERANCE)
+
+
+def law(t, q, v):
+    return np.array([20 * np.sin(3 * t), 5.0]) - 8 * q - 2 * v
+
+
+def peer(duration, tolerance=TOLERANCE, more=()):
+    """SciPy's DOP853 over forward dynamics; the last entry is the work of the law."""
+
+    def rate(t, y):
+        q, v = y[:2], y[2:4]
+        tau = law(t, q, v)
+        return np.concatenate([v, ARM.forward_dynamics(q, v, tau), [tau @ v][: len(y) - 4]])
+
+    options = {"rtol": tolerance, "atol": tolerance}
+    return solve_ivp(rate, (0, duration), [*np.zeros(4), *more], method="DOP853", dense_output=bool(more), **options)
+
+
+def test_steps_are_those_of_scipy():
+    result, expected = ARM.simulate(np.zeros(2), np.zeros(2), 2.0, law, integrator=DOP853), peer(2.0)
+    assert result.info["steps"] == len(expected.t) - 1
+    np.testing.assert_allclose(result.t[::4], expected.t, rtol=0, atol=1e-6)  # rounding in small errors changes the lengths
+    np.testing.assert_allclose([*result.q[-1], *result.v[-1]], expected.y[:, -1], rtol=0, atol=1e-9)
+
+
+def test_law_is_called_once_per_stage():
+    calls = []
+    counted = lambda t, q, v: calls.append(t) or law(t, q, v)  # noqa: E731
+    result = ARM.simulate(np.zeros(2), np.zeros(2), 2.0, counted, integrator=DOP853, record="last")
+    assert len(calls) <= peer(2.0).nfev + result.info["steps"] + 8  # once more at the end of each step
+
+
+@pytest.mark.parametrize("record", ["all", 7, "last"])
+def test_work_up_to_each_record_is_the_integral_of_power(record):
+    result = ARM.simulate(np.zeros(2), np.zeros(2), 2.0, law, integrator=DOP853, record=record)
+    work = peer(2.0, 1e-12, [0.0]).sol(result.t)[4]
+    np.testing.assert_allclose(result.audit().work, work, rtol=0, atol=50 * TOLERANCE * np.abs(work).max())
+
+
+def test_work_up_to_an_event_that_ends_a_step_early():
+    bent = ts.simulate.Event(lambda t, q, v: q[1] - 0.1, terminal=True)
+    result = ARM.simulate(np.zeros(2), np.zeros(2), 2.0, law, integrator=DOP853, events=bent)
+    assert 0 < result.t[-1] < 2
+    work = peer(2.0, 1e-12, [0.0]).sol(result.t)[4]
+    np.testing.assert_allclose(result.audit().work, work, rtol=0, atol=50 * TOLERANCE * np.abs(work).max())
+
+
+def test_rotations_of_a_free_body_are_those_of_another_method():
+    body = ts.robots.quadruped()
+    q, v = body.neutral(), np.random.default_rng(0).normal(size=body.nv)
+    ends = [
+        body.simulate(q, v, 0.3, lambda t, q, v: -0.05 * v, integrator=ts.Adaptive(method, 1e-9), record="last")
+        for method in ("dop853", "rk45")
+    ]
+    np.testing.assert_allclose(ends[0].q[-1], ends[1].q[-1], rtol=0, atol=1e-7)
+    np.testing.assert_allclose(ends[0].v[-1], ends[1].v[-1], rtol=0, atol=1e-6)
+
+
+def test_a_force_that_is_not_finite_is_an_error():
+    with pytest.raises(ts.simulate.SimulationStopped, match=r"tau\[0\] is nan"):
+        ARM.simulate(np.zeros(2), np.zeros(2), 1.0, lambda t, q, v: [np.nan if t > 0.3 else 0.0, 0.0], integrator=DOP853)
