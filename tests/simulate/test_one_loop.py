@@ -111,3 +111,9 @@ def test_a_linkage_passes_singular_positions_as_in_python():
     np.testing.assert_array_equal(result.t, slow.t)
     np.testing.assert_allclose(result.q, slow.q, rtol=0, atol=1e-8)
     np.testing.assert_allclose(result.energy, result.energy[0], atol=1e-5)
+
+
+def test_overflow_in_the_first_step_has_the_result_so_far():
+    with pytest.raises(ts.simulate.SimulationStopped, match="step 0") as stopped:
+        arm().simulate([0.1, 0.2], [1e160, -1e160], 1.0)
+    assert stopped.value.result.t.tolist() == [0.0]

@@ -46,6 +46,8 @@ def run_compiled(run: Run, controls: Any, duration: float, dt: float, every: int
             _chunk(run, controls, np.array([duration]), (n, duration), every, rest, **options)
     except (NotFinite, SingularError, ArgumentError) as error:
         if run.system.held is None and not (isinstance(error, ArgumentError) and "controller" in options):
+            if not run.steps:
+                run.keep()  # the result so far
             raise
         return False
     return True

@@ -106,7 +106,7 @@ def simulate(
         control = Controller(control)
     how = Adaptive(integrator) if integrator in METHODS else integrator
     every = _check_arguments(duration, dt, how, record)
-    robot, omitted = robot_in_steps(robot, float(dt)), list[str]()
+    robot = robot_in_steps(robot, float(dt))
     start = [np.array(y) for y in one_state(robot, q=q, v=v)]
     if integrator in STEPS:
         check_step_resolves_vibrations(robot, start[0], dt)
@@ -124,16 +124,15 @@ def simulate(
     name, tolerance = (how.method, how.tolerance) if isinstance(how, Adaptive) else (how, None)
     settings = {"integrator": name, "duration": duration, "dt": dt, "tolerance": tolerance}
     info = {**names_of(robot), **settings, "held": isinstance(steady, HeldForces) and not (steady.law or system.transmits)}
-    if how == "rk4" and any(isinstance(t, JointDrive) and t.is_second_order for t in robot.model.terms):
-        omitted.append(SECOND_ORDER)
-    if notes := omitted + notes_on_omitted_losses(robot.description):
+    lower_order = how == "rk4" and any(isinstance(t, JointDrive) and t.is_second_order for t in robot.model.terms)
+    if notes := [SECOND_ORDER] * lower_order + notes_on_omitted_losses(robot.description):
         info["notes"] = notes
     if system.held:
         info["rows"] = list(system.held.rows)
     info["period"] = steady.period if isinstance(steady, HeldForces) else None
     if states and (columns := states.columns()):
         info["states"] = columns
-    part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info, tuple(laws))  # noqa: E731
+    part: Callable[[Sequence[Array]], Result] = lambda columns: _result_of(columns, run, info)  # noqa: E731
     if isinstance(how, Adaptive):
         working = control is not None or laws or robot.forces
         stages = (len(tableau().later), dense_weights) if run.law and how.method == "dop853" else (ADAPTIVE, None)
@@ -151,12 +150,12 @@ def simulate(
             known = not on or (expressed_in == "body" and not any(map(callable, on.values())))
             _run_fixed_steps(run, info, steady, every, _rollout_options(run, control, steady, info) if known else None)
     except TorsorError as error:
-        raise _stop_error(run, error, info, tuple(laws)) from error
+        raise _stop_error(run, error, info) from error
     except KeyboardInterrupt as stop:
-        raise _interruption(run, info, tuple(laws)) or stop from None
+        raise _interruption(run, info) or stop from None
     finally:
         run.progress.close()
-    result = _result(run, info, tuple(laws))
+    result = _result(run, info)
     if pulling := notes_on_pulling(result):
         result.info["notes"] = [*result.notes, *pulling]
     return replace(result, sensors=simulation_readings(run, result, asked)) if asked else result
@@ -256,32 +255,34 @@ def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: 
     time_loop.run_with_events(run, grid, method, Schedule(recorded, inner=True))
 
 
-def _result(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
-    result = _result_of(run.record.columns(), run, info | {"steps": run.steps}, frames)
+def _result(run: time_loop.Run, info: dict[str, Any]) -> Result:
+    result = _result_of(run.record.columns(), run, info | {"steps": run.steps})
     notes = [*info.get("notes", ()), *notes_on_limits(run.system.robot, result.t, result.q, result.v, result.tau)]
     result.info.update({"notes": notes} if notes else {})
     return replace(result, events=run.occurrences, flows=run.record.flows)
 
 
-def _result_of(columns: Sequence[Array], run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Result:
+def _result_of(columns: Sequence[Array], run: time_loop.Run, info: dict[str, Any]) -> Result:
     """Some rows of a run."""
-    robot = run.system.robot
-    parts = records_from_columns(columns, frames, list(info.get("states", {})))
-    return Result(**parts, info=info, robot=robot, held=run.system.held)
+    parts = records_from_columns(columns, run.system.frames, list(info.get("states", {})))
+    return Result(**parts, info=info, robot=run.system.robot, held=run.system.held)
 
 
-def _stop_error(run: time_loop.Run, error: TorsorError, info: dict[str, Any], frames: tuple[str, ...]) -> TorsorError:
+def _stop_error(run: time_loop.Run, error: TorsorError, info: dict[str, Any]) -> TorsorError:
     """The error with its time, step and joint, and the result so far."""
     if not run.steps and not isinstance(error, NotFinite):
         return error  # no step was computed: the error is in the arguments
-    joint, result = info["coordinates"][time_loop.likely_failed_row(run, info["dt"])], _result(run, info, frames)
-    overflow = "the next state is not finite; a smaller dt, more damping or smaller gains may help"
-    why = overflow if isinstance(error, NotFinite) else f"{error}{_advice(run, error)}"
+    joint, result = info["coordinates"][time_loop.likely_failed_row(run, info["dt"])], _result(run, info)
+    why = str(error)
+    if isinstance(error, NotFinite):
+        why = "the next state is not finite; a smaller dt, more damping or smaller gains may help"
+    elif isinstance(error, StepNotConverged):
+        why += NEAR_SINGULAR if run.system.held else ", or an adaptive integrator"
     message = f"the simulation of {info['robot']!r} stopped at t = {run.t:.6g} s, step {run.steps}, joint {joint!r}: {why}"
     return SimulationStopped(message + _fast_joint_note(result, info["dt"]), result, run.t, run.steps, joint)
 
 
-def _interruption(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, ...]) -> Interrupted | None:
+def _interruption(run: time_loop.Run, info: dict[str, Any]) -> Interrupted | None:
     """Ctrl-C with the result so far; None if no step was computed."""
     with suppress(Exception, KeyboardInterrupt):  # the controller may fail, or be interrupted, once more
         if run.steps and (run.record.latest or 0.0) < run.t:
@@ -289,14 +290,7 @@ def _interruption(run: time_loop.Run, info: dict[str, Any], frames: tuple[str, .
     if run.record.latest is None:
         return None
     when = f"interrupted at t = {run.t:.6g} of {info['duration']:g} s, step {run.steps}"
-    return Interrupted(f"the simulation of {info['robot']!r} was {when}", _result(run, info, frames), run.t, run.steps)
-
-
-def _advice(run: time_loop.Run, error: TorsorError) -> str:
-    """Advice on another integrator for a step that was not solved; near a singular position there may be no solution."""
-    if not isinstance(error, StepNotConverged):
-        return ""
-    return NEAR_SINGULAR if run.system.held else ", or an adaptive integrator"
+    return Interrupted(f"the simulation of {info['robot']!r} was {when}", _result(run, info), run.t, run.steps)
 
 
 def _fast_joint_note(result: Result, dt: float) -> str:
