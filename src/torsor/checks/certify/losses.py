@@ -1,12 +1,16 @@
-"""Friction: the joint forces with it against those without, and that it only ever takes energy away."""
+"""Terms: joint forces with damping and friction against those without; the power of a term against its energy and heat."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from torsor import algorithms as alg
+from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.terms import force_of_term
 from torsor.checks.certify.comparison import Array, Comparison, compare
 from torsor.checks.certify.rounding import EPS
-from torsor.checks.certify.subject import Samples
+from torsor.checks.certify.subject import Samples, as_array
+from torsor.scalar import Dual, rate
 
 
 def damping(s: Samples) -> Comparison:
@@ -28,6 +32,20 @@ def friction(s: Samples) -> Comparison:
     rubbed = s.rubbing.inverse_dynamics(s.q, s.v, s.a)
     sigma = s.tau_sigma + 4 * EPS * (np.abs(s.tau) + np.abs(lost))
     return _with_gain(compare(rubbed, s.tau + lost, sigma, s.names), -(lost * s.v).sum(axis=1))
+
+
+def power_of_term(name: str, s: Samples) -> Comparison:
+    """fᵀv = P − dE/dt − heat: the force of a term against its energy, over dual numbers along the motion from t = 0."""
+    e = EquationOfMotion(s.given.model)
+    term = next(term for term in e.terms if term.name == name)
+    q, v = list(s.q.T), list(s.v.T)
+    at = e.at(q, v, 0.0)
+    later = e.at(alg.integrate(e.model, q, [Dual(0, x) for x in v], 1), v, Dual(0.0, 1.0))
+    force = as_array(force_of_term(e, term, at, [0.0] * s.model.nv), len(s.q))
+    pushed, left = np.abs(force * s.v).sum(axis=1), (term.power(at), -rate(term.energy(later)), -term.heat(at))
+    other = as_array(list(left), len(s.q))
+    size = np.maximum(pushed, np.abs(other).sum(axis=1))
+    return compare((force * s.v).sum(axis=1), other.sum(axis=1), EPS * len(s.model.parent) * size, size=size)
 
 
 def _with_gain(c: Comparison, gained: Array) -> Comparison:

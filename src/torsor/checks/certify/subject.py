@@ -34,8 +34,8 @@ class Samples:
     """A robot at random states, ``(samples, n)``: q within its limits, v and a normal with unit deviation [rad/s, m/s ...].
 
     ``tree`` is the robot with its loops cut open, which most checks use.  Neither has friction laws or force elements, which
-    are not part of the rigid-body equations: ``rubbing`` is the tree with them.  Quantities that several checks need are
-    computed once.
+    are not part of the rigid-body equations: ``rubbing`` is the tree with them, ``given`` the robot with all terms.
+    Quantities that several checks need are computed once.
     """
 
     def __init__(self, robot: Robot, samples: int, seed: int, thorough: bool = False):
@@ -44,6 +44,7 @@ class Samples:
             raise ArgumentError(f"robot {robot.name!r} has no moving joint, so there is no dynamics to verify")
         if samples < 1:
             raise ArgumentError(f"samples must be 1 or more, not {samples}")
+        self.given = robot
         robot = _tree_with_all_coordinates(robot)
         self.rubbing = robot.without_loops() if robot.loops else robot
         own = [name for name in robot.terms if name not in robot.loops]

@@ -15,6 +15,7 @@ from torsor.checks.certify.subject import Samples
 from torsor.errors import SingularError
 from torsor.kernels.quantities import QUANTITIES
 from torsor.model import Model
+from torsor.model.terms.term import Term
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -106,9 +107,14 @@ def checks(subject: Samples, peers: bool = True) -> tuple[Check, ...]:
     digits = tuple(
         Check(f"kernel: {name}", "machine code = 50 digits", partial(references.fifty_digits, name)) for name in names
     )
+    pushing = tuple(term for term in subject.given.model.terms if type(term).force is not Term.force)
+    terms = tuple(
+        Check(f"term: {term.name}", "fᵀv = P − dE/dt − heat", partial(losses.power_of_term, term.name)) for term in pushing
+    )
     optional = (
         (DAMPING, has_damping(model)),
         (FRICTION, subject.rubbing.model.joints_with_friction),
+        (terms, terms),
         (LOOPS, loops),
         (PEERS, peers),
     )
