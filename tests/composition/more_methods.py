@@ -188,7 +188,7 @@ def explain(case: Case) -> None:
 def symbolic(case: Case) -> None:
     """M, and the saddle system of all formulas: M a − Aᵀλ = τ − c − g + Q + Σ f, A a = −drift."""
     s, (q, v, *_) = case.robot.symbolic(parameters="numbers", form="program"), case.instant
-    rest = {f"x_{k}": z for k, z in enumerate(np.concatenate([[], *case.rest.values()]), start=1)}
+    rest = {f"state_{k}": z for k, z in enumerate(np.concatenate([[], *case.rest.values()]), start=1)}
     more = {"t": INSTANT} | rest | dict.fromkeys((f"load_{k}" for k in range(1, case.robot.nv + 1)), 0.0)
 
     def number(*key: str) -> np.ndarray:

@@ -25,7 +25,7 @@ def values(formula, *state, **more):
 def needed_force(s, q, v, a, x=(), t=None):
     """τ of M a + c + g = τ + Q + Σ f, friction under the load of all others."""
     load = s.quantity("M")(q) @ a + s.quantity("c")(q, v) + s.quantity("g")(q) - s.quantity("forces")(q, v)
-    more = {f"x_{k}": z for k, z in enumerate(x, start=1)} | ({} if t is None else {"t": t})
+    more = {f"state_{k}": z for k, z in enumerate(x, start=1)} | ({} if t is None else {"t": t})
     load = load - sum(values(f, q, v, **more) for name, f in s.terms.items() if "friction" not in name)
     more |= {f"load_{k}": z for k, z in enumerate(load, start=1)}
     return load - sum(values(f, q, v, **more) for name, f in s.terms.items() if "friction" in name)
@@ -53,8 +53,18 @@ def test_states_of_bristles_are_inputs_of_the_formula():
     s = robot.symbolic()
     tau = needed_force(s, Q, V, A, x=[0.004])
     np.testing.assert_allclose(tau, robot.inverse_dynamics(Q, V, A, x=[0.004]), rtol=1e-13)
-    assert "x_1" in s.text()
-    assert "x_1" not in map(str, s.parameters)
+    assert "state_1" in s.text()
+    assert "state_1" not in map(str, s.parameters)
+
+
+def test_states_of_bristles_differ_from_coordinates_of_a_slide():
+    """A translation has the coordinates x_1, y_2, z_3: none of them is the state of a bristle."""
+    b = ts.Builder("slide").link("base").link("body", mass=1.0, inertia=(1, 1, 1))
+    robot = b.joint("move", "translation", "base", "body").build()
+    law = LuGre(Coulomb(1.0), 100.0, 1.0)
+    robot = robot.with_friction({"move": [law] * 3})
+    q, v, a, x = np.array([[0.3, 0.4, 0.5], [0.5, -0.7, 0.2], [1.0, 2.0, 3.0], [0.004, 0.002, -0.001]])
+    np.testing.assert_allclose(needed_force(robot.symbolic(), q, v, a, x=x), robot.inverse_dynamics(q, v, a, x=x), rtol=1e-13)
 
 
 def test_base_motion_is_a_force_that_reads_the_time():

@@ -130,17 +130,13 @@ class _PinocchioWriter:
     def refuse_pinocchio_bugs(self) -> None:
         """Bugs of Pinocchio 4.1: helical mimic joints give wrong forces or crash, composed joints crash beside mimic joints."""
         ours = self.robot.model
-        followers = [i for i, c in enumerate(ours.coupling) if c is not None]
-        for i in followers:
-            if isinstance(ours.joint[i], Follower):
-                who = ours.joint_names[i]
+        mimics = any(ours.coupling)
+        for who, kind, coupling in zip(ours.joint_names, ours.joint, ours.coupling, strict=True):
+            if coupling is not None and isinstance(kind, Follower):
                 raise ModelError(f"joint {who!r} follows by a polynomial; Pinocchio's mimic joints are linear")
-            if isinstance(ours.joint[i], Helical):
-                who = ours.joint_names[i]
+            if coupling is not None and isinstance(kind, Helical):
                 raise ModelError(f"joint {who!r} is a helical mimic joint, which Pinocchio computes wrongly")
-        for i, kind in enumerate(ours.joint):
-            if followers and isinstance(kind, (Cylindrical, Composite, FloatingRPY, EulerAngles)):
-                who = ours.joint_names[i]
+            if mimics and isinstance(kind, (Cylindrical, Composite, FloatingRPY, EulerAngles)):
                 raise ModelError(f"joint {who!r} is a composite joint in Pinocchio, which crashes in models with mimic joints")
 
 

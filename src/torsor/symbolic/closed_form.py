@@ -76,8 +76,8 @@ def symbolic(robot: Mechanism, parameters: str = "symbols", form: str = "auto") 
     """M(q) a + c(q, v) + g(q) = τ + Q + Σ f + Aᵀλ, A a + Ȧv = ḃ of a robot as formulas (MR 8.10, §8.7); also Γ, C and J.
 
     M, c, g, h and τ = M a + h are those of the tree; Q is the drag of its force elements.  f of each term by its name is
-    ``quantity("force", name)``: of friction under the joint forces load_1, ..., with its states x_1, ..., at the time t.  Rows
-    are A, Ȧv − ḃ (``drift``) and their closure ``phi``, and are not solved for.
+    ``quantity("force", name)``: of friction under the joint forces load_1, ..., with its states state_1, ..., at the time t.
+    Rows are A, Ȧv − ḃ (``drift``) and their closure ``phi``, and are not solved for.
 
     ``parameters="symbols"`` names the robot's numbers (m_1, l_1, ...); ``"numbers"`` puts them in.  ``form`` is ``"expanded"``
     (one formula per entry), ``"program"`` (named intermediate terms), or ``"auto"``: expanded if that is readable.
@@ -329,7 +329,11 @@ def _inputs_of_terms(model: Model) -> list[Name]:
     x = range(1, 1 + sum(term.states(model).size for term in model.terms))
     load = range(1, 1 + (model.nv if model.joints_with_friction else 0))
     clock = [Name("t", "t")] if model.depends_on_time else []
-    return [*clock, *(Name(f"x_{k}", f"x_{{{k}}}") for k in x), *(Name(f"load_{k}", rf"\ell_{{{k}}}") for k in load)]
+    return [
+        *clock,
+        *(Name(f"state_{k}", rf"\mathrm{{x}}_{{{k}}}") for k in x),
+        *(Name(f"load_{k}", rf"\ell_{{{k}}}") for k in load),
+    ]
 
 
 def _split(model: Model, more: Sequence[Any]) -> tuple[Any, Sequence[Any] | None, Sequence[Any]]:

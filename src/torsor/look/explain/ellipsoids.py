@@ -182,10 +182,7 @@ def mass_ellipsoid(
     array([[1., 0.],
            [0., 2.]])
     """
-    names = row_names(rows)
-    robot.model.frame(frame)
-    N = _allowed_motions(robot, q)
-    J = robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]]
+    names, J, N = _motions_of_frame(robot, q, frame, rows, expressed_in)
     axes, sigma = _principal(np.linalg.solve(_factor(robot, q), J.T).T if N is None else J @ N)
     with np.errstate(divide="ignore"):
         lengths = sigma**-2.0
@@ -217,10 +214,7 @@ def force_ellipsoid(
     Its axes are those of :func:`velocity_ellipsoid`, its semi-axes the inverse ones.  Where J loses rank, no joint force is
     needed in the directions lost: the length is infinite, and the ``report`` names them.
     """
-    names = row_names(rows)
-    robot.model.frame(frame)
-    N = _allowed_motions(robot, q)
-    J = robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]]
+    names, J, N = _motions_of_frame(robot, q, frame, rows, expressed_in)
     axes, sigma = _principal(J if N is None else J @ np.linalg.qr(N).Q)
     with np.errstate(divide="ignore"):
         lengths = 1 / sigma
@@ -258,13 +252,18 @@ def acceleration_ellipsoid(
     return mass_ellipsoid(robot, q, frame, rows, expressed_in).inverse
 
 
-def _allowed_motions(robot: Robot, q: ArrayLike) -> np.ndarray | None:
-    """N (nv, k), orthonormal in the metric of M, with A N = 0: the motions that constraints allow; None without constraints."""
+def _motions_of_frame(
+    robot: Robot, q: ArrayLike, frame: str, rows: str | Sequence[str], expressed_in: str
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None]:
+    """Names of rows, J of a frame, and N (nv, k), A N = 0 and NᵀM N = 1: the motions that constraints allow, None of a tree."""
+    names = row_names(rows)
+    robot.model.frame(frame)
     one_state(robot, q=q)
+    J = robot.jacobian(q, frame, expressed_in)[[TWIST.index(name) for name in names]]
     if not robot.model.has_rows:
-        return None
+        return names, J, None
     refuse(robot.model, "without time")
-    return robot.constrained().mobility(q).motions.T
+    return names, J, robot.constrained().mobility(q).motions.T
 
 
 def _factor(robot: Robot, q: ArrayLike) -> np.ndarray:
