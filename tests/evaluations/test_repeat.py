@@ -13,6 +13,7 @@ from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.at import Inputs
 from torsor.algorithms.equation.step import step
 from torsor.compile import Argument, Kernel, Scan, forward, interpret, outline, record
+from torsor.compile.schedule import schedule
 from torsor.errors import TorsorError
 from torsor.scalar import repeatable, sin
 
@@ -173,3 +174,21 @@ def test_rollout_of_a_floating_base_equals_steps_over_floats_and_step(integrator
 def test_humanoid_step_by_runge_kutta_is_compiled_as_one_stage():
     program = ts.robots.humanoid().program("step:rk4")
     assert outline.outline(program).operations < program.operations / 2
+
+
+def test_sines_of_one_input_in_many_copies_are_scheduled_behind_one_input():
+    again = repeatable(lambda x, y: [sin(x[0]) * y[0]])
+
+    def run(x):
+        y = [x[1]]
+        for _ in range(5):
+            y = again(x[:1], y)
+        return {"y": y}
+
+    program = record(run, [Argument("x", (3,))])
+    code = schedule(program, True, [[0]]).code
+    assert [args for op, args in code if op == "input"] == [(0,), (1,)]
+    assert sum(op == "sin" for op, _ in code) == 5
+    assert all(a < k for k, (op, args) in enumerate(code) if op not in ("input", "const") for a in args)
+    scan = Scan(program, each=["y"])
+    assert_close(scan(STATES), Kernel(program)(STATES))
