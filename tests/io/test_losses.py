@@ -17,7 +17,7 @@ from torsor.errors import ModelError
 from torsor.io.formats import FORMATS
 from torsor.io.loops_file import with_loops, write_loops
 from torsor.io.mjcf import read_mjcf, write_mjcf
-from torsor.io.shared.losses import FEATURES, losses
+from torsor.io.shared.losses import FEATURES, left_out, losses
 from torsor.io.shared.notes import short_list
 from torsor.io.urdf import read_urdf
 from torsor.io.urdf.writer import write_urdf
@@ -129,7 +129,7 @@ def robot_with_joints(*names: str) -> Description:
 @pytest.mark.parametrize("format", ["urdf", "mjcf", "mr"])
 def test_all_losses_of_a_robot_with_every_feature_are_listed(format):
     told = losses(robot_with_joints(), format)
-    for what, who, fate, _ in FEATURES:
+    for what, who, fate in FEATURES:
         names = list(who(robot_with_joints()))
         if "free base" in what and not names:
             assert list(who(replace(robot_with_joints(), base="floating_rpy")))
@@ -137,6 +137,14 @@ def test_all_losses_of_a_robot_with_every_feature_are_listed(format):
         assert names, what  # the robot has all of them
         line = f"{what}, {fate.get(format)}: {short_list(names)}"
         assert (line in told) == (format in fate)
+
+
+def test_terms_and_laws_that_no_file_contains_come_first():
+    d = robot_with_joints()
+    own = ["terms, left out: own term (OwnTerm is not torsor's own, so that a file cannot contain it)"]
+    own.append("friction laws, left out: private")
+    assert losses(d, "urdf")[:2] == losses(d, "mjcf")[:2] == left_out(d, "urdf") == own
+    assert left_out(d, "mr") == []
 
 
 @pytest.mark.parametrize("format", ["urdf", "mjcf"])
@@ -150,7 +158,7 @@ def test_losses_are_written_as_comments(format):
 
 
 def test_every_format_with_a_writer_has_a_list_of_losses():
-    assert {f.name for f in FORMATS if f.write} <= {format for _, _, fate, _ in FEATURES for format in fate}
+    assert {f.name for f in FORMATS if f.write} <= {format for _, _, fate in FEATURES for format in fate}
 
 
 # -- changes, found by comparing both robots -----------------------------------------------------------------------------

@@ -21,8 +21,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from torsor.errors import ArgumentError, FileError, ModelError, TorsorError
+from torsor.errors import FileError, ModelError, TorsorError
 from torsor.io.shared.decimals import notes_on_tiny_numbers
+from torsor.io.shared.places import side_file
 from torsor.io.shared.yaml_nodes import Nodes, Source, compose, text_of, unknown_key_message
 from torsor.model.attachments import with_actuated
 from torsor.model.description import Description, Loop
@@ -101,11 +102,7 @@ def loops_path(path: Any) -> str:
     >>> loops_path("arms/robot.urdf")
     'arms/robot.loops.yaml'
     """
-    if not isinstance(path, (str, os.PathLike)) or str(path).lstrip().startswith("<"):
-        raise ArgumentError(
-            "loops=True means the file beside the URDF, but this robot was not read from a file: give loops=path"
-        )
-    return os.path.splitext(os.fsdecode(path))[0] + ".loops.yaml"
+    return side_file(path, "loops", ".loops.yaml")
 
 
 # -- reading -------------------------------------------------------------------------------------------------------------

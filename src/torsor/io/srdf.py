@@ -20,10 +20,11 @@ from typing import Any
 
 from lxml import etree
 
-from torsor.errors import ArgumentError, FileError
+from torsor.errors import FileError
 from torsor.io.shared.document import Document, Element, Source, parse
 from torsor.io.shared.notes import as_comment
-from torsor.io.shared.xml_text import DECLARATION, write_xml
+from torsor.io.shared.places import side_file
+from torsor.io.shared.xml_text import DECLARATION, numbers, write_xml
 from torsor.model.description import FLOATING_BASE, Description
 from torsor.model.joints import Floating, JointType
 from torsor.model.named_configurations import Configuration, base_coordinates, merge
@@ -153,9 +154,8 @@ def _named_configurations(d: Description) -> Element:
         state = etree.SubElement(robot, "group_state", name=c.name, group="all")
         for name, values in c.values:
             of_base = name == FLOATING_BASE and name not in moving
-            numbers = base_coordinates(Floating(), values) if of_base else values
-            text = " ".join(repr(x).removesuffix(".0") for x in numbers)
-            etree.SubElement(state, "joint", name=base if of_base else name, value=text)
+            x = base_coordinates(Floating(), values) if of_base else values
+            etree.SubElement(state, "joint", name=base if of_base else name, value=numbers(f"configuration {c.name!r}", x))
     return robot
 
 
@@ -165,6 +165,4 @@ def srdf_path(path: Any) -> str:
     >>> srdf_path("arms/robot.urdf")
     'arms/robot.srdf'
     """
-    if not isinstance(path, (str, os.PathLike)) or str(path).lstrip().startswith("<"):
-        raise ArgumentError("srdf=True means the file beside the URDF, but this robot was not read from a file: give srdf=path")
-    return os.path.splitext(os.fsdecode(path))[0] + ".srdf"
+    return side_file(path, "srdf", ".srdf")

@@ -201,6 +201,15 @@ class Description:
         """The joints that a link carries, in file order."""
         return self._joints_by_parent.get(link, [])
 
+    def descendants(self, link: str) -> set[str]:
+        """The link and the links that it carries."""
+        found, todo = {link}, [link]
+        while todo:
+            below = [j.child for j in self.joints_from(todo.pop())]
+            found.update(below)
+            todo += below
+        return found
+
     @cached_property
     def _joints_by_parent(self) -> dict[str, list[Joint]]:
         out: dict[str, list[Joint]] = {}
@@ -347,14 +356,7 @@ def _check_tree(d: Description, mover: dict[str, str]) -> None:
             f"robot {d.name!r} has {len(roots)} root links ({', '.join(map(repr, roots[:5]))}"
             f"{', ...' if len(roots) > 5 else ''}); a robot is one tree"
         )
-    children: dict[str, list[str]] = {}
-    for j in d.joints:
-        children.setdefault(j.parent, []).append(j.child)
-    reached, todo = {roots[0]}, [roots[0]]
-    while todo:
-        for child in children.get(todo.pop(), ()):
-            reached.add(child)
-            todo.append(child)
+    reached = d.descendants(roots[0])
     if len(reached) < len(d.links):
         lost = next(link.name for link in d.links if link.name not in reached)
         raise ModelError(

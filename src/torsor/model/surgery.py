@@ -96,7 +96,7 @@ def subtree(d: Description, link: str) -> Description:
     rotor that drives a joint of the branch from outside.
     """
     require_link(d, link)
-    kept = _descendants(d, link)
+    kept = d.descendants(link)
     inside = kept | {WORLD} if link == d.root else kept
     for loop in d.loops:
         ends = sorted((loop.parent, loop.child), key=lambda end: end not in inside)
@@ -105,29 +105,14 @@ def subtree(d: Description, link: str) -> Description:
                 f"subtree of link {link!r}: loop {loop.name!r} ties {ends[0]!r} to {ends[1]!r}, which is outside; "
                 "take a larger branch, or choose another tree first: with_spanning_tree(...)"
             )
-    joints = [j for j in d.joints if j.parent in kept]
-    names = {j.name for j in joints}
+    names = {j.name for j in d.joints if j.parent in kept}
     for r in d.rotors:
         if r.joint in names and r.link not in kept:
             raise ModelError(
                 f"subtree of link {link!r}: rotor {r.name!r} drives joint {r.joint!r} from link {r.link!r}, which is outside; "
                 f"take a larger branch, or drop it first: with_rotors({{{r.joint!r}: None}})"
             )
-    freed = [j.name for j in joints if j.mimic is not None and j.mimic.joint not in names]
-    note = f"took the subtree of link {link!r}: {len(kept)} of {len(d.links)} links"
-    if freed:
-        note += f"; no longer coupled, as the joint followed is outside: {', '.join(freed)}"
-    named = keep_joints(with_freed_joints(d, freed), names | {FLOATING_BASE} if link == d.root else names)
-    return d.with_note(
-        note + note_of_losses(d.configurations, named),
-        links=tuple(x for x in d.links if x.name in kept),
-        joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
-        frames=tuple(f for f in d.frames if f.link in kept),
-        loops=tuple(loop for loop in d.loops if loop.parent in inside),
-        rotors=tuple(r for r in d.rotors if r.joint in names),
-        configurations=named,
-        forces=tuple((at, element) for at, element in d.forces if link_and_pose(d, at)[0] in kept),
-    )
+    return _with_links(d, kept, f"took the subtree of link {link!r}: {len(kept)} of {len(d.links)} links", "outside")
 
 
 def without(d: Description, link: str) -> Description:
@@ -143,30 +128,35 @@ def without(d: Description, link: str) -> Description:
     require_link(d, link)
     if link == d.root:
         raise ModelError(f"link {link!r} is the root: without it, nothing would be left")
-    gone = _descendants(d, link)
-    joints = [j for j in d.joints if j.child not in gone]
+    gone = d.descendants(link)
+    note = f"removed link {link!r} and what it carries: {len(gone)} of {len(d.links)} links"
+    if lost := [loop.name for loop in d.loops if {loop.parent, loop.child} & gone]:
+        note += f"; loops removed: {', '.join(lost)}"
+    return _with_links(d, {x.name for x in d.links} - gone, note, "removed")
+
+
+def _with_links(d: Description, kept: set[str], note: str, where: str) -> Description:
+    """The robot with some of its links, and what is on them; ``where`` are the others, "outside" or "removed"."""
+    joints = [j for j in d.joints if {j.parent, j.child} <= kept]
     names = {j.name for j in joints}
     freed = [j.name for j in joints if j.mimic is not None and j.mimic.joint not in names]
-    open_loops = [loop.name for loop in d.loops if {loop.parent, loop.child} & gone]
-    idle = [r for r in d.rotors if r.joint not in names and r.link not in gone]
-    note = f"removed link {link!r} and what it carries: {len(gone)} of {len(d.links)} links"
+    idle = [r for r in d.rotors if r.joint not in names and r.link in kept]
     for what, found in (
-        ("loops removed", open_loops),
-        ("no longer coupled, as the joint followed is removed", freed),
-        ("part of its link, as the joint driven is removed: rotor", [r.name for r in idle]),
+        (f"no longer coupled, as the joint followed is {where}", freed),
+        (f"part of its link, as the joint driven is {where}: rotor", [r.name for r in idle]),
     ):
         note += f"; {what}: {', '.join(found)}" if found else ""
     bodies = replace(d, rotors=tuple(idle)).bodies
-    named = keep_joints(with_freed_joints(d, freed), {FLOATING_BASE, *names})
+    named = keep_joints(with_freed_joints(d, freed), names | {FLOATING_BASE} if d.root in kept else names)
     return d.with_note(
         note + note_of_losses(d.configurations, named),
-        links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links if x.name not in gone),
+        links=tuple(replace(x, inertia=bodies[x.name]) for x in d.links if x.name in kept),
         joints=tuple(replace(j, mimic=None) if j.name in freed else j for j in joints),
-        frames=tuple(f for f in d.frames if f.link not in gone),
-        loops=tuple(loop for loop in d.loops if loop.name not in open_loops),
+        frames=tuple(f for f in d.frames if f.link in kept),
+        loops=tuple(loop for loop in d.loops if {loop.parent, loop.child} <= kept | {WORLD}),
         rotors=tuple(r for r in d.rotors if r.joint in names),
         configurations=named,
-        forces=tuple((at, element) for at, element in d.forces if link_and_pose(d, at)[0] not in gone),
+        forces=tuple((at, element) for at, element in d.forces if link_and_pose(d, at)[0] in kept),
     )
 
 
@@ -367,16 +357,3 @@ def link_and_pose(d: Description, name: str) -> tuple[str, Transform]:
 def _places(d: Description) -> list[str]:
     """The names of links and frames, which share one namespace."""
     return [*(link.name for link in d.links), *(f.name for f in d.frames)]
-
-
-def _descendants(d: Description, link: str) -> set[str]:
-    """The link and its descendants."""
-    children: dict[str, list[str]] = {}
-    for j in d.joints:
-        children.setdefault(j.parent, []).append(j.child)
-    found, todo = {link}, [link]
-    while todo:
-        for child in children.get(todo.pop(), ()):
-            found.add(child)
-            todo.append(child)
-    return found

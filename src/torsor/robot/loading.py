@@ -152,11 +152,11 @@ def save(robot: Robot, path: str | PathLike[str], *, format: str | None = None, 
 
     from torsor.errors import ModelWarning
     from torsor.io.formats import writer
-    from torsor.io.shared.losses import losses
+    from torsor.io.shared.losses import left_out
     from torsor.model.physical import callers_level
 
     save_files(robot, path, format, meshes)
-    if lost := losses(robot.description, writer(path, format).name, moves=True):  # torsor convert prints all losses instead
+    if lost := left_out(robot.description, writer(path, format).name):  # torsor convert prints all losses instead
         message = f"robot {robot.name!r} moves differently when it is loaded from {fsdecode(path)}: {'; '.join(lost)}"
         warnings.warn(message, ModelWarning, stacklevel=callers_level())
 

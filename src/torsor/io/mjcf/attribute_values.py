@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
-from typing import Any
-
-from torsor.errors import ModelError
-from torsor.scalar import is_constant
+from torsor.io.shared.xml_text import number, numbers
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.vector import IDENTITY, ZERO, Mat
 
 ZERO_INERTIA = Inertia.zero()
-
-
-def numbers(who: str, values: Iterable[Any]) -> str:
-    """Numbers as the shortest decimals that are read back as the same doubles."""
-    return " ".join(repr(number(who, x)).removesuffix(".0") for x in values)
-
-
-def number(who: str, x: Any) -> float:
-    if not is_constant(x) or not math.isfinite(x):
-        raise ModelError(f"{who}: {x!r} is not a finite number")
-    return float(x)
 
 
 def pose_attributes(who: str, X: Transform) -> dict[str, str]:

@@ -8,9 +8,9 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
-from torsor.io.mjcf.attribute_values import numbers
 from torsor.io.mjcf.body_elements import Body, names_of_pieces, screw_pitch
 from torsor.io.mjcf.law_words import actuator_words
+from torsor.io.shared.xml_text import numbers
 from torsor.model.description import Description, Loop
 from torsor.model.joints import Fixed, Revolute, Spherical
 from torsor.spatial import Transform

@@ -14,7 +14,8 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
-from torsor.io.mjcf.attribute_values import number, numbers, quaternion
+from torsor.io.mjcf.attribute_values import quaternion
+from torsor.io.shared.xml_text import number, numbers
 from torsor.spatial import Inertia, Mat, Sym, Vec
 from torsor.spatial.rigid.physical import inertia_problems
 from torsor.spatial.vector import ZERO

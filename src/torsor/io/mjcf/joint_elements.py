@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.errors import ModelError
-from torsor.io.mjcf.attribute_values import numbers
+from torsor.io.shared.xml_text import numbers
 from torsor.model.description import Joint
 from torsor.model.joints import (
     Continuous,

@@ -8,9 +8,9 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from torsor.io.mjcf.attribute_values import numbers
 from torsor.io.mjcf.body_elements import Body, screw_pitch
 from torsor.io.mjcf.selection import BALL, FREE, Selection, has_world_losses, name_of
+from torsor.io.shared.xml_text import numbers
 from torsor.model.description import FLOATING_BASE, Description, Joint, Mimic
 from torsor.model.joints import Floating
 from torsor.model.named_configurations import Configuration, base_coordinates, joint_coordinates

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from torsor.io.mjcf.attribute_values import numbers
+from torsor.io.shared.xml_text import numbers
 from torsor.model.actuators.control_laws import (
     PID,
     ActuatorLaw,

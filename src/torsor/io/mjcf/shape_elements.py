@@ -11,8 +11,9 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
-from torsor.io.mjcf.attribute_values import numbers, pose_attributes
+from torsor.io.mjcf.attribute_values import pose_attributes
 from torsor.io.shared.places import Places
+from torsor.io.shared.xml_text import numbers
 from torsor.model.description import Geometry
 from torsor.support.files import open_regular, target_of
 from torsor.support.text import unused_name

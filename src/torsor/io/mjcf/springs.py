@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from torsor.io.mjcf.attribute_values import numbers
 from torsor.io.mjcf.selection import HINGE, SLIDE, TENDON, Selection, name_of
 from torsor.io.shared.losses import is_spring_of_mujoco
+from torsor.io.shared.xml_text import numbers
 from torsor.model.description import Description, Mimic
 from torsor.model.terms.springs import JointSpring, Spring
 from torsor.model.terms.tendons import FixedTendon, SpringBetween

@@ -33,7 +33,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import ModelError
-from torsor.io.mjcf.attribute_values import massless, numbers, pose_attributes
+from torsor.io.mjcf.attribute_values import massless, pose_attributes
 from torsor.io.mjcf.body_elements import Body, Tree, names_of_pieces
 from torsor.io.mjcf.constraint_elements import equalities, loop_elements, motors
 from torsor.io.mjcf.inertia_elements import inertial
@@ -47,7 +47,7 @@ from torsor.io.shared.document import OWN
 from torsor.io.shared.losses import LOOP_JOINTS_IN_MUJOCO, is_other_actuator, is_several_in_mujoco, is_spring_of_mujoco, losses
 from torsor.io.shared.notes import as_comment, short_list
 from torsor.io.shared.own_element import own_text, parts_of, terms_left_out, with_numbers_of_laws
-from torsor.io.shared.xml_text import write_xml
+from torsor.io.shared.xml_text import numbers, write_xml
 from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import FLOATING_BASE, WORLD, Description
 from torsor.model.forces import GravityCompensation

@@ -43,25 +43,30 @@ class Feature(NamedTuple):
     what: str
     who: Callable[[Description], Iterable[str]]
     fate: Mapping[str, str]
-    #: whether a robot without this data moves differently: a missing force, not a missing shape
-    moves: bool = False
 
 
-def losses(d: Description, format: str, moves: bool = False) -> list[str]:
+def losses(d: Description, format: str) -> list[str]:
     """One line for each kind of data that the format ("urdf", "mjcf", "mr") loses or changes.
-
-    ``moves=True`` selects the forces that are left out, so that the written robot moves differently.
 
     >>> from torsor import robots
     >>> losses(robots.description("scara"), "urdf")[1:]
     ['frames, written as massless links: tip']
     """
-    out = []
-    for what, who, fate, matters in FEATURES:
-        names = list(who(d)) if format in fate and (matters or not moves) else []
-        if names:
-            out.append(f"{what}, {fate[format]}: {short_list(names)}")
-    return out
+    rows = ((what, fate[format], list(who(d))) for what, who, fate in FEATURES if format in fate)
+    return left_out(d, format) + [f"{what}, {fate}: {short_list(names)}" for what, fate, names in rows if names]
+
+
+def left_out(d: Description, format: str) -> list[str]:
+    """One line each for terms and friction laws without which the written robot moves differently."""
+    if format == "mr" or not (d.terms or any(any(j.laws) for j in d.joints)):
+        return []
+    from torsor.io.shared.own_element import is_saved, terms_left_out  # most robots have neither
+
+    several = {"urdf": is_composite, "mjcf": is_several_in_mujoco}[format]
+    terms = [f"{name} ({why})" for name, why in terms_left_out(d, several).items()]
+    lawful = [j for j in d.joints if any(j.laws)]
+    laws = [j.name for j in lawful if not is_saved(j.laws) or (format == "mjcf" and several(j))]
+    return [f"{what}, {LEFT_OUT}: {short_list(names)}" for what, names in (("terms", terms), ("friction laws", laws)) if names]
 
 
 def joints(having: Callable[[Joint], object]) -> Callable[[Description], list[str]]:
@@ -174,31 +179,9 @@ def is_spring_of_mujoco(term: Term) -> bool:
     return not getattr(term, "motor", None) and not (law.preload and (not law.stiffness or isinstance(law.rest, tuple)))
 
 
-def _terms_left_out(split: Callable[[Joint], bool]) -> Callable[[Description], list[str]]:
-    def names(d: Description) -> list[str]:
-        from torsor.io.shared.own_element import terms_left_out  # most robots have no terms
-
-        return [f"{name} ({why})" for name, why in terms_left_out(d, split).items()] if d.terms else []
-
-    return names
-
-
-def _laws_left_out(split: Callable[[Joint], bool]) -> Callable[[Description], list[str]]:
-    def lost(j: Joint) -> bool:
-        from torsor.io.shared.own_element import is_saved  # most robots have no laws
-
-        return any(j.laws) and (split(j) or not is_saved(j.laws))
-
-    return joints(lost)
-
-
 def is_several_in_mujoco(j: Joint) -> bool:
     """Whether a joint is written as several in MJCF."""
     return type(j.kind) in (Cylindrical, Universal, Planar, *_ANGLES) or is_composite(j)
-
-
-def _nowhere(j: Joint) -> bool:
-    return False
 
 
 _ANGLES = (Translation, EulerAngles, FloatingRPY)
@@ -226,11 +209,7 @@ FEATURES = (
     ),
     Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
     Feature("terms", lambda d: [t.name for t in d.terms], _BOTH | {"mr": LEFT_OUT}),
-    Feature("terms", _terms_left_out(is_composite), {"urdf": LEFT_OUT}, True),
-    Feature("terms", _terms_left_out(is_several_in_mujoco), {"mjcf": LEFT_OUT}, True),
     Feature("friction laws", joints(lambda j: any(j.laws)), _BOTH | {"mr": LEFT_OUT}),
-    Feature("friction laws", _laws_left_out(_nowhere), {"urdf": LEFT_OUT}, True),
-    Feature("friction laws", _laws_left_out(is_several_in_mujoco), {"mjcf": LEFT_OUT}, True),
     Feature("force elements", lambda d: [at for at, _ in d.forces], {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
     Feature("buoyancy and drag", _fluid, {"mjcf": _AS_TORSOR_ELEMENTS}),
     Feature("sensors", lambda d: [name for name, _ in d.sensors], {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),

@@ -17,9 +17,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from torsor.errors import FileError
+from torsor.errors import ArgumentError, FileError
 from torsor.io.shared.packages import ros_folders
 
 #: extensions of mesh files; other files are never opened
@@ -129,3 +130,12 @@ def _check_suffix(uri: str, file: Path, suffixes: Collection[str]) -> Path:
         what = "mesh file; mesh file names" if suffixes is SUFFIXES else "file of this kind; the names"
         raise FileError(f"is not a {what} end in {', '.join(sorted(suffixes))}", file=uri)
     return file
+
+
+def side_file(path: Any, word: str, ending: str) -> str:
+    """The file beside ``robot.urdf`` that an argument ``word=True`` means: ``robot`` with another ending."""
+    if not isinstance(path, (str, os.PathLike)) or str(path).lstrip().startswith("<"):
+        raise ArgumentError(
+            f"{word}=True means the file beside the URDF, but this robot was not read from a file: give {word}=path"
+        )
+    return os.path.splitext(os.fsdecode(path))[0] + ending

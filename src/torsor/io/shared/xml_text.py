@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from lxml import etree
 
 from torsor.errors import ModelError
 from torsor.io.shared.document import Element
+from torsor.scalar import is_constant
 from torsor.support.files import write_text
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -30,3 +33,17 @@ def write_xml(make: Callable[[], Element], robot: str, path: str | os.PathLike[s
     if path is not None:
         write_text(path, text)
     return text
+
+
+def numbers(who: str, values: Iterable[Any]) -> str:
+    """Numbers as the shortest decimals that are read back as the same doubles."""
+    return " ".join(repr(number(who, x)).removesuffix(".0") for x in values)
+
+
+def number(who: str, x: Any) -> float:
+    """The number of a file; ModelError for symbols, and for numbers that are not finite."""
+    if type(x).__module__ == "numpy" and getattr(x, "shape", None) == ():
+        x = x.item()
+    if not is_constant(x) or not math.isfinite(x):
+        raise ModelError(f"{who}: {x!r} is not a finite number")
+    return float(x)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -28,13 +27,12 @@ from torsor.io.shared.document import OWN
 from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment
 from torsor.io.shared.own_element import own_text, parts_of, terms_left_out, with_numbers_of_laws
-from torsor.io.shared.xml_text import DECLARATION, write_xml
+from torsor.io.shared.xml_text import DECLARATION, numbers, write_xml
 from torsor.io.urdf.joints import TYPES, UNLIMITED, element_name
 from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import Description, Geometry, Joint, Link
 from torsor.model.joints import Continuous, EulerAngles, Fixed, Helical, JointType, Prismatic, Revolute, Universal
 from torsor.model.splitting import is_composite, split_composites
-from torsor.scalar import is_constant
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
 from torsor.support.text import unused_name
@@ -91,16 +89,16 @@ def _link(link: Link) -> Element:
 
 
 def _inertial(who: str, G: Inertia) -> Element:
-    _numbers(who, (G.m, *G.h, *G.I))  # refuses entries that are not numbers, before the division
+    numbers(who, (G.m, *G.h, *G.I))  # refuses entries that are not numbers, before the division
     if G.m == 0 and any(G.h):
         raise ModelError(f"{who}: it has a first moment of mass and no mass, which URDF cannot express")
     c = Vec(*(x / G.m for x in G.h)) if G.m else ZERO
     steiner = Inertia.of(G.m, c, Sym.zero()).I  # as the reader will add it, so that it cancels to the last digit
     out = etree.Element("inertial")
-    out.append(etree.Element("origin", xyz=_numbers(who, c), rpy="0 0 0"))
-    out.append(etree.Element("mass", value=_numbers(who, (G.m,))))
+    out.append(etree.Element("origin", xyz=numbers(who, c), rpy="0 0 0"))
+    out.append(etree.Element("mass", value=numbers(who, (G.m,))))
     entries = zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), G.I - steiner, strict=True)
-    out.append(etree.Element("inertia", {name: _numbers(who, (x,)) for name, x in entries}))
+    out.append(etree.Element("inertia", {name: numbers(who, (x,)) for name, x in entries}))
     return out
 
 
@@ -112,14 +110,14 @@ def _geometry(who: str, g: Geometry) -> Element:
     holder = etree.SubElement(out, "geometry")
     if g.color is not None:
         look = etree.SubElement(out, "material", name="")
-        etree.SubElement(look, "color", rgba=_numbers(who, g.color))
+        etree.SubElement(look, "color", rgba=numbers(who, g.color))
     if g.shape == "mesh":
-        scale = {} if tuple(g.scale) == (1.0, 1.0, 1.0) else {"scale": _numbers(who, g.scale)}
+        scale = {} if tuple(g.scale) == (1.0, 1.0, 1.0) else {"scale": numbers(who, g.scale)}
         etree.SubElement(holder, "mesh", filename=g.uri, **scale)
         return out
     names = _SIZES[g.shape]
     parts = [g.size] if len(names) == 1 else [(x,) for x in g.size]
-    sizes = {name: _numbers(who, part) for name, part in zip(names, parts, strict=True)}
+    sizes = {name: numbers(who, part) for name, part in zip(names, parts, strict=True)}
     etree.SubElement(holder, g.shape, sizes)
     return out
 
@@ -137,23 +135,23 @@ def _joint(j: Joint) -> Element:
     etree.SubElement(out, "child", link=j.child)
     axis = getattr(kind, "axis", None) or getattr(kind, "normal", None)
     if axis is not None:
-        pitch = {"pitch": _numbers(who, (kind.pitch,))} if isinstance(kind, Helical) else {}
-        etree.SubElement(out, "axis", xyz=_numbers(who, axis), **pitch)
+        pitch = {"pitch": numbers(who, (kind.pitch,))} if isinstance(kind, Helical) else {}
+        etree.SubElement(out, "axis", xyz=numbers(who, axis), **pitch)
     if isinstance(kind, EulerAngles):
         etree.SubElement(out, "axis", order=kind.order)
     if isinstance(kind, Universal):
-        etree.SubElement(out, "axis2", xyz=_numbers(who, kind.second_axis))
+        etree.SubElement(out, "axis2", xyz=numbers(who, kind.second_axis))
     _add_limit(who, out, j)
     dynamics = {"damping": j.damping, "friction": j.friction, "armature": j.armature}
     if any(dynamics.values()):
         if not (j.damping or j.friction):  # see _zero_damping
             dynamics["damping"] = (0.0,) * kind.nv
-        etree.SubElement(out, element_name("dynamics", kind), {name: _numbers(who, x) for name, x in dynamics.items() if x})
+        etree.SubElement(out, element_name("dynamics", kind), {name: numbers(who, x) for name, x in dynamics.items() if x})
     if j.mimic is not None:
-        numbers = {"multiplier": _numbers(who, (j.mimic.multiplier,)), "offset": _numbers(who, (j.mimic.offset,))}
+        mimic = {"multiplier": numbers(who, (j.mimic.multiplier,)), "offset": numbers(who, (j.mimic.offset,))}
         if j.mimic.higher:
-            numbers["polynomial"] = _numbers(who, j.mimic.coefficients)
-        etree.SubElement(out, "mimic", {"joint": j.mimic.joint, **numbers})
+            mimic["polynomial"] = numbers(who, j.mimic.coefficients)
+        etree.SubElement(out, "mimic", {"joint": j.mimic.joint, **mimic})
     return out
 
 
@@ -171,7 +169,7 @@ def _add_limit(who: str, out: Element, j: Joint) -> None:
     limits = {}
     for label, values in given.items():
         unlimited = (sign.get(label, 1) * math.inf,) * size.get(label, j.kind.nv)
-        limits[label] = _numbers(who, [x if math.isfinite(x) else math.copysign(UNLIMITED, x) for x in values or unlimited])
+        limits[label] = numbers(who, [x if math.isfinite(x) else math.copysign(UNLIMITED, x) for x in values or unlimited])
     etree.SubElement(out, element_name("limit", j.kind), limits)
 
 
@@ -183,24 +181,12 @@ def _flat(rows: Iterable[Sequence[float]]) -> Iterable[float]:
     return (x for row in rows for x in row)
 
 
-# -- numbers -------------------------------------------------------------------------------------------------------------
-
-
-def _numbers(who: str, values: Iterable[Any]) -> str:
-    """Numbers as the shortest decimals that are read back as the same doubles."""
-    words = []
-    for x in values:
-        if type(x).__module__ == "numpy" and getattr(x, "shape", None) == ():
-            x = x.item()
-        if not is_constant(x) or not math.isfinite(x):
-            raise ModelError(f"{who}: {x!r} is not a finite number")
-        words.append(repr(float(x)).removesuffix(".0"))
-    return " ".join(words)
+# -- poses ---------------------------------------------------------------------------------------------------------------
 
 
 def _add_origin(who: str, parent: Element, X: Transform) -> None:
     R, p = X.pose
     if R == IDENTITY and p == ZERO:
         return
-    _numbers(who, (x for row in R for x in row))
-    etree.SubElement(parent, "origin", xyz=_numbers(who, p), rpy=_numbers(who, to_rpy(R)))
+    numbers(who, (x for row in R for x in row))
+    etree.SubElement(parent, "origin", xyz=numbers(who, p), rpy=numbers(who, to_rpy(R)))

@@ -56,8 +56,22 @@ class Coupled(Constraint):
         return ConstraintRows([error], [A], [0], [-evaluate(derivative(slope), x) * v * v])
 
 
+class ByFunction(Constraint):
+    """Rows by a function of q over any scalar, and of t if it reads the time."""
+
+    count: int
+    reads_time: bool
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"row {k}" for k in range(self.count))
+
+    @property
+    def depends_on_time(self) -> bool:
+        return self.reads_time
+
+
 @dataclass(frozen=True)
-class Pfaffian(Constraint):
+class Pfaffian(ByFunction):
     """A(q, t) v = b(q, t) by functions over any scalar (MR 8.92); Ȧ and ḃ come from the same functions."""
 
     name: str
@@ -66,16 +80,9 @@ class Pfaffian(Constraint):
     right: Callable[..., Any] | None = None
     reads_time: bool = False
 
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"row {k}" for k in range(self.count))
-
     @property
     def holonomic(self) -> tuple[bool, ...]:
         return (False,) * self.count
-
-    @property
-    def depends_on_time(self) -> bool:
-        return self.reads_time
 
     def rows(self, at: At) -> ConstraintRows:
         clock = (Dual(at.t, 1),) if self.depends_on_time else ()  # each call gets a new list, which it may write into
@@ -98,20 +105,13 @@ class Pfaffian(Constraint):
 
 
 @dataclass(frozen=True)
-class Holonomic(Constraint):
+class Holonomic(ByFunction):
     """φ(q, t) = 0 by a function over any scalar (F&O 16); A and Ȧ v are its derivatives (F&O 17)."""
 
     name: str
     function: Callable[..., Any]
     count: int = 1
     reads_time: bool = False
-
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"row {k}" for k in range(self.count))
-
-    @property
-    def depends_on_time(self) -> bool:
-        return self.reads_time
 
     def rows(self, at: At) -> ConstraintRows:
         n = at.model.nv
