@@ -103,10 +103,9 @@ def _law_over_floats(robot: Robot, controller: Controller, dt: float) -> Control
     given = {name: _of_one_robot(f"parameters[{name!r}]", x) for name, x in controller.parameters.items()}
     memory, following = start, start
 
-    def commands(t: float, q: Array, v: Array) -> tuple[Array, Array]:
+    def commands(t: float, q: Array, v: Array) -> list[Array]:
         state = {"q": q.copy(), "v": v.copy(), "t": t, "memory": memory.copy()}
-        tau, after = law(state | given)
-        return np.array(tau, float), np.array(after, float)
+        return [np.array(x, float) for x in law(state | given)]
 
     def sample(t: float, q: Array, v: Array) -> Array:
         nonlocal memory, following

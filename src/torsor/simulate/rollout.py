@@ -226,8 +226,6 @@ def _initial_states(robot: Robot, x: Any) -> np.ndarray:
 
 def _side_by_side(memory: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Arrays (..., n) and (..., m) as one, (..., n + m)."""
-    if not (memory.shape[-1] and x.shape[-1]):
-        return memory if memory.shape[-1] else x
     parts = [memory, x]
     batch = batch_shape([Argument("memory", memory.shape[-1:]), Argument("x", x.shape[-1:])], parts)
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)

@@ -209,7 +209,8 @@ class Rollout:
         many = f"{math.prod(self.batch)} robots, " if self.batch else ""
         of = f" of {self.info['robot']!r}" if "info" in self.__dict__ or self.inputs else ""
         end = f"{self.t[-1]:g} s" if len(self.t) else "0 s"
-        count = len(self.__dict__["failed"]) if "failed" in self.__dict__ else self._failed_count
+        failures = self.inputs.failures if self.inputs else None
+        count = len(self.__dict__.get("failed", ())) or (0 if failures is None else int((failures.steps >= 0).sum()))
         lost = f", {count} failed" if count else ""
         return f"<Rollout{of}: {many}{len(self.t)} records to {end}{lost}, {self.q.dtype}; t, q, v, tau>"
 
@@ -224,10 +225,6 @@ class Rollout:
             return {**self.__dict__, "adjoint": None}
         computed = {name: getattr(self, name) for name in ("tau", "info", "memory", "x", "failed")}
         return {**self.__dict__, **computed, "inputs": None, "adjoint": None}
-
-    @property
-    def _failed_count(self) -> int:
-        return int((self.inputs.failures.steps >= 0).sum()) if self.inputs and self.inputs.failures else 0
 
     @cached_property
     def _memory(self) -> np.ndarray | None:

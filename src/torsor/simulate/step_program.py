@@ -176,7 +176,11 @@ def next_state(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: A
     """
     memory, fed = plan.split(rest)
     given, own = plan.by_name(fed), plan.controller_memory
-    moving = with_inputs(plan, e, given)
+    moving = e.of_model(e.model)
+    if plan.vary:
+        from torsor.simulate.parameters import vary_model
+
+        moving = e.of_model(vary_model(e.model, [(key, given[key.label]) for key in plan.vary]))
     wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames} | dict(plan.laws)
     clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), len(fed))
 
@@ -192,13 +196,6 @@ def next_state(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: A
     if plan.limits:
         state.append(next_residual(moving, plan.limits, rest[bool(plan.memory)], after.checks))
     return tuple(state)
-
-
-def with_inputs(plan: Plan, e: EquationOfMotion, given: dict[str, Any]) -> EquationOfMotion:
-    """The equation with the varied constants as inputs."""
-    from torsor.simulate.parameters import vary_model
-
-    return e.of_model(vary_model(e.model, [(key, given[key.label]) for key in plan.vary]) if plan.vary else e.model)
 
 
 class StepProgram:
