@@ -164,7 +164,6 @@ BAD = {
     "wrong type": ('{"terms": [{"Damping": {"joints": 3}}]}', r"terms\[0\]: Damping.joints must be tuple\[str, ...\] \| None"),
     "unknown field": ('{"terms": [{"Damping": {"code": 3}}]}', "Damping has the fields joints, name, not"),
     "wrong value": ('{"terms": [{"Stops": {"restitution": 3.0}}]}', "the restitution must be a number between 0 and 1"),
-    "unknown joint": ('{"terms": [{"JointSpring": {"joint": "k", "law": {"Spring": {"stiffness": 1.0}}}}]}', "'k'"),
     "laws of nothing": ('{"laws": [["k", [null]]]}', "'k' is not a joint of the file"),
     "bad base": ('{"base": "flying"}', "base must be 'fixed', 'floating'"),
     "deep": ("[" * 100_000, "too deep|must be an object|not JSON"),
@@ -192,13 +191,21 @@ def test_malformed_elements_are_file_errors_with_their_line(case):
     assert (found.value.line, found.value.element) == (3, "torsor")
 
 
-@pytest.mark.parametrize("case", ["not JSON", "unknown class", "wrong value", "unknown joint", "growing code"])
+@pytest.mark.parametrize("case", ["not JSON", "unknown class", "wrong value", "growing code"])
 def test_malformed_texts_of_mjcf_are_file_errors_with_their_line(case):
     pytest.importorskip("mujoco")
     own, match = BAD[case]
     with pytest.raises(FileError, match=match) as found:
         read_mjcf(mjcf(own))
     assert (found.value.line, found.value.element) == (2, "torsor")
+
+
+def test_terms_whose_joint_is_not_in_the_file_are_left_out_with_a_warning():
+    text = urdf('{"terms": [{"JointSpring": {"joint": "k", "law": {"Spring": {"stiffness": 1.0}}}}, {"Damping": {}}]}')
+    with pytest.warns(ModelWarning, match="terms of torsor's own element are left out, .*: k spring"):
+        robot = ts.load(text)
+    assert list(robot.terms) == ["damping"]
+    assert "terms removed, as their joint or frame is gone: k spring" in robot.report
 
 
 def test_line_of_a_syntax_error_is_that_inside_the_element():

@@ -12,7 +12,7 @@ import torsor as ts
 from tests.tolerance import assert_close
 from tests.trees import Cam, axis, random_tree, rotation, state, transform
 from torsor import algorithms as alg
-from torsor.errors import ArgumentError, ModelError, ModelWarning, UnknownName
+from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.model import Description, Joint, Link, Mimic, Rotor
 from torsor.model.joints import Continuous, Helical, Prismatic, Revolute
 from torsor.spatial import Inertia, Sym, Vec
@@ -389,12 +389,15 @@ def test_rebasing_refuses_a_rotor_whose_mount_no_longer_comes_first(rotor):
 def test_urdf_has_rotor_mass_and_armature_and_lists_the_loss(tmp_path):
     robot = chain(2)
     path = tmp_path / "chain.urdf"
-    with pytest.warns(ModelWarning, match="moves differently .* rotors, .* without gyroscopic coupling: rotor1, rotor2"):
-        ts.save_urdf(robot, path)
-    assert "rotor1, rotor2" in path.read_text()
-    assert "without gyroscopic coupling" in path.read_text()
-    read, plain = ts.load(path), robot.rotors_as_armature()
+    ts.save_urdf(robot, path)
+    text = path.read_text()
+    assert "rotors, written as armature and mass, which other readers have, and as torsor's own elements" in text
+    read, plain = ts.load(text[: text.index("<torsor>")] + "</robot>"), robot.rotors_as_armature()  # as other readers have it
     assert_close(read.mass_matrix([0.1, 0.2]), plain.mass_matrix([0.1, 0.2]), 1e-14, floor=1)
+    own = ts.load(path)
+    assert own.description.rotors == robot.description.rotors
+    q, v = [0.1, 0.2], [0.3, -0.4]
+    assert_close(own.inverse_dynamics(q, v, v), robot.inverse_dynamics(q, v, v), 1e-14, floor=1)
 
 
 def test_user_defined_joint_may_have_a_rotor():

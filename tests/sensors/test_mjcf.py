@@ -74,8 +74,11 @@ def measuring_arm() -> ts.Robot:
 def test_sensors_written_to_mjcf_have_the_same_readings_in_mujoco():
     robot = measuring_arm()
     text = write_mjcf(robot.description)
-    assert "sensors that MuJoCo does not have, left out: on, torque, pair" in text
-    assert "delay, noise and resolution of sensors, left out: q1" in text
+    own = "written as torsor's own elements, which other readers ignore"
+    assert f"sensors that MuJoCo does not have, {own}: on, torque, pair" in text
+    assert f"delay, noise and resolution of sensors, {own}: q1" in text
+    back = ts.load(text).sensors
+    assert {name: back[name] for name in ("torque", "q1")} == {name: robot.sensors[name] for name in ("torque", "q1")}
     assert "sensors of links and joints, written at sites, which are read as frames: acc, f, t, six" in text
     m = mujoco.MjModel.from_xml_string(text)
     m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT  # the mimic joint is a spring there; here it stands still

@@ -9,11 +9,12 @@ loaded, as the robot that was saved had them; forces that only the format's own 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from torsor.errors import FileError
+from torsor.errors import FileError, ModelWarning
 from torsor.io.shared.document import OWN
 from torsor.io.shared.notes import short_list
 from torsor.io.shared.values import CannotBeSaved, FrictionLaw, from_json, parse_json, to_json
@@ -24,6 +25,7 @@ from torsor.model.forces import Element
 from torsor.model.friction import Coulomb, StaticViscous, Viscous
 from torsor.model.joints import Fixed
 from torsor.model.named_configurations import Configuration
+from torsor.model.physical import callers_level
 from torsor.model.rotor import Rotor
 from torsor.model.sensor import Sensor
 from torsor.model.surgery import with_base
@@ -154,25 +156,18 @@ def _with_parts(d: Description, parts: Mapping[str, Any]) -> Description:
     for name, fields in changes.items():
         if name not in known or not fields.keys() <= known[name].keys():
             raise ValueError(f"{name!r} is not a joint of the file with {', '.join(fields)}")
-    report = d.report
     d = _without_rotors(_with_frames(d, parts.get("frames", ())), parts.get("rotors", ())).with_joint_fields(changes)
     given: dict[str, Any] = {word: parts[word] for word in ("gravity", "actuated") if word in parts}
-    for word in set(OF_ROBOT) - {"terms"}:
-        given[word] = _merged(getattr(d, word), parts.get(word, ()))
-    d = with_base(replace(d, **given), parts.get("base", d.base))
-    terms = parts.get("terms", ())
-    names = {term.name for term in terms}
-    d = with_terms(replace(d, terms=tuple(term for term in d.terms if term.name not in names)), terms)
-    whole = without_lost_sensors(without_lost_terms(d))
-    if lost := [x for word in ("terms", "sensors") for x in getattr(d, word) if x not in getattr(whole, word)]:
-        raise ValueError(f"{lost[0]} has no place in the file: a joint, link or frame that it names is missing")
-    acting = [
-        *(term.name for term in terms),
-        *(f"friction of {name}" for name, _ in parts.get("laws", ())),
-        *(x.name for x in parts.get("loops", ())),
-    ]
+    given |= {word: _merged(getattr(d, word), parts.get(word, ())) for word in OF_ROBOT}
+    d = without_lost_terms(with_base(replace(d, **given), parts.get("base", d.base)))
+    if lost := [term.name for term in given["terms"] if term not in d.terms]:
+        message = f"robot {d.name!r}: terms of torsor's own element are left out, as the file has no such joint, link or frame"
+        warnings.warn(f"{message}: {short_list(lost)}", ModelWarning, stacklevel=callers_level())
+    with_terms(replace(d, terms=()), d.terms)  # raises if one does not fit
+    acting = [*(term.name for term in parts.get("terms", ())), *(f"friction of {name}" for name, _ in parts.get("laws", ()))]
+    acting = [name for name in (*acting, *(x.name for x in parts.get("loops", ()))) if name not in lost]
     note = f"from torsor's own element of the file, so that they act: {short_list(acting)}"
-    return replace(d, report=(*report, *([note] if acting else [])))
+    return without_lost_sensors(d.with_note(note) if acting else d)
 
 
 def _merged(old: Iterable[Any], new: Iterable[Any]) -> tuple[Any, ...]:
