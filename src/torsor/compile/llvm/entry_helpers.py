@@ -80,8 +80,7 @@ def _yes_or_no(w: Writer) -> str:
     """True at the end of the function, false where a requirement failed."""
     w.do("ret i1 true")
     w.label(w.refusal)
-    w.do("ret i1 false")
-    return w.text()
+    return w.end("i1 false")
 
 
 def _unpack() -> str:
@@ -132,8 +131,7 @@ def _unpack() -> str:
     w.do(f"store ptr null, ptr {place}")
     w.do(f"ret i64 {w.add(extra, size)}")
     w.label(w.refusal)
-    w.do("ret i64 -1")
-    return w.text()
+    return w.end("i64 -1")
 
 
 def _match() -> str:
@@ -149,8 +147,7 @@ def _match() -> str:
         w.label("other")
     w.do("ret ptr null")
     w.label("found")
-    w.do(f"ret ptr {w.address('ptr', row, '%count')}")
-    return w.text()
+    return w.end(f"ptr {w.address('ptr', row, '%count')}")
 
 
 # -- conversions -----------------------------------------------------------------------------------------------------
@@ -216,8 +213,7 @@ def _convert() -> str:
     w.label("array")
     w.do(f"ret i64 {w.put(f'call i64 @copy(i64 {rank}, i64 {size}, ptr %object, ptr %at, i64 %room)')}")
     w.label(w.refusal)
-    w.do("ret i64 -2")
-    return w.text()
+    return w.end("i64 -2")
 
 
 def _is(w: Writer, kind: str, name: str) -> str:
@@ -299,8 +295,7 @@ def _copy() -> str:
             w.store("double", w.merge("double", (x, as_double), (y, as_single), (z, as_whole)), to, column.k)
     w.do(f"ret i64 {w.choose(batch, 'i64', rows, -1)}")
     w.label(w.refusal)
-    w.do("ret i64 -2")
-    return w.text()
+    return w.end("i64 -2")
 
 
 # -- results ---------------------------------------------------------------------------------------------------------
@@ -349,8 +344,7 @@ def _release() -> str:
         w.do(f"call void {table_address(w, 'decref')}(ptr {made})")
         w.jump("next")
         w.label("next")
-    w.do("ret void")
-    return w.text()
+    return w.end()
 
 
 def helpers() -> str:

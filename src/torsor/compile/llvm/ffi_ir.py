@@ -43,6 +43,12 @@ def _entry(w: Writer, place: int) -> str:
     return w.element("ptr", "@table", str(place))
 
 
+def _fill(w: Writer, structure: str, *fields: tuple[str, object]) -> None:
+    """Store (type, value) of the first fields of a structure, eight bytes each."""
+    for place, (kind, value) in enumerate(fields):
+        w.store(kind, value, structure, place)
+
+
 def _atomic(w: Writer, operation: str, shared: str, place: int, value: object) -> str:
     """Change a number that threads share; returns the one before."""
     return w.put(f"atomicrmw {operation} ptr {w.address('i64', shared, str(place))}, i64 {value} seq_cst")
@@ -141,14 +147,11 @@ def _call_helpers(w: Writer, shared: str) -> None:
     threads, asked, lost = w.put("alloca i64"), w.put("alloca [5 x i64], align 16"), w.put("alloca [3 x i64], align 16")
     context = w.field("ptr", "%frame", _CONTEXT)
     w.do(f"store i64 1, ptr {threads}")
-    for place, (kind, value) in enumerate((("i64", _SIZE_OF_THREADS), ("i64", 0), ("ptr", context), ("ptr", threads))):
-        w.store(kind, str(value), asked, str(place))
+    _fill(w, asked, ("i64", _SIZE_OF_THREADS), ("i64", 0), ("ptr", context), ("ptr", threads))
     _forget(w, api, w.put(f"call ptr {w.field('ptr', api, _THREADS)}(ptr {asked})"), lost, "counted")
     known = w.put(f"load i64, ptr {threads}")
     fewer = w.choose(w.compare("slt", "i64", known, pieces), "i64", known, pieces)
-    for place, (kind, value) in enumerate((("i64", _SIZE_OF_SCHEDULE), ("i64", 0), ("ptr", context), ("ptr", "@help"))):
-        w.store(kind, str(value), asked, str(place))
-    w.store("ptr", shared, asked, "4")
+    _fill(w, asked, ("i64", _SIZE_OF_SCHEDULE), ("i64", 0), ("ptr", context), ("ptr", "@help"), ("ptr", shared))
     with w.each(fewer, "1"):
         _atomic(w, "add", shared, _OWNERS, 1)
         error = w.put(f"call ptr {w.field('ptr', api, _SCHEDULE)}(ptr {asked})")
@@ -163,8 +166,7 @@ def _forget(w: Writer, api: str, error: str, arguments: str, label: str) -> None
     """Destroy an error of XLA, if there is one: without a pool the caller computes alone."""
     w.branch(w.compare("eq", "ptr", error, "null"), label, f"not_{label}")
     w.label(f"not_{label}")
-    for place, (kind, value) in enumerate((("i64", _SIZE_OF_DESTROY), ("i64", 0), ("ptr", error))):
-        w.store(kind, str(value), arguments, str(place))
+    _fill(w, arguments, ("i64", _SIZE_OF_DESTROY), ("i64", 0), ("ptr", error))
     w.do(f"call void {w.field('ptr', api, _ERROR_DESTROY)}(ptr {arguments})")
     w.jump(label)
     w.label(label)
@@ -189,9 +191,7 @@ def _wait(w: Writer, shared: str) -> None:
 def _fail(w: Writer) -> None:
     """Return an error with the text of the table."""
     arguments = w.put("alloca [4 x i64], align 16")
-    rows = (("i64", _SIZE_OF_CREATE), ("i64", 0), ("ptr", _entry(w, MESSAGE)), ("i64", _INVALID_ARGUMENT))
-    for place, (kind, value) in enumerate(rows):
-        w.store(kind, str(value), arguments, str(place))
+    _fill(w, arguments, ("i64", _SIZE_OF_CREATE), ("i64", 0), ("ptr", _entry(w, MESSAGE)), ("i64", _INVALID_ARGUMENT))
     create = w.field("ptr", w.field("ptr", "%frame", _API), _ERROR_CREATE)
     w.do(f"ret ptr {w.put(f'call ptr {create}(ptr {arguments})')}")
 
@@ -237,8 +237,7 @@ def _take() -> str:
     _atomic(w, "add", "%shared", _DONE, 1)
     w.jump("drop")
     w.label("leave")
-    w.do("ret void")
-    return w.text()
+    return w.end()
 
 
 def _help() -> str:
@@ -246,8 +245,7 @@ def _help() -> str:
     w = Writer("internal void @help(ptr %shared)")
     w.do("call void @take(ptr %shared)")
     w.do("call void @release(ptr %shared)")
-    w.do("ret void")
-    return w.text()
+    return w.end()
 
 
 def _release() -> str:
@@ -259,5 +257,4 @@ def _release() -> str:
     w.do(f"call void {_entry(w, FREE)}(ptr %shared)")
     w.jump("others")
     w.label("others")
-    w.do("ret void")
-    return w.text()
+    return w.end()

@@ -48,8 +48,7 @@ def result_function() -> str:
     w.do(f"call void {table_address(w, 'decref')}(ptr {oldest})")  # of null: nothing
     w.jump("done")
     w.label("done")
-    w.do(f"ret ptr {made}")
-    return w.text()
+    return w.end(f"ptr {made}")
 
 
 def _branch_unless_free(w: Writer, array: str, rank: str, shape: str, otherwise: str) -> None:
