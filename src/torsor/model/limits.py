@@ -126,13 +126,9 @@ def mimic_ranges(d: Description, model: Model) -> Iterator[MimicRange]:
 
 def leader_ranges(m: MimicRange) -> list[Interval]:
     """The ranges of the leader's coordinate in which the mimic joint is inside its limits, rounded inwards."""
-    ends = [
-        -INF,
-        *sorted(x for limit in (m.lower, m.upper) if math.isfinite(limit) for x in _roots(m.coefficients, limit)),
-        INF,
-    ]
+    roots = sorted(x for limit in (m.lower, m.upper) if math.isfinite(limit) for x in _roots(m.coefficients, limit))
     found = []
-    for low, high in itertools.pairwise(ends):
+    for low, high in itertools.pairwise([-INF, *roots, INF]):
         inside = _inner_point(low, high)
         if m.holds(inside):
             found.append((_move_inside(m, low, inside), _move_inside(m, high, inside)))

@@ -36,12 +36,12 @@ class JointOfJoints(JointType):
     def quaternions(self) -> tuple[slice, ...]:
         return tuple(slice(at + x.start, at + x.stop) for at, joint in self._starts() for x in joint.quaternions)
 
-    def _starts(self) -> Iterator[tuple[int, JointType]]:
-        """The first entry of q of each joint."""
+    def _starts(self, size: str = "nq") -> Iterator[tuple[int, JointType]]:
+        """The first entry of q of each joint, or with ``size="nv"`` of v."""
         start = 0
         for joint in self.sequence():
             yield start, joint
-            start += joint.nq
+            start += getattr(joint, size)
 
     def split_configuration(self, q: Sequence[Any]) -> Iterator[tuple[JointType, Sequence[Any]]]:
         """(joint, its part of q), from the parent to the child."""
@@ -50,10 +50,8 @@ class JointOfJoints(JointType):
 
     def split_velocity(self, v: Sequence[Any]) -> Iterator[Sequence[Any]]:
         """The part of v of each joint."""
-        start = 0
-        for joint in self.sequence():
+        for start, joint in self._starts("nv"):
             yield v[start : start + joint.nv]
-            start += joint.nv
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
         parts = zip(self.split_configuration(q), self.split_velocity(step), strict=True)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from torsor.errors import ArgumentError, UnknownName
 from torsor.model.joints import JointType
-from torsor.model.joints.composite import JointSequence
-from torsor.model.reversal import ReversedJoint
+from torsor.model.joints.composite import JointOfJoints
 from torsor.model.terms.term import Term
 
 if TYPE_CHECKING:
@@ -56,8 +55,6 @@ def joints_with_stops(model: Model) -> tuple[str, ...]:
 
 def _has_rates(joint: JointType) -> bool:
     """Whether the rates of a joint's coordinates are its velocities, q̇ = v, so that each coordinate can have a stop."""
-    if isinstance(joint, JointSequence):
+    if isinstance(joint, JointOfJoints):
         return all(map(_has_rates, joint.sequence()))
-    if isinstance(joint, ReversedJoint):
-        return _has_rates(joint.kind)
     return joint.nq == 1 or type(joint).integrate is JointType.integrate
