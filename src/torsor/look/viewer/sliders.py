@@ -18,17 +18,15 @@ if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-#: names and units of the coordinates of a joint that has several, or one that is not an angle
-_WORDS: dict[str, tuple[tuple[str, str], ...]] = {
-    "prismatic": (("", "m"),),
-    "cylindrical": (("turn", "rad"), ("slide", "m")),
-    "universal": (("1", "rad"), ("2", "rad")),
-    "planar": (("x", "m"), ("y", "m"), ("turn", "rad")),
-    "spherical": (("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")),
-    "translation": (("x", "m"), ("y", "m"), ("z", "m")),
-    "euler": (("1", "rad"), ("2", "rad"), ("3", "rad")),
-    "floating_rpy": (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")),
-    "floating": (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")),
+_XYZ, _RPY = ("x", "y", "z"), ("roll", "pitch", "yaw")
+#: names of the coordinates of a joint that has several, where these are not their numbers
+_WORDS: dict[str, tuple[str, ...]] = {
+    "cylindrical": ("turn", "slide"),
+    "planar": ("x", "y", "turn"),
+    "spherical": _RPY,
+    "translation": _XYZ,
+    "floating_rpy": _XYZ + _RPY,
+    "floating": _XYZ + _RPY,
 }
 
 
@@ -62,9 +60,10 @@ class Sliders:
         self.rows: list[Slider] = []
         for joint in self.joints:
             several = joint.q_slice.stop - joint.q_slice.start > 1
-            words = _WORDS.get(joint.type) or tuple((str(k + 1) if several else "", "rad") for k in range(len(joint.lower)))
+            words = _WORDS.get(joint.type) or tuple(str(k + 1) if several else "" for k in range(len(joint.lower)))
             bounded = len(words) == len(joint.lower)  # limits of a quaternion's numbers do not apply to angles
-            for k, (word, unit) in enumerate(words):
+            for k, word in enumerate(words):
+                unit = "m" if word in (*_XYZ, "slide") or joint.type == "prismatic" else "rad"
                 free = pi if unit == "rad" else 2 * size
                 lower, upper = (joint.lower[k], joint.upper[k]) if bounded else (-np.inf, np.inf)
                 self.rows.append(Slider(joint.name, f"{joint.name} {word}".strip(), unit, *_range(lower, upper, free)))
