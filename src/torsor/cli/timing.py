@@ -78,9 +78,7 @@ def _time_both(robot: Robot, quantity: str, batch: int, peer: Peer | None) -> Ti
         turns[1].append(_seconds(lambda: method(*arrays, out=out), 1) / batch)
         if peer is not None:
             turns[2].append(_seconds(peer.call, CALLS))
-    single, many, other = (min(times, default=None) for times in turns)
-    assert single is not None
-    assert many is not None
+    single, many, other = min(turns[0]), min(turns[1]), min(turns[2], default=None)
     return Timing(quantity, robot.program(quantity).operations, single, many, other, peer and peer.difference)
 
 
