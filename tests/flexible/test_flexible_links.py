@@ -10,6 +10,7 @@ import pytest
 
 import torsor as ts
 from tests.flexible.beam_arms import elastic_energy, energy, frequencies, inverse, join, rigid, size, stiffness
+from tests.machine_code import without_machine_code
 from torsor import algorithms
 from torsor.algorithms.equation.at import At
 from torsor.errors import ArgumentError, UnknownName
@@ -80,6 +81,7 @@ def test_beam_section_subspace_is_the_rate_of_its_transform():
 
 
 @pytest.mark.parametrize(("family", "count"), [("polynomial", 6), ("cantilever", 6)])
+@without_machine_code
 def test_beam_frequencies_match_clamped_free_and_pinned_free_closed_forms(family, count):
     """The first three frequencies of a clamped–free and of a pinned–free beam, to 0.1 % and better."""
     arm = hinged_beam(modes=(count, 0, 0), shapes=family)
@@ -92,12 +94,14 @@ def test_beam_frequencies_match_clamped_free_and_pinned_free_closed_forms(family
     np.testing.assert_allclose(free[1 : few + 1], UNIT * np.square(PINNED[:few]), rtol=5e-4)
 
 
+@without_machine_code
 def test_pinned_free_frequencies_with_eight_polynomials_match_the_closed_form():
     """With eight polynomials all three frequencies are accurate to 0.1 %."""
     free = frequencies(hinged_beam(modes=(8, 0, 0), foreshortening=False), [0.0] * 9)
     np.testing.assert_allclose(free[1:4], UNIT * np.square(PINNED), rtol=1e-3)
 
 
+@without_machine_code
 def test_torsion_and_second_bending_plane_match_the_closed_forms():
     """Torsion of a clamped–free shaft: ω = (k − ½) π/L √(GJ/ρI_p); bending along z is that along y with the other stiffness."""
     GJ, polar = 5.0, 2e-3
@@ -108,6 +112,7 @@ def test_torsion_and_second_bending_plane_match_the_closed_forms():
         assert np.abs(found / w - 1).min() < rel
 
 
+@without_machine_code
 def test_beam_frequencies_with_a_tip_mass_match_the_closed_form():
     """Clamped beam with a point mass M: 1 + cos β cosh β = β μ (sin β cosh β − cos β sinh β), μ = M/ρAL."""
     mu = 2.5
@@ -118,6 +123,7 @@ def test_beam_frequencies_with_a_tip_mass_match_the_closed_form():
         assert f(b * (1 - 1e-3)) * f(b * (1 + 1e-3)) < 0  # a root within 0.1 %
 
 
+@without_machine_code
 def test_frequencies_of_two_beams_on_a_hub_match_the_closed_forms():
     """Modes without hub rotation are those of cantilevers, modes with hub rotation those of pinned–free beams."""
     robot = (
@@ -155,6 +161,7 @@ def rest_stiffness(arm):
     return arm.inverse_dynamics_derivatives(arm.neutral(), still, still).q
 
 
+@without_machine_code
 def test_column_buckles_at_the_load_of_greenhill():
     """Greenhill: upright, it loses its stiffness at ρA g L³ / EI = 7.8373; hanging it gets stiffer."""
     weight = 7.837347 * EI / (rho * L**3)
@@ -221,6 +228,7 @@ def two_beams(gravity=(0, 0, 0), modes=(4, 0, 0), **options):
     return robot.with_beams({"a": bar, "b": bar})
 
 
+@without_machine_code
 def test_frequencies_of_an_elbow_agree_with_rigid_segments():
     """Two beams joined at a free elbow of 1 rad: four frequencies of the modal arm and of a finely segmented arm."""
     robot, q, k = segmented_arm(24, 1.0)
