@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,7 +26,7 @@ Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Wr
 def equations(
     robot: Robot, format: Format = "text", parameters: Parameters = None, only: Only = None, out: Out = None, json: Json = False
 ) -> None:
-    """Equations of motion, M(q) a + c(q, v) + g(q) = τ, with terms and rows, written out."""
+    """Equations of motion, M(q) a + c(q, v) + g(q) = τ, terms and rows."""
     from torsor.cli.out import emit
     from torsor.cli.outcome import UsageError
     from torsor.symbolic.equations import PARTS
@@ -40,8 +40,8 @@ def equations(
             raise UsageError(f"--only is one of {', '.join(known)}, not {name!r}")
     write = {"text": form.text, "latex": form.latex, "markdown": form.markdown, "python": form.python, "c": form.c_source}
     text = write[format](*names)
-    document: dict[str, Any] = {"robot": robot.name, "format": format, "parameters": parameters, "text": text}
-    document["quantities"] = names or tuple(":".join(part) for part in form.parts)
+    quantities = names or tuple(":".join(part) for part in form.parts)
+    document = {"robot": robot.name, "format": format, "parameters": parameters, "quantities": quantities, "text": text}
     if out is not None:
         from torsor.support.files import write_text
 

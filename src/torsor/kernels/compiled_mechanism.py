@@ -118,9 +118,9 @@ class CompiledMechanism(Editing):
 
     def _checked(self, spec: Spec) -> Kernel | CheckedKernel:
         """The kernel of a spec, which refuses the states in which its results do not pass their checks."""
+        kernel, table = self._kernels.kernel(spec), self._kernels.table  # an error for words that are not hashable
         if spec in self._checked_kernels:
             return self._checked_kernels[spec]
-        kernel, table = self._kernels.kernel(spec), self._kernels.table
         checks = [name for quantity, *_ in spec.quantities for name in table[quantity].checks]
         if not checks or spec.derivative[:1] == ("second",):
             return kernel
