@@ -329,12 +329,17 @@ def test_torch_rollout_takes_the_numbers_of_a_controller_unless_the_call_gives_o
     gain = torch.tensor([3.0, 1.0], dtype=torch.float64, requires_grad=True)
     own = ts.Controller(remember, parameters={"gain": gain}, memory=[0.5])
     function = adapters.torch_rollout(robot, dt=0.01, steps=4, controller=own)
-    plain = robot.rollout(zero + 0.3, zero, dt=0.01, steps=4, controller=ts.Controller(remember, {"gain": [3.0, 1.0]}, [0.5]))
+
+    def plain(k, start=0.5):
+        numbers = ts.Controller(remember, {"gain": [k, 1.0]}, [start])
+        return robot.rollout(zero + 0.3, zero, dt=0.01, steps=4, controller=numbers).q
+
     q, _ = function(zero + 0.3, zero)
-    np.testing.assert_array_equal(q.detach(), plain.q)
-    assert torch.autograd.grad(q.sum(), gain)[0][0] < 0
-    other, _ = function(zero + 0.3, zero, parameters={"gain": torch.zeros(2)}, memory=[0.0])
-    np.testing.assert_array_equal(other, robot.rollout(zero + 0.3, zero, dt=0.01, steps=4).q)
+    np.testing.assert_array_equal(q.detach(), plain(3.0))
+    slope = (plain(3.01) - plain(2.99)).sum() / 0.02
+    assert float(torch.autograd.grad(q.sum(), gain)[0][0]) == pytest.approx(slope, rel=1e-6)
+    other, _ = function(zero + 0.3, zero, parameters={"gain": torch.zeros(2, dtype=torch.float64)}, memory=[0.0])
+    np.testing.assert_array_equal(other, plain(0.0, 0.0))
     with pytest.raises(ts.ArgumentError, match="parameters and memory are those of a controller"):
         adapters.torch_rollout(robot, dt=0.01, steps=4)(zero, zero, parameters={"gain": gain})
 
