@@ -38,9 +38,9 @@ class Robot(Statics, Exports):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
     ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  Results are
-    float64, also those of lists and float32 arrays; ``out=`` is a preallocated array for them.  A robot with loops refuses
-    results that are valid only for its tree with the loops cut, such as joint forces; :meth:`constrained` computes them with
-    the loops closed.
+    float64, also those of lists and float32 arrays; ``out=`` is a preallocated array for them.  Dynamics, derivatives,
+    steps and motions obey all terms of the robot, its loops and constraints among them (``robot.terms``); M, c, g, h and the
+    kinematics are those of its tree.
 
     >>> import torsor as ts
     >>> robot = ts.robots.two_link()
