@@ -166,7 +166,7 @@ def solution_derivative(
     def read(values: Sequence[Scalars]) -> tuple[list[Any], dict[str, Any]]:
         named = {x.name: value if x.shape else value[0] for x, value in zip(inputs, values, strict=False)}
         options = {"rows": rows, **{x: named[x] for x in spec.extra}}
-        on = {"wrenches": spec.wrenches(named), "axes": spec.expressed_in} if spec.frames else {}
+        on = {"wrenches": spec.wrenches(named), "axes": spec.expressed_in} if spec.frames or spec.laws else {}
         return [kernels.subject_at(named), *list(named.values())[:3]], options | on  # at q, v and τ, or q, v and e
 
     def equation(*values: Scalars) -> dict[str, Any]:
