@@ -16,6 +16,7 @@ from tests.tolerance import assert_close
 from torsor import constraints as C
 from torsor.actuators.friction import Coulomb
 from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.scalar import sin
 
 
 def shift(robot, kernel, state, steps, h):
@@ -244,3 +245,19 @@ def test_wrong_names_options_and_numbers_are_refused():
         held.vjp("forward_dynamics")([0, 1], [0, 0], [0, 0], [0, 0], [0, 0])
     with pytest.raises(ArgumentError, match=r"v\[1\] is nan"):
         held.vjp("forward_dynamics")([0, 1], [0, np.nan], [0, 0], [0, 0], [0])
+
+
+def test_wrenches_of_time_count_in_derivatives_under_rows():
+    """Without other wrenches the derivative of the solution left them out."""
+    plane = ts.constraints.point_on_plane("tip", normal=(1, 0, 0), through=(1, 0, 0))
+    robot, push = ts.robots.two_link().with_constraints(plane), {"tip": lambda t: [0, 0, 0, 3 * sin(t), 2.0, 0]}
+    q, tau, t, weights, h = np.array([-np.pi / 3, 2 * np.pi / 3]), np.array([0.3, -0.2]), 0.7, np.array([0.4, -1.1]), 1e-6
+    v = robot.constrained().project_velocity(q, [1.0, -2.0])
+    by_q, *_, by_t = robot.vjp("forward_dynamics", wrenches=push)(q, v, tau, t, weights)
+
+    def a(q, t):
+        return robot.forward_dynamics(q, v, tau, push, time=t) @ weights
+
+    expected = [(a(robot.integrate(q, h * e), t) - a(robot.integrate(q, -h * e), t)) / (2 * h) for e in np.eye(2)]
+    np.testing.assert_allclose(by_q, expected, rtol=1e-7)  # of differences with this h
+    np.testing.assert_allclose(by_t, (a(q, t + h) - a(q, t - h)) / (2 * h), rtol=1e-7)
