@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from torsor.errors import ArgumentError, SingularError
+from torsor.errors import ArgumentError, ClosureError, SingularError
 from torsor.mechanics.constraints import closing
 from torsor.mechanics.constraints.null_space import RANK, apply, in_mass_metric
 from torsor.mechanics.flexible.frequencies import frequencies
@@ -49,7 +49,7 @@ class Modes(NamedTuple):
     shapes: Array
 
 
-class Resting:
+class RobotAtRest:
     """A robot at rest without its friction, some joints held: the forces left in the directions that it can move in."""
 
     def __init__(self, robot: Robot, held: Sequence[str], wrenches: Wrenches | None = None, expressed_in: str = "body"):
@@ -90,7 +90,7 @@ class Resting:
         along = self.rows.jacobian_rate(q[:, None], np.eye(self.robot.nv))  # ∂A/∂q_j
         return K - np.einsum("bk,bjkn->bnj", carried[:, : len(self.rows.rows), 0], along)
 
-    def moved(self, q: Array, step: Array) -> Array:
+    def step_on_rows(self, q: Array, step: Array) -> Array:
         """q ⊕ step, on the rows."""
         there: Array = self.robot.integrate(q, step)
         return there if self.rows is None else closing.assemble(self.rows, there, self.free, None, 0, np.random.default_rng(0))
@@ -114,14 +114,14 @@ def equilibrium(
     A step is −N |K|⁻¹ Nᵀf with K = Nᵀ(∂f/∂q − ∂(Aᵀλ)/∂q)N, Newton's where K is positive, and shortened until the work of f
     along it is negative: so the energy decreases, and the equilibrium is a stable one unless the first q is one itself.
     """
-    resting, nv = Resting(robot, held, wrenches, expressed_in), robot.nv
+    resting, nv = RobotAtRest(robot, held, wrenches, expressed_in), robot.nv
     given = np.zeros(nv) if tau is None else np.asarray(tau, float)
     if given.shape[-1:] != (nv,) or not np.isfinite(given).all():
         raise ArgumentError(f"tau must be finite numbers of shape (..., {nv}), not {tau!r}")
     batch = np.broadcast_shapes(q.shape[:-1], given.shape[:-1])
     at = np.broadcast_to(q, (*batch, robot.nq)).reshape(-1, robot.nq).copy()
     applied = np.broadcast_to(given, (*batch, nv)).reshape(-1, nv)
-    at = resting.moved(at, np.zeros(nv))
+    at = resting.step_on_rows(at, np.zeros(nv))
     scale = np.abs(resting.force(at, applied)).max(axis=-1, initial=0.0)
     todo = np.arange(len(at))
     for _ in range(STEPS):
@@ -134,7 +134,11 @@ def equilibrium(
             return at.reshape(*batch, robot.nq)
         step, part = apply(N, _descent(across, K)), np.ones(len(todo))
         for _ in range(60):
-            there = resting.moved(at[todo], part[:, None] * step)
+            try:
+                there = resting.step_on_rows(at[todo], part[:, None] * step)
+            except ClosureError:  # so long a step leaves the loops open
+                part /= 2
+                continue
             uphill = np.einsum("bi,bi->b", f[left] + resting.force(there, applied[todo]), step) > 0  # work, by its two ends
             if not uphill.any():
                 break
@@ -158,7 +162,7 @@ def _descent(f: Array, K: Array) -> Array:
 
 def modes(robot: Robot, q: Array, held: Sequence[str] = ()) -> Modes:
     """Natural frequencies and shapes of small vibrations about q, where joint forces hold the robot; without damping."""
-    resting, batch = Resting(robot, held), q.shape[:-1]
+    resting, batch = RobotAtRest(robot, held), q.shape[:-1]
     q = q.reshape(-1, robot.nq)
     N = resting.directions(q)
     moving = np.abs(N).max(axis=-2) > 0

@@ -26,7 +26,7 @@ from torsor.scalar import Scalar, Scalars
 Command = Callable[[Scalars, Scalars, Scalar | None], Scalars]
 
 
-class Advanced(NamedTuple):
+class StateAfterStep(NamedTuple):
     """The state after a step: x is empty if the robot has none, ``checks`` (|φ|, |A v − b|, doubt) without rows."""
 
     q: list[Scalar]
@@ -71,7 +71,7 @@ def advance(
     accelerate: Callable[..., list[Scalar]] | None = None,
     saddle: Callable[..., Saddle] = factors,
     field: type[Field] = Field,
-) -> Advanced:
+) -> StateAfterStep:
     """The state a step of dt [s] later; every evaluation of an integrator has x followed from its beginning.
 
     Wrenches in the "world" as axes keep their direction while the frames turn; those that are functions follow the time.
@@ -120,7 +120,7 @@ def advance(
         state = take_step(method, field(moving.model, acceleration), q, v, start, dt)
     end = time_after(t, dt)
     after = e.next_states(begin, e.at(*state, end), command(*state, end), dt) if follows else []
-    return Advanced(*state, after, checks)
+    return StateAfterStep(*state, after, checks)
 
 
 def at_time(wrenches: Mapping[str, Any] | None, t: Scalar | None) -> dict[str, Scalars]:

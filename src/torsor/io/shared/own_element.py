@@ -158,7 +158,7 @@ def _with_parts(d: Description, parts: Mapping[str, Any]) -> Description:
             raise ValueError(f"{name!r} is not a joint of the file with {', '.join(fields)}")
     d = _without_rotors(_with_frames(d, parts.get("frames", ())), parts.get("rotors", ())).with_joint_fields(changes)
     given: dict[str, Any] = {word: parts[word] for word in ("gravity", "actuated") if word in parts}
-    given |= {word: _merged(getattr(d, word), parts.get(word, ())) for word in OF_ROBOT}
+    given |= {word: _merge_by_name(getattr(d, word), parts.get(word, ())) for word in OF_ROBOT}
     d = without_lost_terms(with_base(replace(d, **given), parts.get("base", d.base)))
     if lost := [term.name for term in given["terms"] if term not in d.terms]:
         message = f"robot {d.name!r}: terms of torsor's own element are left out, as the file has no such joint, link or frame"
@@ -170,7 +170,7 @@ def _with_parts(d: Description, parts: Mapping[str, Any]) -> Description:
     return without_lost_sensors(d.with_note(note) if acting else d)
 
 
-def _merged(old: Iterable[Any], new: Iterable[Any]) -> tuple[Any, ...]:
+def _merge_by_name(old: Iterable[Any], new: Iterable[Any]) -> tuple[Any, ...]:
     """Both, without the old ones whose name a new one has; a link may have several force elements."""
 
     def name(x: Any) -> Any:

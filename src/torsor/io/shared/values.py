@@ -130,7 +130,7 @@ def _is_default(x: Any, field: Field[Any]) -> bool:
 
 def from_json(x: Any, hint: Any, what: str) -> Any:
     """The value of an annotated type that objects of JSON describe; ValueError with its place, ``what``, for others."""
-    made = _made(x, what)
+    made = _make(x, what)
     if not _fits(made, hint):
         raise ValueError(f"{what} must be {_word(hint)}, not {_short(x)}")
     return made
@@ -156,9 +156,9 @@ def _constant(word: str) -> float:
     return float(word)
 
 
-def _made(x: Any, what: str) -> Any:
+def _make(x: Any, what: str) -> Any:
     if isinstance(x, list):
-        return tuple([_made(item, f"{what}[{k}]") for k, item in enumerate(x)])
+        return tuple([_make(item, f"{what}[{k}]") for k, item in enumerate(x)])
     if not isinstance(x, dict):
         if isinstance(x, int) and abs(x) > LARGEST_INTEGER:
             raise ValueError(f"{what} is too large")
