@@ -20,6 +20,7 @@ from benchmarks.clock import two_cores
 from benchmarks.robots import Case
 from benchmarks.timing import Contest, Disagreement, Effort, time_interleaved
 from torsor.actuators import Lag, Latency, Limit, PositionServo
+from torsor.algorithms.equation.settle import LIMITS
 from torsor.compile import Argument
 from torsor.kernels import Spec
 from torsor.simulate import computed_torque, pd, pd_with_gravity, rollout
@@ -124,8 +125,9 @@ class Falling:
 
 def operations(robot: ts.Robot, method: str) -> int:
     """Of one step."""
-    plan = Plan(method, ((Argument("dt", ()), False),))
-    return robot.kernels.of(QUANTITIES).program(Spec((("rollout", plan),))).operations
+    limits = LIMITS["float64"] if robot.model.has_rows else ()
+    plan = Plan(method, ((Argument("dt", ()), False),), limits=limits)
+    return robot.kernels.of(QUANTITIES).program(Spec(((plan.quantity, plan),))).operations
 
 
 def contests(case: Case) -> Iterator[Contest]:

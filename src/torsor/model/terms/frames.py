@@ -24,6 +24,8 @@ class Relative(NamedTuple):
     """The successor's frame seen from the predecessor's."""
 
     X: Transform  #: from the predecessor's frame to the successor's
+    from_body: Transform  #: from the predecessor's body to the successor's frame
+    offset: Vec  #: from the predecessor's origin to the successor's, in the successor's axes [m]
     V: Motion  #: the relative twist, in the successor's frame
     rate: Motion  #: V̇ with every joint at constant velocity
 
@@ -43,8 +45,8 @@ class BetweenFrames(Constraint):
     def error(self, X: Transform) -> Sequence[Any]:
         """φ, whose rate is TᵀV where φ = 0."""
 
-    def small_error(self, X: Transform) -> Sequence[Any]:
-        """φ to first order where it is small."""
+    def small_error(self, X: Transform, offset: Vec) -> Sequence[Any]:
+        """φ to first order where it is small; ``offset`` as in :class:`Relative`."""
         return self.error(X)
 
     def rows(self, at: At) -> ConstraintRows:
@@ -53,8 +55,8 @@ class BetweenFrames(Constraint):
         T = self.forces(_with_rate(seen.X, seen.V))  # each wrench with its rate
         now = [_parts(F, value) for F in T]
         drift = [seen.rate.dot(F) + seen.V.dot(_parts(dF, rate)) for F, dF in zip(now, T, strict=True)]
-        A = [row(at, p, s, seen.X, F) for F in now]
-        error = self.small_error(seen.X) if at.near else self.error(seen.X)
+        A = force_rows(at, p, s, seen.from_body, now)
+        error = self.small_error(seen.X, seen.offset) if at.near else self.error(seen.X)
         given = relative_motion(at.at_rest, p, s).V if at.model.is_on_moving_base else Motion.zero()
         return ConstraintRows(list(error), A, [-given.dot(F) for F in now], drift)
 
@@ -90,40 +92,46 @@ def relative_motion(at: At, p: Frame, s: Frame) -> Relative:
     V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: its motion cancels.
     """
     root = at.model.common_ancestor(p.body, s.body)
-    (Xp, Vp, Ap), (Xs, Vs, As) = (_motion_from_root(at, root, f) for f in (p, s))
-    X = Xs @ Xp.inverse
-    VX = X @ Vp
-    V = Vs - VX
-    return Relative(X, V, As - X @ Ap + V.cross(VX))
+    (Y, Vp, Ap), (Ys, Vs, As) = (_motion_from_root(at, root, body) for body in (p.body, s.body))
+    Xs, Xp = s.X @ Ys, p.X @ Y
+    from_body = Transform(Xs.E @ Y.E.T, Y.E @ (Xs.r - Y.r))
+    VX = from_body @ Vp
+    V = s.X @ Vs - VX
+    X, offset = from_body @ p.X.inverse, Xs.E @ (Xs.r - Xp.r)
+    return Relative(X, from_body, offset, V, s.X @ As - from_body @ Ap + V.cross(VX))
 
 
-def _motion_from_root(at: At, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
-    """The transform from body ``root`` to a frame, the frame's twist and spatial acceleration as if the root were at rest."""
+def _motion_from_root(at: At, root: int, body: int) -> tuple[Transform, Motion, Motion]:
+    """The transform from body ``root`` to another, its twist and spatial acceleration as if the root were at rest."""
     model, (X, S) = at.model, at.kinematics
     Y, V, A = Transform.identity(), Motion.zero(), Acceleration.of(Motion.zero(), Motion.zero())
-    way = [i for i in model.path(f.body) if i > root]
+    way = [i for i in model.path(body) if i > root]
     for i in reversed(way):
         vJ = model.joint[i].twist(S[i], at.vs[i])
         V = X[i] @ V + vJ  # MR 8.51
         A = (X[i] @ A).past_joint(vJ, model.joint[i].bias(at.qs[i], at.vs[i]))  # MR 8.52
         Y = X[i] @ Y
-    V, A = f.X @ V, f.X @ A
-    return f.X @ Y, V, Motion(A.alpha, A.a - V.w.cross(V.v))
+    return Y, V, Motion(A.alpha, A.a - V.w.cross(V.v))
 
 
-def row(at: At, p: Frame, s: Frame, X: Transform, F: Force) -> list[Any]:
-    """The joint forces of a wrench F at the successor and its opposite at the predecessor: a row of A (nv)."""
+def force_rows(at: At, p: Frame, s: Frame, from_body: Transform, T: Sequence[Force]) -> list[list[Any]]:
+    """The joint forces of each wrench at the successor and its opposite at the predecessor: rows of A (k, nv).
+
+    The joints' motions are seen from the two bodies: constraints on the same body share them.
+    """
     model, (Xs, S) = at.model, at.kinematics
     root = model.common_ancestor(p.body, s.body)
-    forces: list[Sequence[Any]] = [[] for _ in model.parent]
-    for frame, push in ((s, F), (p, -(X.T @ F))):
-        here = frame.X.T @ push
-        for i in model.path(frame.body):
+    rows: list[list[Sequence[Any]]] = [[[] for _ in model.parent] for _ in T]
+    for body, on in ((s.body, [s.X.T @ F for F in T]), (p.body, [-(from_body.T @ F) for F in T])):
+        Y = Transform.identity()  # from body i to this one
+        for i in model.path(body):
             if i <= root:
                 break
-            forces[i] = S[i].T @ here
-            here = Xs[i].T @ here
-    return model.gather_forces(forces)
+            motions = [Y @ c for c in S[i]]
+            for row, F in zip(rows, on, strict=True):
+                row[i] = [c.dot(F) for c in motions]
+            Y = Y @ Xs[i]
+    return [model.gather_forces(row) for row in rows]
 
 
 def _with_rate(X: Transform, V: Motion) -> Transform:

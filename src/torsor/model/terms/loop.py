@@ -66,13 +66,13 @@ class JointConstraint(BetweenFrames):
         gap = log(quaternion_of(R), p)
         return [gap.dot(F) for F in self.joint_type.complement(qJ)]
 
-    def small_error(self, X: Transform) -> Sequence[Any]:
+    def small_error(self, X: Transform, offset: Vec) -> Sequence[Any]:
         """T · (the skew part of the rotation, the translation): the logarithm to first order, without its quaternion."""
         qJ = self.joint_type.coordinates(X)
         J = self.joint_type.transform(qJ)
         R = J.E @ X.E.T
         turn = Vec(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y) * 0.5
-        gap = Motion(turn, X.E @ (X.r - J.r))
+        gap = Motion(turn, offset - X.E @ J.r)
         return [gap.dot(F) for F in self.joint_type.complement(qJ)]
 
     def velocity(self, at: At) -> list[Any]:
