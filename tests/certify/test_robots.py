@@ -30,8 +30,9 @@ def test_every_bundled_robot_and_mechanism_is_verified(name):
     assert certificate.passed, certificate
 
 
-@pytest.mark.night
-@pytest.mark.parametrize("name", ["panda", "quadruped", "puma560", "stanford_arm"])
+@pytest.mark.parametrize(
+    "name", ["two_link", *(pytest.param(x, marks=pytest.mark.night) for x in ("panda", "quadruped", "puma560", "stanford_arm"))]
+)
 def test_thorough_certificate_passes(name):
     certificate = verify(getattr(ts.robots, name)(), samples=3, thorough=True)
     assert certificate.passed, certificate

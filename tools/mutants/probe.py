@@ -70,6 +70,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
     from tests.trees import random_tree, state
     from torsor.algorithms import innovations, inverse_mass, task_space, terms
     from torsor.algorithms.equation import EquationOfMotion
+    from torsor.algorithms.equation.at import Inputs
     from torsor.algorithms.jacobian_derivative import jacobian_derivative
     from torsor.algorithms.stacked import stacked_equations
     from torsor.kernels.quantities import QUANTITIES
@@ -86,7 +87,7 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         wrench = {"frame2": [0.3, -0.2, 0.5, 1.0, -2.0, 0.7]}
         led = [float(k % 2) for k in range(m.nv)]
         known = {"q": q, "q0": q, "v": v, "a": a, "tau": a[::-1], "led": led, "dt": 0.3}
-        known |= {"y": a, "height": -10.0, "wrench": wrench["frame2"], "prescribed": led}
+        known |= {"y": a, "u": a, "jerk": v[::-1], "snap": v, "height": -10.0, "wrench": wrench["frame2"], "prescribed": led}
         known |= {"q1": robot.random_configuration(seed).tolist(), "qdot": robot.configuration_rate(q, v).tolist(), "s": 0.3}
         for name, quantity in QUANTITIES.items():
             if name == "christoffel_symbols" and seed > 4:
@@ -101,8 +102,8 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
                     f"{name} {seed}",
                     lambda f=function, x=subject, args=args, o=options: f(x, *args, **o),
                 )
-        yield f"rnea loaded {seed}", lambda: QUANTITIES["inverse_dynamics"].function(e, q, v, a, wrench)
-        yield f"reactions loaded {seed}", lambda: QUANTITIES["reaction_wrenches"].function(m, q, v, a, wrench)
+        yield f"rnea loaded {seed}", lambda: QUANTITIES["inverse_dynamics"].function(e, q, v, a, Inputs(wrenches=wrench))
+        yield f"reactions loaded {seed}", lambda: QUANTITIES["reaction_wrenches"].function(e, q, v, a, Inputs(wrenches=wrench))
         yield f"jacobian derivative {seed}", lambda: jacobian_derivative(m, q, "frame3", ("space", "body")[seed % 2])
         links = {x.name: x.inertia for x in robot.description.links}
         if seed < 8:
@@ -120,6 +121,13 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
                 yield f"stacked {name} {seed}", lambda name=name, s=s: getattr(s, name)
         if seed < 12:
             yield from ((f"{name} {seed}", f) for name, f in _task(task_space, m, q, v, a, word, seed))
+
+
+def _configuration(x: Any, at: Any) -> list[float]:
+    """The coordinates of a joint that closes a loop."""
+    from torsor.model.terms.frames import relative_motion
+
+    return x.joint_type.coordinates(relative_motion(at, *x.frames(at.model)).X)
 
 
 def _task(task: Any, m: Any, q: list, v: list, a: list, word: str, seed: int) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -190,7 +198,7 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:
                 )
         for x in closing:
             state = At(m, q.tolist(), v)
-            yield f"{seed} {x.name} joint", lambda x=x, state=state: [x.coordinates(state), x.velocity(state)]
+            yield f"{seed} {x.name} joint", lambda x=x, state=state: [_configuration(x, state), x.velocity(state)]
             if x.joint_type.nv:
                 yield (
                     f"{seed} {x.name} drive",

@@ -82,7 +82,7 @@ def _value(s: Samples, name: str) -> Array:
         return s.kernel("configuration_rate", s.q, s.v)
     if name == "s":
         return np.full(len(s.q), FRACTION)
-    if name == "x":
+    if name in ("y", "u"):  # any vectors of nv numbers
         return s.a
     if name == "wrench":
         return np.resize(s.a, (len(s.q), 6))
