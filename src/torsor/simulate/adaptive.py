@@ -36,6 +36,8 @@ FARTHEST = 1.0
 
 #: distance from which a singular position is passed [rad, m], and the earliest and latest time before it [s]
 REACH, LONGEST, NEAREST = 0.1, 0.5, 1e-7
+#: share of the reach, and of a step, after its end that is searched too: rounding errors of f grow as 1/distance²
+BEYOND = 0.25
 
 _PASSED_SINGULARITY = (
     "the linkage is at a singular position at t = {:.6g} s: its constraint rows lose rank there, more motions are possible, "
@@ -150,10 +152,11 @@ class AdaptiveSteps:
         if near is not None:
             return self._pass(t, q, v, near, stop)
         step = self._step(t, q, v, stop)
-        far = self.positions.find(t, step.t, lambda s: q if s == t else step.at(s)[0])
+        beyond = BEYOND * min(reach, step.t - t)
+        far = self.positions.find(t, step.t + beyond, lambda s: q if s == t else step.at(s)[0])
         if far is None:
             return step
-        self.restart()  # the stages of that step are on both sides
+        self.restart()  # the stages of that step are on both sides, or its end is too close
         return self._step(t, q, v, far - min(reach, far - t) / 2)
 
     def _parabola(self, t: float, q: Array, v: Array) -> Callable[[float], Array]:

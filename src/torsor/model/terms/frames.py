@@ -92,25 +92,26 @@ def relative_motion(at: At, p: Frame, s: Frame) -> Relative:
     V = V_s − X V_p and V̇ = A_s − X A_p + V × X V_p, with the common ancestor taken at rest: its motion cancels.
     """
     root = at.model.common_ancestor(p.body, s.body)
-    (Y, Vp, Ap), (Ys, Vs, As) = (_motion_from_root(at, root, body) for body in (p.body, s.body))
-    Xs, Xp = s.X @ Ys, p.X @ Y
-    from_body = Transform(Xs.E @ Y.E.T, Y.E @ (Xs.r - Y.r))
-    VX = from_body @ Vp
-    V = s.X @ Vs - VX
-    X, offset = from_body @ p.X.inverse, Xs.E @ (Xs.r - Xp.r)
-    return Relative(X, from_body, offset, V, s.X @ As - from_body @ Ap + V.cross(VX))
+    (Yp, Vp, Ap), (Ys, Vs, As) = (_motion_from_root(at, root, f) for f in (p, s))
+    Xs, Xp = s.X @ Ys, p.X @ Yp
+    from_body = Transform(Xs.E @ Yp.E.T, Yp.E @ (Xs.r - Yp.r))
+    X = Xs @ Xp.inverse
+    VX = X @ Vp
+    V = Vs - VX
+    return Relative(X, from_body, Xs.E @ (Xs.r - Xp.r), V, As - X @ Ap + V.cross(VX))
 
 
-def _motion_from_root(at: At, root: int, body: int) -> tuple[Transform, Motion, Motion]:
-    """The transform from body ``root`` to another, its twist and spatial acceleration as if the root were at rest."""
+def _motion_from_root(at: At, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
+    """The transform from body ``root`` to a frame's; the frame's twist and spatial acceleration as if the root were at rest."""
     model, (X, S) = at.model, at.kinematics
     Y, V, A = Transform.identity(), Motion.zero(), Acceleration.of(Motion.zero(), Motion.zero())
-    way = [i for i in model.path(body) if i > root]
+    way = [i for i in model.path(f.body) if i > root]
     for i in reversed(way):
         vJ = model.joint[i].twist(S[i], at.vs[i])
         V = X[i] @ V + vJ  # MR 8.51
         A = (X[i] @ A).past_joint(vJ, model.joint[i].bias(at.qs[i], at.vs[i]))  # MR 8.52
         Y = X[i] @ Y
+    V, A = f.X @ V, f.X @ A
     return Y, V, Motion(A.alpha, A.a - V.w.cross(V.v))
 
 
