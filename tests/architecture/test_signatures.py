@@ -15,6 +15,7 @@ from torsor.flexible import beam, box, rod, tube
 from torsor.kernels import export
 from torsor.look import replay, viewer
 from torsor.robot import Robot
+from torsor.robots import two_link
 from torsor.simulate import Result
 from torsor.spatial.arguments import pose
 
@@ -90,3 +91,19 @@ def test_public_methods_have_no_hidden_options(owner):
     methods = {name: m for name, m in inspect.getmembers(owner, inspect.isfunction) if not name.startswith("_")}
     hidden = [name for name, m in methods.items() if any(p.kind is p.VAR_KEYWORD for p in parameters(m))]
     assert hidden == []
+
+
+def test_a_name_that_is_no_shared_option_is_the_error_of_python():
+    robot, q = two_link(), [0.0, 0.5]
+    calls = {
+        "center_of_mass": lambda **wrong: robot.center_of_mass(q, **wrong),
+        "jacobian": lambda **wrong: robot.jacobian(q, "tip", **wrong),
+        "hybrid_dynamics": lambda **wrong: robot.hybrid_dynamics(q, q, q, q, ["joint1"], **wrong),
+        "kernel": lambda **wrong: robot.kernel("mass_matrix", **wrong),
+        "jvp": lambda **wrong: robot.jvp("mass_matrix", **wrong),
+        "export_python": lambda **wrong: robot.export_python("arm", "mass_matrix", **wrong),
+    }
+    for _ in range(2):  # the second call is that of the built-in function
+        for name, call in calls.items():
+            with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'belo'"):
+                call(belo="link1")

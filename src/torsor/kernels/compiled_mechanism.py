@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.checks import check_configuration, wrenches_at
 from torsor.kernels.functions import function_kernel
 from torsor.kernels.kernels import Kernels
+from torsor.kernels.options import Frames, KernelOptionsExtra, Wrenches
 from torsor.kernels.quantities import OPTIONAL_INPUTS, kernels_of
 from torsor.kernels.quantity import takes
 from torsor.kernels.replaced import name_replacements
@@ -29,11 +30,6 @@ from torsor.model.names import configuration_names
 from torsor.scalar import Scalars
 from torsor.support.locks import new_lock
 from torsor.support.user_arrays import float_type
-
-#: {frame: wrench (..., 6), one per robot, or a function of t}
-Wrenches: TypeAlias = Mapping[str, Any]
-#: frames whose wrenches are inputs of a kernel, or {frame: function of t, or None for an input}
-Frames: TypeAlias = Sequence[str] | Mapping[str, Callable[[Any], Any] | None]
 
 #: methods with two results, each a separate quantity
 PAIRS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -67,14 +63,7 @@ class CompiledMechanism(Editing):
         """The kernels of the methods, recorded, compiled and cached."""
         return self._kernels
 
-    def kernel(
-        self,
-        *names: Name,
-        dtype: Any = np.float64,
-        wrenches: Frames = (),
-        expressed_in: str = "body",
-        extra: Sequence[str] = (),
-    ) -> Kernel | CheckedKernel:
+    def kernel(self, *names: Name, **options: Unpack[KernelOptionsExtra]) -> Kernel | CheckedKernel:
         """Several results in one kernel that shares their common work; called with the state variables they need.
 
         A quantity is a method's name, with its options after colons: ``"mass_matrix"``, ``"pose:tool0"``,
@@ -90,7 +79,7 @@ class CompiledMechanism(Editing):
         >>> robot = ts.robots.two_link()
         >>> M, g = robot.kernel("mass_matrix", "gravity_force")([0.0, 0.5])
         """
-        return self._checked(self.spec(*names, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra))
+        return self._checked(self.spec(*names, **options))
 
     def spec(
         self,

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from torsor.errors import ArgumentError
+from torsor.kernels.options import signature_with_options
 
 T = TypeVar("T", bound=Callable[..., Any])
 
@@ -35,7 +36,8 @@ REPLACED = {
 def name_replacements(thing: T) -> T:
     """The function, or class with all its public methods, that names the new call when it is given an argument of old.
 
-    The signature stays the same.  A call costs nothing more before it fails.
+    The signature stays the same, with shared options one by one (:mod:`torsor.kernels.options`).  A call costs nothing more
+    before it fails.
     """
     if isinstance(thing, type):
         for name, method in list(vars(thing).items()):
@@ -43,13 +45,19 @@ def name_replacements(thing: T) -> T:
                 setattr(thing, name, name_replacements(method))
         return thing
 
+    signature = signature_with_options(thing)
+
     @wraps(thing)
     def call(*values: Any, **options: Any) -> Any:
         try:
+            if signature and (unknown := [name for name in options if name not in signature.parameters]):
+                raise TypeError(f"{thing.__qualname__}() got an unexpected keyword argument {unknown[0]!r}")
             return thing(*values, **options)
         except TypeError:
-            for word in sorted(REPLACED.keys() & options.keys() - inspect.signature(thing).parameters.keys()):
+            for word in sorted(REPLACED.keys() & options.keys() - inspect.signature(call).parameters.keys()):
                 raise ArgumentError(f"{thing.__name__} has no argument {word!r} any more: {REPLACED[word]}") from None
             raise
 
+    if signature is not None:
+        call.__signature__ = signature  # type: ignore[attr-defined]  # as inspect reads it
     return cast("T", call)

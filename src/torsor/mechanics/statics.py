@@ -24,7 +24,7 @@ from torsor.support.user_arrays import Array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from torsor.kernels.compiled_mechanism import Wrenches
+    from torsor.kernels.options import Wrenches
     from torsor.robot import Robot
 
 

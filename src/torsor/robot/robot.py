@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.kernels.compiled_mechanism import Wrenches
 from torsor.kernels.export_methods import Exports
+from torsor.kernels.options import Wrenches
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Spec
 from torsor.model import Description

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from numpy.typing import ArrayLike
 
-from torsor.kernels.compiled_mechanism import Wrenches
 from torsor.kernels.methods import Computed
+from torsor.kernels.options import Wrenches
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation.stiff import check_method
@@ -13,9 +12,10 @@ from torsor.compile import Kernel
 from torsor.errors import ArgumentError
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.checks import check_step_length
-from torsor.kernels.compiled_mechanism import CompiledMechanism, Frames, Wrenches
+from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import quantity_method_of
+from torsor.kernels.options import DerivativeOptions, ForceOptions, KernelOptions, KernelOptionsExtra, Wrenches
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Name
 from torsor.support.user_arrays import Array
@@ -50,15 +50,7 @@ class Differentiation(CompiledMechanism):
 
     @quantity_method_of(InverseDynamicsDerivatives)
     def inverse_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
-        out: tuple[Array, Array, Array] | None = None,
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[DerivativeOptions]
     ) -> InverseDynamicsDerivatives:
         """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of :meth:`inverse_dynamics`, ``(..., nv, nv)`` each (Singh, Russell & Wensing 2022).
 
@@ -74,15 +66,7 @@ class Differentiation(CompiledMechanism):
 
     @quantity_method_of(ForwardDynamicsDerivatives)
     def forward_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
-        out: tuple[Array, Array, Array] | None = None,
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[DerivativeOptions]
     ) -> ForwardDynamicsDerivatives:
         """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v and ∂a/∂τ = M⁻¹ of :meth:`forward_dynamics`, ``(..., nv, nv)`` each.
 
@@ -96,16 +80,7 @@ class Differentiation(CompiledMechanism):
         [[1.0, 0.0], [0.0, 1.0]]
         """
 
-    def derivative(
-        self,
-        name: Name,
-        by: str | Sequence[str],
-        *,
-        dtype: Any = np.float64,
-        wrenches: Frames = (),
-        expressed_in: str = "body",
-        extra: Sequence[str] = (),
-    ) -> Kernel | CheckedKernel:
+    def derivative(self, name: Name, by: str | Sequence[str], **options: Unpack[KernelOptionsExtra]) -> Kernel | CheckedKernel:
         """∂y/∂x of a quantity by one of its inputs, ``(..., *shape of y, n)``, or by several: one result each.
 
         Inputs are those of the method, and ``"wrenches['frame']"``; options as for :meth:`kernel`.  By ``"q"`` the
@@ -116,17 +91,10 @@ class Differentiation(CompiledMechanism):
         >>> slope([0.0, 0.0]).round(2).tolist()
         [[-0.0, -0.0], [-0.0, -0.0]]
         """
-        return self._derivative("jacobian", name, by, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
+        return self._derivative("jacobian", name, by, **options)
 
     def jvp(
-        self,
-        name: Name,
-        by: str | Sequence[str] | None = None,
-        *,
-        dtype: Any = np.float64,
-        wrenches: Frames = (),
-        expressed_in: str = "body",
-        extra: Sequence[str] = (),
+        self, name: Name, by: str | Sequence[str] | None = None, **options: Unpack[KernelOptionsExtra]
     ) -> Kernel | CheckedKernel:
         """(∂y/∂x) ẋ, the change of a quantity in given directions of its inputs, without a matrix (forward mode).
 
@@ -139,17 +107,10 @@ class Differentiation(CompiledMechanism):
         >>> bool(abs(da - robot.mass_matrix_inverse([0.0, 0.5])[:, 0]).max() < 1e-14)
         True
         """
-        return self._derivative("jvp", name, by, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
+        return self._derivative("jvp", name, by, **options)
 
     def vjp(
-        self,
-        name: Name,
-        by: str | Sequence[str] | None = None,
-        *,
-        dtype: Any = np.float64,
-        wrenches: Frames = (),
-        expressed_in: str = "body",
-        extra: Sequence[str] = (),
+        self, name: Name, by: str | Sequence[str] | None = None, **options: Unpack[KernelOptionsExtra]
     ) -> Kernel | CheckedKernel:
         """wᵀ(∂y/∂x), the gradient of w·y by the inputs of a quantity, without a matrix (reverse mode).
 
@@ -162,16 +123,10 @@ class Differentiation(CompiledMechanism):
         >>> bool(abs(gtau - robot.mass_matrix_inverse([0.0, 0.5])[0]).max() < 1e-14)
         True
         """
-        return self._derivative("vjp", name, by, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in, extra=extra)
+        return self._derivative("vjp", name, by, **options)
 
     def second_derivatives(
-        self,
-        name: Name,
-        by: str | Sequence[str] | None = None,
-        *,
-        dtype: Any = np.float64,
-        wrenches: Frames = (),
-        expressed_in: str = "body",
+        self, name: Name, by: str | Sequence[str] | None = None, **options: Unpack[KernelOptions]
     ) -> Kernel | CheckedKernel:
         """∂²(w·y)/∂x², ``(..., n, n)``: the Hessian of weighted results by the inputs in ``by`` together, by default all.
 
@@ -183,7 +138,7 @@ class Differentiation(CompiledMechanism):
         >>> H([0.0, 0.5], [0, 0], [0, 0], [1, 0]).shape
         (4, 4)
         """
-        return self._derivative("second", name, by, dtype=dtype, wrenches=wrenches, expressed_in=expressed_in)
+        return self._derivative("second", name, by, **options)
 
     def linearize(
         self,
@@ -194,8 +149,7 @@ class Differentiation(CompiledMechanism):
         *,
         dt: float | None = None,
         integrator: str = "semi_implicit",
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
+        **options: Unpack[ForceOptions],
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ, one step of dt [s] of a rollout; without dt, of the motion itself: δ̇ = A δ + B δτ.
 
@@ -211,25 +165,18 @@ class Differentiation(CompiledMechanism):
         if not self.nv:
             raise ArgumentError(f"robot {self.name!r} has no moving joint, so there is no motion to linearize")
         if dt is None:
-            return self._linearize_motion(q, v, tau, wrenches, expressed_in=expressed_in, time=time)
+            return self._linearize_motion(q, v, tau, wrenches, **options)
         check_step_length(dt)
         if self.state_names:
             raise ArgumentError(
                 f"robot {self.name!r} has first-order states ({', '.join(self.state_names)}), which A and B leave out; "
                 'robot.derivative("step", by=("q", "v", "tau", "x")) has its derivatives'
             )
-        return self._linearize_step(q, v, tau, dt, integrator, wrenches, expressed_in=expressed_in, time=time)
+        return self._linearize_step(q, v, tau, dt, integrator, wrenches, **options)
 
     @quantity_method_of(Linearized)
     def _linearize_motion(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[ForceOptions]
     ) -> Linearized:
         """A, B of δ̇ = A δ + B δτ."""
 
@@ -242,9 +189,7 @@ class Differentiation(CompiledMechanism):
         dt: ArrayLike,
         integrator: str,
         wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
+        **options: Unpack[ForceOptions],
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ."""
 

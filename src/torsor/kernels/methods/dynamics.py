@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation.stiff import check_method
 from torsor.errors import ArgumentError
-from torsor.kernels.compiled_mechanism import CompiledMechanism, Wrenches
+from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of, quantity_method, quantity_method_of
+from torsor.kernels.options import ForceOptions, ForceOptionsOut, Wrenches
 from torsor.kernels.replaced import name_replacements
 from torsor.model import Description
 from torsor.support.user_arrays import Array
@@ -116,9 +117,7 @@ class Dynamics(CompiledMechanism):
         tau: ArrayLike,
         prescribed: Sequence[str] | ArrayLike,
         wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
+        **options: Unpack[ForceOptions],
     ) -> HybridDynamics:
         """Hybrid dynamics: (a, τ) of all joints, given a for the joints in ``prescribed`` and τ for the rest.
 
@@ -131,7 +130,7 @@ class Dynamics(CompiledMechanism):
         >>> a, tau = robot.hybrid_dynamics([0.1, 0.5], [0, 0], [0, 0], [0, 0], prescribed=["joint1"])  # joint2 falls
         """
         mask = self._prescribed_rows(prescribed)
-        return self._hybrid(q, v, a, tau, mask, wrenches, expressed_in=expressed_in, time=time)
+        return self._hybrid(q, v, a, tau, mask, wrenches, **options)
 
     @quantity_method_of(HybridDynamics)
     def _hybrid(
@@ -142,9 +141,7 @@ class Dynamics(CompiledMechanism):
         tau: ArrayLike,
         prescribed: ArrayLike,
         wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
+        **options: Unpack[ForceOptions],
     ) -> HybridDynamics:
         """Hybrid dynamics, with ``prescribed`` as numbers."""
 
@@ -191,15 +188,7 @@ class Dynamics(CompiledMechanism):
 
     @quantity_method
     def reaction_wrenches(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[ForceOptionsOut]
     ) -> Array:
         """F_i = G_i V̇_i − ad_Vᵀ G_i V_i − f_i + Σ X_jᵀ F_j, ``(N, 6)``: the wrench of each joint on its child link (MR 8.53).
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import kernel_method, quantity_method
+from torsor.kernels.options import FrameOptions
 from torsor.kernels.quantities import QUANTITIES
 from torsor.kernels.spec import without_defaults
 from torsor.support.user_arrays import Array
@@ -24,15 +26,7 @@ class Kinematics(CompiledMechanism):
     """
 
     @quantity_method
-    def pose(
-        self,
-        q: ArrayLike,
-        frame: str,
-        *,
-        relative_to: str | None = None,
-        at: ArrayLike | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def pose(self, q: ArrayLike, frame: str, **options: Unpack[FrameOptions]) -> Array:
         """T_world_frame = (R, p; 0, 1), ``(4, 4)`` [m]: the pose of a frame; it takes points of the frame to the world.
 
         With ``relative_to="B"`` it is T_B_frame, and takes them to frame B.  ``at=(x, y, z)`` is a point of the frame, in its
@@ -60,16 +54,7 @@ class Kinematics(CompiledMechanism):
         return self._kernels(*without_defaults(("poses", names, relative_to), QUANTITIES))(q, out=out)
 
     @quantity_method
-    def jacobian(
-        self,
-        q: ArrayLike,
-        frame: str,
-        expressed_in: str = "world",
-        *,
-        relative_to: str | None = None,
-        at: ArrayLike | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def jacobian(self, q: ArrayLike, frame: str, expressed_in: str = "world", **options: Unpack[FrameOptions]) -> Array:
         """J(q), ``(6, nv)``: the frame's twist is (ω, v) = J v [rad/s, m/s] (MR 5.11, 5.18).
 
         ``expressed_in``: ``"world"`` (world axes, at the frame's origin), ``"body"`` or ``"space"`` (MR's two Jacobians).
@@ -80,15 +65,7 @@ class Kinematics(CompiledMechanism):
 
     @quantity_method
     def jacobian_rate(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        frame: str,
-        expressed_in: str = "world",
-        *,
-        relative_to: str | None = None,
-        at: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", **options: Unpack[FrameOptions]
     ) -> Array:
         """J̇(q, v) = dJ/dt, ``(6, nv)``, expressed as J is; J a + J̇ v is :meth:`acceleration` (MR 8.84).
 
@@ -97,14 +74,7 @@ class Kinematics(CompiledMechanism):
 
     @quantity_method
     def jacobian_derivative(
-        self,
-        q: ArrayLike,
-        frame: str,
-        expressed_in: str = "world",
-        *,
-        relative_to: str | None = None,
-        at: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, frame: str, expressed_in: str = "world", **options: Unpack[FrameOptions]
     ) -> Array:
         """∂J/∂q, ``(6, nv, nv)``, at [row, i, j] the derivative of column J_i by q_j: the kinematic Hessian (MR Exercise 8.6).
 
@@ -113,16 +83,7 @@ class Kinematics(CompiledMechanism):
         """
 
     @quantity_method
-    def analytic_jacobian(
-        self,
-        q: ArrayLike,
-        frame: str,
-        rotation: str = "rpy",
-        *,
-        relative_to: str | None = None,
-        at: ArrayLike | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def analytic_jacobian(self, q: ArrayLike, frame: str, rotation: str = "rpy", **options: Unpack[FrameOptions]) -> Array:
         """J_a(q), with (ẋ, ṗ) = J_a v: rates of coordinates x of the frame's rotation, and ṗ [m/s] in world axes (MR §5.1.5).
 
         ``rotation="rpy"``, ``(6, nv)``: x = (roll, pitch, yaw) [rad], R = Rz(yaw) Ry(pitch) Rx(roll); at gimbal lock, a pitch
@@ -133,15 +94,7 @@ class Kinematics(CompiledMechanism):
 
     @quantity_method
     def twist(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        frame: str,
-        expressed_in: str = "world",
-        *,
-        relative_to: str | None = None,
-        at: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: str = "world", **options: Unpack[FrameOptions]
     ) -> Array:
         """V = (ω, v) = J v, ``(6,)``, of a frame [rad/s, m/s]; options as for :meth:`jacobian` (MR 8.83)."""
 
@@ -155,9 +108,7 @@ class Kinematics(CompiledMechanism):
         expressed_in: str = "world",
         *,
         kind: str | None = None,
-        relative_to: str | None = None,
-        at: ArrayLike | None = None,
-        out: Array | None = None,
+        **options: Unpack[FrameOptions],
     ) -> Array:
         """V̇ = J a + J̇ v, ``(6,)``, the rate of :meth:`twist` [rad/s², m/s²] (MR 8.84); options as for :meth:`jacobian`.
 

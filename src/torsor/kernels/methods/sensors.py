@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from numpy.typing import ArrayLike
 
-from torsor.kernels.compiled_mechanism import CompiledMechanism, Wrenches
+from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import quantity_method
+from torsor.kernels.options import ForceOptionsOut, Wrenches
 from torsor.support.user_arrays import Array
 
 
@@ -47,10 +50,7 @@ class Sensors(CompiledMechanism):
         a: ArrayLike,
         at: str,
         wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
-        out: Array | None = None,
+        **options: Unpack[ForceOptionsOut],
     ) -> Array:
         """F = (m, f), ``(6,)``: the wrench through the joint or weld that carries a link [N·m, N] (MR 8.53).
 
@@ -62,15 +62,7 @@ class Sensors(CompiledMechanism):
 
     @quantity_method
     def joint_torque_sensor(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None = None,
-        *,
-        expressed_in: str = "body",
-        time: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[ForceOptionsOut]
     ) -> Array:
         """τ_s = SᵀF, ``(nv,)``: the joint forces on the link side of the drives [N·m, N] (MR 8.54, 8.111).
 

@@ -31,7 +31,7 @@ from torsor.support.locks import cached_property
 from torsor.support.text import count
 
 if TYPE_CHECKING:
-    from torsor.kernels.compiled_mechanism import Wrenches
+    from torsor.kernels.options import Wrenches
     from torsor.robot import Robot
 
 

@@ -24,7 +24,7 @@ from torsor.mechanics.task.report import TaskReport, refuse_singular, report
 from torsor.mechanics.task.singular import LARGEST, Singular
 
 if TYPE_CHECKING:
-    from torsor.kernels.compiled_mechanism import Wrenches
+    from torsor.kernels.options import Wrenches
     from torsor.robot import Robot
 
 #: a frame name, optionally with its own rows, and with its own ``expressed_in``
