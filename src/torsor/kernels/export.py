@@ -52,13 +52,13 @@ def export_c(
     robot: Robot,
     path: str | os.PathLike[str],
     *names: Exportable,
-    dtype: Any = "float64",
     name: str | None = None,
     fused: bool = False,
-    fma: bool = False,
     wrenches: Sequence[str] = (),
     expressed_in: str = "body",
     extra: Sequence[str] = (),
+    dtype: Any = np.float64,
+    fma: bool = False,
 ) -> tuple[Path, Path, Path]:
     """Write ``path.h``, ``path.c`` and ``path_test.c``, and return their paths.
 

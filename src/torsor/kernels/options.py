@@ -21,7 +21,12 @@ Wrenches: TypeAlias = Mapping[str, Any]
 Frames: TypeAlias = Sequence[str] | Mapping[str, Callable[[Any], Any] | None]
 
 #: defaults of options, if not None
-DEFAULTS = {"moving": False, "expressed_in": "body", "dtype": np.float64, "wrenches": (), "extra": ()}
+DEFAULTS: dict[str, Any] = {
+    "expressed_in": "body",
+    "dtype": np.float64,
+    **dict.fromkeys(("moving", "fused", "fma"), False),
+    **dict.fromkeys(("wrenches", "extra"), ()),
+}
 
 
 class PartOptions(TypedDict, total=False):
