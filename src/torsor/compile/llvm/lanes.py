@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from torsor.compile.llvm.writer import Writer
 
@@ -19,16 +21,36 @@ class IRWriter(Writer):
 
     def __init__(self, width: int, one: bool = False, single: bool = False):
         super().__init__()
-        self.width, self.one, self.single = width, one, single
+        self.one, self.single = one, single
         self.item = 4 if single else 8  #: bytes of a number
-        self.rows = 1 if one else width  #: rows of an argument that are read or written together
         self.E = "float" if single else "double"
+        self._set_width(width)
+
+    def _set_width(self, width: int) -> None:
+        self.width = width
+        self.rows = 1 if self.one else width  #: rows of an argument that are read or written together
         self.T = f"<{width} x {self.E}>" if width > 1 else self.E
         self.I = f"<{width} x i64>" if width > 1 else "i64"
         self.B = f"<{width} x i1>" if width > 1 else "i1"
-        element = "f32" if single else "f64"
+        element = "f32" if self.single else "f64"
         self.suffix = f"v{width}{element}" if width > 1 else element
         self.zero = "zeroinitializer" if width > 1 else self.const(0.0)
+
+    @contextmanager
+    def in_width(self, width: int) -> Iterator[None]:
+        """Lines with vectors of another width."""
+        before = self.width
+        self._set_width(width)
+        yield
+        self._set_width(before)
+
+    def load(self, base: str, index: object) -> str:
+        """The vector of numbers from ``base[index]`` on."""
+        return self.put(f"load {self.T}, ptr {self.address(self.E, base, index)}, align {self.item}")
+
+    def save(self, vector: str, base: str, index: object) -> None:
+        """A vector to the numbers from ``base[index]`` on."""
+        self.do(f"store {self.T} {vector}, ptr {self.address(self.E, base, index)}, align {self.item}")
 
     def number(self, x: float) -> str:
         """A constant of one lane."""

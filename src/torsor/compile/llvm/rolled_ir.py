@@ -28,12 +28,12 @@ class InverseLoop:
 
     def __init__(self, tree: Tree, b: IRWriter, fma: bool, batch: bool, factored: bool = False):
         self.tree, self.b, self.fma, self.batch, self.factored = tree, b, fma, batch, factored
-        self.n, self.item = tree.size, b.item
-        self.scalar = IRWriter(1, single=b.single)
+        self.n = tree.size
 
     def declarations(self) -> list[str]:
         """The intrinsics that a module of another width does not have."""
-        found = [f"declare {x.T} @llvm.fma.{x.suffix}({x.T}, {x.T}, {x.T})" for x in (self.b, self.scalar) if self.fma]
+        writers = (self.b, IRWriter(1, single=self.b.single)) if self.fma else ()
+        found = [f"declare {x.T} @llvm.fma.{x.suffix}({x.T}, {x.T}, {x.T})" for x in writers]
         return [*found, "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
 
     def tables(self) -> str:
@@ -51,314 +51,130 @@ class InverseLoop:
         return "\n".join(index_table(name, numbers) for name, numbers in tables.items())
 
     def text(self) -> str:
-        E, rows = self.b.E, "\n".join((self.rows(), self.diagonal(), self.end()))
-        zero = self.scalar.const(0.0)
-        factor = f"define internal {E} @factor(ptr %H) nounwind noinline {{\n{self.factor()}\n}}\n"
-        pivots = f"fadd {E} {zero}, {zero}" if self.factored else f"call {E} @factor(ptr %H)"
-        return f"""{self.tables()}
-define internal void @inverse(ptr %H, ptr %X, ptr %flag) nounwind {{
-  %before = load {E}, ptr %flag
-  %pivots = {pivots}
-  %entries = call {E} @rows(ptr %H, ptr %X)
-  %both = fadd {E} %pivots, %entries
-  %after = fadd {E} %before, %both
-  store {E} %after, ptr %flag
-  ret void
-}}
-{"" if self.factored else factor}
-define internal {E} @rows(ptr %H, ptr %X) nounwind noinline {{
-{rows}
-}}
-"""
+        functions = [self.rows()] if self.factored else [self.factor(), self.rows()]
+        return "\n".join((self.tables(), *functions, self.inverse()))
 
-    def subtract_product(self, v: IRWriter, name: str, x: str, a: str, b: str) -> str:
-        """name = x − a b."""
-        if self.fma:
-            lines = [f"{name}.n = fneg {v.T} {a}"]
-            lines += [f"{name} = call {v.T} @llvm.fma.{v.suffix}({v.T} {name}.n, {v.T} {b}, {v.T} {x})"]
-        else:
-            lines = [f"{name}.p = fmul {v.T} {a}, {b}", f"{name} = fsub {v.T} {x}, {name}.p"]
-        return "\n".join(f"  {line}" for line in lines)
+    def inverse(self) -> str:
+        b, E = self.b, self.b.E
+        b.begin("internal void @inverse(ptr %H, ptr %X, ptr %flag)")
+        flag = b.put(f"load {E}, ptr %flag")
+        for call in ("@rows(ptr %H, ptr %X)",) if self.factored else ("@factor(ptr %H)", "@rows(ptr %H, ptr %X)"):
+            flag = b.put(f"fadd {E} {flag}, {b.put(f'call {E} {call}')}")
+        b.do(f"store {E} {flag}, ptr %flag")
+        return b.end()
 
-    def splat(self, v: IRWriter, name: str, x: str) -> str:
-        """The vector ``name`` of equal lanes x, and the word for it; x itself where there is one lane."""
-        if v.width == 1:
-            return f"  {name} = fadd {v.T} {x}, {v.const(-0.0)}"
-        return (
-            f"  {name}.0 = insertelement {v.T} poison, {v.E} {x}, i32 0\n"
-            f"  {name} = shufflevector {v.T} {name}.0, {v.T} poison, <{v.width} x i32> zeroinitializer"
-        )
+    def of_row(self, k: str) -> tuple[str, str, str]:
+        """The packed row k, its depth, and where its ancestors begin in the lists."""
+        start, depth, first = (self.b.element("i64", f"@{table}", k) for table in ("start", "depth", "list"))
+        return self.b.address(self.b.E, "%H", start), depth, first
+
+    def add_check(self, flag: str, x: str) -> str:
+        """flag + 0·x: NaN where x is not finite."""
+        return self.b.put(f"fadd {self.b.T} {flag}, {self.b.put(f'fmul {self.b.T} {x}, {self.b.zero}')}")
 
     # -- M = Lᵀ D L --------------------------------------------------------------------------------------------
 
     def factor(self) -> str:
         """In place: 1/D in place of the diagonal, L in place of the rest; returns 0·D summed, NaN where a pivot is not finite.
 
-        A row is scaled when every row above it has been updated: a vector that was stored in parts is slow to load.
+        l = h_d / D times row h is subtracted from the row of the ancestor at depth d, from the deepest on.  Where rows are few
+        vectors long, row h stays in registers.  It is scaled when every row above it has been updated: a vector that was stored
+        in parts is slow to load.
         """
-        b, E, A = self.b, self.b.E, self.item
-        one, zero = self.scalar.const(1.0), self.scalar.const(0.0)
-        near = "\n".join(self.ancestor_loop(m, "%dafter" if m == TOGETHER else f"%out{m + 1}") for m in range(TOGETHER, 0, -1))
-        return f"""entry:
-  br label %factor
-factor:
-  %turn = phi i64 [0, %entry], [%turnnext, %scaled]
-  %bad = phi {E} [{zero}, %entry], [%badnext, %scaled]
-  %kmore = icmp slt i64 %turn, {self.n}
-  br i1 %kmore, label %pivot, label %done
-pivot:
-  %turnnext = add i64 %turn, 1
-{_read("order", "%turn", "%k")}
-{_read("start", "%k", "%kstart")}
-{_read("depth", "%k", "%kdepth")}
-{_read("list", "%k", "%klist")}
-  %h = getelementptr {E}, ptr %H, i64 %kstart
-  %kabove = getelementptr i64, ptr @above, i64 %klist
-  %pp = getelementptr {E}, ptr %h, i64 %kdepth
-  %p = load {E}, ptr %pp
-  %inv = fdiv {E} {one}, %p
-  %pbad = fmul {E} %p, {zero}
-  %badnext = fadd {E} %bad, %pbad
-  br label %column
-column:
-  %dafter = phi i64 [%kdepth, %pivot], [%d, %updated]
-  %dmore = icmp sgt i64 %dafter, {TOGETHER * b.width}
-  br i1 %dmore, label %update, label %near{TOGETHER}
-update:
-  %d = sub i64 %dafter, 1
-{self.update("", "%d")}
-  br label %axpy
-axpy:
-  %c = phi i64 [0, %update], [%cnext, %axpy]
-  %hc = getelementptr {E}, ptr %h, i64 %c
-  %gc = getelementptr {E}, ptr %g, i64 %c
-  %hv = load {b.T}, ptr %hc, align {A}
-  %gv = load {b.T}, ptr %gc, align {A}
-{self.subtract_product(b, "%gnew", "%gv", "%lv", "%hv")}
-  store {b.T} %gnew, ptr %gc, align {A}
-  %cnext = add i64 %c, {b.width}
-  %cmore = icmp sle i64 %cnext, %d
-  br i1 %cmore, label %axpy, label %updated
-updated:
-  br label %column
-{near}
-whole:
-{self.splat(b, "%invv", "%inv")}
-  br label %scale
-scale:
-  %w = phi i64 [0, %whole], [%wnext, %scale]
-  %hw = getelementptr {E}, ptr %h, i64 %w
-  %unscaled = load {b.T}, ptr %hw, align {A}
-  %lw = fmul {b.T} %unscaled, %invv
-  store {b.T} %lw, ptr %hw, align {A}
-  %wnext = add i64 %w, {b.width}
-  %wmore = icmp slt i64 %wnext, %kdepth
-  br i1 %wmore, label %scale, label %scaled
-scaled:
-  store {E} %inv, ptr %pp
-  br label %factor
-done:
-  ret {E} %bad"""
+        b, E, W = self.b, self.b.E, self.b.width
+        b.begin(f"internal {E} @factor(ptr %H) noinline")
+        with b.each(self.n, bad=(E, b.number(0.0))) as turn:
+            h, depth, first = self.of_row(b.element("i64", "@order", turn.k))
+            above, pivot = b.address("i64", "@above", first), b.element(E, h, depth)
+            inverse = b.put(f"fdiv {E} {b.number(1.0)}, {pivot}")
+            with b.in_width(1):
+                turn.then["bad"] = self.add_check(turn.now["bad"], pivot)
 
-    def update(self, mark: str, d: str) -> str:
-        """The factor l = h_d / D and the row of the ancestor at depth d, from which l times row h is subtracted."""
-        E = self.b.E
-        return f"""  %hp{mark} = getelementptr {E}, ptr %h, i64 {d}
-  %hd{mark} = load {E}, ptr %hp{mark}
-  %l{mark} = fmul {E} %hd{mark}, %inv
-{self.splat(self.b, f"%lv{mark}", f"%l{mark}")}
-  %gp{mark} = getelementptr i64, ptr %kabove, i64 {d}
-  %gstart{mark} = load i64, ptr %gp{mark}
-  %g{mark} = getelementptr {E}, ptr %H, i64 %gstart{mark}"""
+            def ancestor(d: str) -> tuple[str, str]:
+                """The row of the ancestor at depth d, and l."""
+                scaled = b.put(f"fmul {E} {b.element(E, h, d)}, {inverse}")
+                return b.address(E, "%H", b.element("i64", above, d)), b.splat(scaled)
 
-    def ancestor_loop(self, m: int, start: str) -> str:
-        """The ancestors whose rows are m vectors long, from the one before depth ``start`` on: row h stays in registers."""
-        b, E, A, least = self.b, self.b.E, self.item, (m - 1) * self.b.width
-        loads, updates = [], []
-        for t in range(m):
-            place = t * b.width
-            loads.append(f"  %hc{m}.{t} = getelementptr {E}, ptr %h, i64 {place}")
-            loads.append(f"  %hv{m}.{t} = load {b.T}, ptr %hc{m}.{t}, align {A}")
-            updates.append(f"  %gc{m}.{t} = getelementptr {E}, ptr %g{m}, i64 {place}")
-            updates.append(f"  %gv{m}.{t} = load {b.T}, ptr %gc{m}.{t}, align {A}")
-            updates.append(self.subtract_product(b, f"%gnew{m}.{t}", f"%gv{m}.{t}", f"%lv{m}", f"%hv{m}.{t}"))
-            updates.append(f"  store {b.T} %gnew{m}.{t}, ptr %gc{m}.{t}, align {A}")
-        return "\n".join((f"near{m}:", f"  %any{m} = icmp sgt i64 {start}, {least}",
-            f"  br i1 %any{m}, label %load{m}, label %past{m}", f"load{m}:", *loads, f"  br label %each{m}", f"each{m}:",
-            f"  %dafter{m} = phi i64 [{start}, %load{m}], [%d{m}, %each{m}]", f"  %d{m} = sub i64 %dafter{m}, 1",
-            self.update(f"{m}", f"%d{m}"), *updates, f"  %dmore{m} = icmp sgt i64 %d{m}, {least}",
-            f"  br i1 %dmore{m}, label %each{m}, label %past{m}", f"past{m}:",
-            f"  %out{m} = phi i64 [{start}, %near{m}], [%d{m}, %each{m}]",
-            f"  br label %{f'near{m - 1}' if m > 1 else 'whole'}"))  # fmt: skip
+            with b.each(TOGETHER * W - 1, b.add(depth, -1), -1) as far:
+                g, l = ancestor(far.k)
+                with b.each(b.add(far.k, 1), step=W, once=True) as c:
+                    b.save(b.subtract_product(b.load(g, c.k), l, b.load(h, c.k), self.fma), g, c.k)
+            for m in range(TOGETHER, 0, -1):
+                least = (m - 1) * W
+                with b.when(b.compare("sgt", "i64", depth, least)):
+                    vectors = {t * W: b.load(h, t * W) for t in range(m)}
+                    end = b.choose(b.compare("slt", "i64", depth, m * W), "i64", depth, m * W)
+                    with b.each(least - 1, b.add(end, -1), -1, once=True) as near:
+                        g, l = ancestor(near.k)
+                        for place, vector in vectors.items():
+                            b.save(b.subtract_product(b.load(g, place), l, vector, self.fma), g, place)
+            factor = b.splat(inverse)
+            with b.each(depth, step=W, once=True) as c:
+                b.save(b.put(f"fmul {b.T} {b.load(h, c.k)}, {factor}"), h, c.k)
+            b.store(E, inverse, h, depth)
+        return b.end(f"{E} {turn.now['bad']}")
 
     # -- X = M⁻¹ -----------------------------------------------------------------------------------------------
 
     def rows(self) -> str:
-        """The loop over rows i, and of each the columns left of the diagonal.
+        """The rows i of X: columns left of the diagonal, then the diagonal, x_ii = 1/D_i − Σ L_ij x_ji, from column i by now.
 
-        They are computed in segments of a few vectors, from c on: first whole ones ("s"), then the rest ("t1", ...), whose last
-        vector ends at the diagonal and may overlap the one before: the same numbers again.  Short rows go column by column.
+        Columns are computed in segments of a few vectors, from c on: first whole ones, then the rest, whose last vector ends at
+        the diagonal and may overlap the one before: the same numbers again.  Short rows go column by column.
         """
-        b, E, K = self.b, self.b.E, self.b.width
-        tails = "\n".join(
-            f"rest{m}:\n  %fits{m} = icmp sle i64 %left, {m * K}\n  br i1 %fits{m}, label %t{m}, label %rest{m + 1}"
-            for m in range(1, TOGETHER)
-        )
-        head = f"""entry:
-  %sum = alloca {b.T}, align 64
-  store {b.T} {_zero(b)}, ptr %sum, align 64
-  br label %row
-row:
-  %i = phi i64 [0, %entry], [%inext, %rowdone]
-  %dbad = phi {E} [{self.scalar.const(0.0)}, %entry], [%dbadnext, %rowdone]
-  %imore = icmp slt i64 %i, {self.n}
-  br i1 %imore, label %begin, label %done
-begin:
-{_read("start", "%i", "%istart")}
-{_read("depth", "%i", "%idepth")}
-{_read("list", "%i", "%ilist")}
-  %L = getelementptr {E}, ptr %H, i64 %istart
-  %above = getelementptr i64, ptr @row, i64 %ilist
-  %irow = mul i64 %i, {self.n}
-  %xi = getelementptr {E}, ptr %X, i64 %irow
-  %xc = getelementptr {E}, ptr %X, i64 %i
-{self.fetch()}
-  %final = sub i64 %i, {K}
-  %short = icmp slt i64 %final, 0
-  br i1 %short, label %singles, label %wholes
-singles:
-  %c1 = phi i64 [0, %begin], [%c1next, %one.done]
-  %c1more = icmp slt i64 %c1, %i
-  br i1 %c1more, label %one, label %diagonal
-wholes:
-  %c = phi i64 [0, %begin], [%cnext, %s.done]
-  %cnext = add i64 %c, {TOGETHER * K}
-  %fit = icmp sle i64 %cnext, %i
-  br i1 %fit, label %s, label %rest
-rest:
-  %left = sub i64 %i, %c
-  %none = icmp eq i64 %left, 0
-  br i1 %none, label %diagonal, label %rest1
-{tails}
-rest{TOGETHER}:
-  br label %t{TOGETHER}"""
-        parts = [self.segment("one", self.scalar, 1, "%c1", "%c1"), "  %c1next = add i64 %c1, 1\n  br label %singles"]
-        parts += [self.segment("s", b, TOGETHER, "%c"), "  br label %wholes"]
-        for m in range(1, TOGETHER + 1):
-            parts += [self.segment(f"t{m}", b, m, "%c", "%final"), "  br label %diagonal"]
-        return "\n".join([head, *parts])
+        b, E, W = self.b, self.b.E, self.b.width
+        b.begin(f"internal {E} @rows(ptr %H, ptr %X) noinline")
+        self.sum = b.put(f"alloca {b.T}, align 64")
+        b.do(f"store {b.T} {b.zero}, ptr {self.sum}, align 64")
+        with b.each(self.n, bad=(E, b.number(0.0))) as row:
+            i = row.k
+            self.L, self.depth, first = self.of_row(i)
+            self.above = b.address("i64", "@row", first)
+            self.row = b.address(E, "%X", b.put(f"mul i64 {i}, {self.n}"))
+            self.column = b.address(E, "%X", i)
+            self.fetch()
+            final = b.add(i, -W)
+            short = b.compare("slt", "i64", final, 0)
+            with b.when(short), b.in_width(1), b.each(i) as c:
+                self.segment([c.k])
+            with b.when(short, False):
+                with b.each(b.add(i, 1 - TOGETHER * W), step=TOGETHER * W) as c:
+                    self.segment([b.add(c.k, t * W) for t in range(TOGETHER)])
+                left = b.put(f"sub i64 {i}, {c.k}")
+                for m in range(TOGETHER):
+                    with b.when(b.compare("ult", "i64", b.add(left, -1 - m * W), W)):
+                        self.segment([*(b.add(c.k, t * W) for t in range(m)), final])
+            with b.in_width(1):
+                with b.each(self.depth, x=(E, b.element(E, self.L, self.depth))) as term:
+                    entry = b.element(E, self.column, b.element("i64", self.above, term.k))
+                    term.then["x"] = b.subtract_product(term.now["x"], b.element(E, self.L, term.k), entry, self.fma)
+                b.store(E, term.now["x"], self.row, i)
+                row.then["bad"] = self.add_check(row.now["bad"], term.now["x"])
+        total, sums = row.now["bad"], b.put(f"load {b.T}, ptr {self.sum}, align 64")
+        for lane in range(W):
+            total = b.put(f"fadd {E} {total}, {b.lane(sums, lane)}")
+        return b.end(f"{E} {total}")
 
-    def fetch(self) -> str:
+    def fetch(self) -> None:
         """The memory of row i of the next inverse, cache line by cache line."""
-        lines = []
-        for k in range(-(-self.n * self.item // CACHE_LINE) if self.batch else 0):
-            lines.append(f"  %ahead{k} = getelementptr i8, ptr %xi, i64 {self.n * self.n * self.item + k * CACHE_LINE}")
-            lines.append(f"  call void @llvm.prefetch.p0(ptr %ahead{k}, i32 0, i32 3, i32 1)")
-        return "\n".join(lines)
+        b, row = self.b, self.n * self.b.item
+        for k in range(0, row if self.batch else 0, CACHE_LINE):
+            ahead = b.address("i8", self.row, self.n * row + k)
+            b.do(f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 3, i32 1)")
 
-    def segment(self, s: str, v: IRWriter, m: int, first: str, last: str = "") -> str:
-        """−Σ L_ij x_jc of m vectors of columns from ``first`` on, the last of them at ``last``, into row and column i."""
-        E = v.E
-        columns = [f"%{s}.c{t}" for t in range(m)]
-        places = [f"  {c} = add i64 {first}, {t * v.width}" for t, c in enumerate(columns)]
-        if last:
-            places[-1] = f"  {columns[-1]} = add i64 {last}, 0"
-        start = "\n".join(f"  %{s}.x{t} = phi {v.T} [{_zero(v)}, %{s}], [%{s}.y{t}, %{s}.term]" for t in range(m))
-        terms = "\n".join(
-            f"  %{s}.q{t} = getelementptr {E}, ptr %{s}.p, i64 {columns[t]}\n"
-            f"  %{s}.u{t} = load {v.T}, ptr %{s}.q{t}, align {self.item}\n"
-            + self.subtract_product(v, f"%{s}.y{t}", f"%{s}.x{t}", f"%{s}.l", f"%{s}.u{t}")
-            for t in range(m)
-        )
-        return "\n".join((f"{s}:", *places, f"""  br label %{s}.head
-{s}.head:
-  %{s}.d = phi i64 [0, %{s}], [%{s}.dnext, %{s}.term]
-{start}
-  %{s}.more = icmp slt i64 %{s}.d, %idepth
-  br i1 %{s}.more, label %{s}.term, label %{s}.done
-{s}.term:
-  %{s}.lp = getelementptr {E}, ptr %L, i64 %{s}.d
-  %{s}.le = load {E}, ptr %{s}.lp
-{self.splat(v, f"%{s}.l", f"%{s}.le")}
-  %{s}.rp = getelementptr i64, ptr %above, i64 %{s}.d
-  %{s}.r = load i64, ptr %{s}.rp
-  %{s}.p = getelementptr {E}, ptr %X, i64 %{s}.r
-{terms}
-  %{s}.dnext = add i64 %{s}.d, 1
-  br label %{s}.head
-{s}.done:
-{self.stores(s, v, columns)}"""))  # fmt: skip
-
-    def stores(self, s: str, v: IRWriter, columns: list[str]) -> str:
-        """Store the sums of a segment in row i and in column i, and add 0·x of them to the flag."""
-        lines = [f"%{s}.f0 = load {v.T}, ptr %sum, align 8"]
-        for t, c in enumerate(columns):
-            x = f"%{s}.x{t}"
-            lines += [
-                f"%{s}.o{t} = getelementptr {v.E}, ptr %xi, i64 {c}",
-                f"store {v.T} {x}, ptr %{s}.o{t}, align {self.item}",
-                f"%{s}.z{t} = fmul {v.T} {x}, {_zero(v)}",
-                f"%{s}.f{t + 1} = fadd {v.T} %{s}.f{t}, %{s}.z{t}",
-                f"%{s}.m{t} = mul i64 {c}, {self.n}",
-                f"%{s}.t{t} = getelementptr {v.E}, ptr %xc, i64 %{s}.m{t}",
-            ]
-            for lane in range(v.width):
-                name = f"%{s}.e{t}.{lane}" if v.width > 1 else x
-                if v.width > 1:
-                    lines.append(f"{name} = extractelement {v.T} {x}, i32 {lane}")
-                lines.append(f"%{s}.ep{t}.{lane} = getelementptr {v.E}, ptr %{s}.t{t}, i64 {lane * self.n}")
-                lines.append(f"store {v.E} {name}, ptr %{s}.ep{t}.{lane}")
-        lines.append(f"store {v.T} %{s}.f{len(columns)}, ptr %sum, align 8")
-        return "\n".join(f"  {line}" for line in lines)
-
-    def diagonal(self) -> str:
-        """x_ii = 1/D_i − Σ L_ij x_ji, the entries of row i being in column i by now."""
-        E, zero = self.b.E, self.scalar.const(0.0)
-        return f"""diagonal:
-  %ip = getelementptr {E}, ptr %L, i64 %idepth
-  %di = load {E}, ptr %ip
-  br label %dot
-dot:
-  %e = phi i64 [0, %diagonal], [%enext, %dotterm]
-  %x = phi {E} [%di, %diagonal], [%xnext, %dotterm]
-  %emore = icmp slt i64 %e, %idepth
-  br i1 %emore, label %dotterm, label %rowdone
-dotterm:
-  %lp = getelementptr {E}, ptr %L, i64 %e
-  %le = load {E}, ptr %lp
-  %rp = getelementptr i64, ptr %above, i64 %e
-  %r = load i64, ptr %rp
-  %xp = getelementptr {E}, ptr %xc, i64 %r
-  %xe = load {E}, ptr %xp
-{self.subtract_product(self.scalar, "%xnext", "%x", "%le", "%xe")}
-  %enext = add i64 %e, 1
-  br label %dot
-rowdone:
-  %xii = getelementptr {E}, ptr %xi, i64 %i
-  store {E} %x, ptr %xii
-  %xbad = fmul {E} %x, {zero}
-  %dbadnext = fadd {E} %dbad, %xbad
-  %inext = add i64 %i, 1
-  br label %row"""
-
-    def end(self) -> str:
-        """Sum all flags into one."""
-        b, E = self.b, self.b.E
-        lines = ["done:", f"  %all = load {b.T}, ptr %sum, align 64"]
-        total = "%dbad"
-        for lane in range(b.width):
-            x = "%all"
-            if b.width > 1:
-                x = f"%all{lane}"
-                lines.append(f"  {x} = extractelement {b.T} %all, i32 {lane}")
-            lines.append(f"  %total{lane} = fadd {E} {total}, {x}")
-            total = f"%total{lane}"
-        return "\n".join([*lines, f"  ret {E} {total}"])
-
-
-def _zero(v: IRWriter) -> str:
-    return "zeroinitializer" if v.width > 1 else v.const(0.0)
-
-
-def _read(table: str, index: str, name: str) -> str:
-    return f"  {name}.p = getelementptr i64, ptr @{table}, i64 {index}\n  {name} = load i64, ptr {name}.p"
+    def segment(self, columns: list[str]) -> None:
+        """−Σ L_ij x_jc of the vectors that begin with these columns, into row and column i; 0·x of them is added to the sum."""
+        b = self.b
+        with b.each(self.depth, 0, 1, False, **{f"x{t}_": (b.T, b.zero) for t in range(len(columns))}) as term:
+            factor = b.splat(b.element(b.E, self.L, term.k))
+            row = b.address(b.E, "%X", b.element("i64", self.above, term.k))
+            for (name, x), c in zip(term.now.items(), columns, strict=True):
+                term.then[name] = b.subtract_product(x, factor, b.load(row, c), self.fma)
+        flag = b.put(f"load {b.T}, ptr {self.sum}, align 8")
+        for x, c in zip(term.now.values(), columns, strict=True):
+            b.save(x, self.row, c)
+            flag = self.add_check(flag, x)
+            column = b.address(b.E, self.column, b.put(f"mul i64 {c}, {self.n}"))
+            for lane in range(b.width):
+                b.store(b.E, b.lane(x, lane), column, lane * self.n)
+        b.do(f"store {b.T} {flag}, ptr {self.sum}, align 8")

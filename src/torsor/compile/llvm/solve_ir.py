@@ -83,7 +83,7 @@ class SolveLoop:
     def sums(self, first: str, end: str, x: list[str]) -> list[str]:
         """x − Σ L y over the terms of a row."""
         b = self.b
-        with b.each(end, first, 1, **{f"x{t}_": (b.T, value) for t, value in enumerate(x)}) as term:
+        with b.each(end, first, 1, False, **{f"x{t}_": (b.T, value) for t, value in enumerate(x)}) as term:
             at = b.address("[2 x i64]", "@solve_terms", term.k)
             factor = b.splat(b.element(b.E, "%H", b.element("i64", at, 0)))
             y = b.address(b.E, "%X", b.element("i64", at, 1))

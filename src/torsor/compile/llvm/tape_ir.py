@@ -29,9 +29,9 @@ class TapeEmitter:
         self.b, self.fma, program = b, fma, outlined.main
         self.in_sizes = [a.size for a in program.inputs]
         self.out_sizes = [o.size for o in program.outputs]
-        self.part = IRWriter(1 if b.one else lanes, single=b.single)
+        self.part = 1 if b.one else lanes  #: columns of a group
         self.fills = zeros_of_sparse_outputs(program) if b.one else set()  # in a batch it would be memory written twice
-        stored = [g for g in groups(self.out_sizes, self.part.width, b.one) if not self.fills.issuperset(g)]
+        stored = [g for g in groups(self.out_sizes, self.part, b.one) if not self.fills.issuperset(g)]
         self.tape = tape(outlined, fma, b.single, stored)
         self.kinds = list(dict.fromkeys(run.kind for run in self.tape.runs))
         self.index = 2 if self.tape.slots <= 1 << 16 else 4  # bytes of the number of a slot
@@ -56,7 +56,7 @@ class TapeEmitter:
 
     def size(self, kind: str) -> int:
         """Bytes of a record."""
-        return self.index * {SINGLE: 1, GROUP: self.part.width}.get(kind, 4)
+        return self.index * {SINGLE: 1, GROUP: self.part}.get(kind, 4)
 
     def tables(self) -> str:
         """For each run: its kind, the number of its records, and the offsets of these and of their slots, in bytes."""
@@ -170,22 +170,17 @@ class TapeEmitter:
 
     def store_results(self, at: str, kind: str, k: str) -> None:
         """A group of columns into the row of each state, by transposed blocks; or one column, number by number."""
-        b, part = self.b, self.part
-        part.lines = b.lines
+        b = self.b
         place = b.address("i64", "%places", k)
         output, column = (b.put(f"zext i32 {b.element('i32', place, n)} to i64") for n in (0, 1))
-        first = b.put(f"mul i64 {b.add(output, len(self.in_sizes))}, {b.rows}")
-        step = part.width if kind == GROUP else 1
+        count, first = b.rows, b.put(f"mul i64 {b.add(output, len(self.in_sizes))}, {b.rows}")
+        step = self.part if kind == GROUP else 1
         slots = [b.put(f"getelementptr i8, ptr %scratch, i64 {x}") for x in self.group_offsets(at, step)]
-        V = part.T if kind == GROUP else b.E
-        for lane in range(0, b.rows, step):
-            vectors = [b.put(f"load {V}, ptr {b.address(b.E, slot, lane)}") for slot in slots]
-            part.count = b.count
-            rows = part.transpose(vectors) if kind == GROUP else vectors
-            b.count = part.count
-            for n, row in enumerate(rows):
-                to = b.address(b.E, self.row(b.add(first, lane + n)), column)
-                b.do(f"store {V} {row}, ptr {to}, align {b.item}")
+        with b.in_width(step):
+            for lane in range(0, count, step):
+                vectors = [b.put(f"load {b.T}, ptr {b.address(b.E, slot, lane)}") for slot in slots]
+                for n, row in enumerate(b.transpose(vectors)):
+                    b.save(row, self.row(b.add(first, lane + n)), column)
 
     def group_offsets(self, at: str, count: int) -> list[str]:
         """Offsets of the slots of a record of results, in bytes."""

@@ -112,18 +112,39 @@ class Writer:
         self.require(self.compare("eq", kind, value, expected))
 
     @contextmanager
-    def each(self, count: object, first: object = 0, step: int = 1, **carried: tuple[str, str]) -> Iterator[Loop]:
-        """For k from ``first``, by ``step``, to ``count`` − 1; ``carried`` values are given as name=(type, start)."""
+    def when(self, condition: str, holds: bool = True) -> Iterator[None]:
+        """Lines that run only if the condition holds, or does not."""
+        self.count += 1
+        then, after = f"then{self.count}", f"after{self.count}"
+        self.branch(condition, *((then, after) if holds else (after, then)))
+        self.label(then)
+        yield
+        self.jump(after)
+        self.label(after)
+
+    @contextmanager
+    def each(
+        self, count: object, first: object = 0, step: int = 1, once: bool = False, **carried: tuple[str, str]
+    ) -> Iterator[Loop]:
+        """For k from ``first``, by ``step``, to ``count`` − 1, or down to ``count`` + 1; ``carried``: name=(type, start).
+
+        With ``once`` there is a first turn in any case; after the loop k and ``now`` are those of the last turn.
+        """
         self.count += 1
         n, before = self.count, self.jump(f"head{self.count}")
         self.label(f"head{n}")
         loop, phis = Loop(f"%k{n}", {name: f"%{name}{n}" for name in carried}), len(self.lines)
         self.lines += [""] * (1 + len(carried))  # written at the end, when the values of the next turn have names
-        self.branch(self.compare("slt", "i64", loop.k, count), f"body{n}", f"done{n}")
-        self.label(f"body{n}")
+        how = "slt" if step > 0 else "sgt"
+        if not once:
+            self.branch(self.compare(how, "i64", loop.k, count), f"body{n}", f"done{n}")
+            self.label(f"body{n}")
         yield loop
         following = self.add(loop.k, step)
-        last = self.jump(f"head{n}")
+        if once:
+            last = self.branch(self.compare(how, "i64", following, count), f"head{n}", f"done{n}")
+        else:
+            last = self.jump(f"head{n}")
         rows = [(loop.k, "i64", str(first), following)]
         rows += [(loop.now[name], kind, start, loop.then[name]) for name, (kind, start) in carried.items()]
         for line, (name, kind, start, value) in enumerate(rows, phis):
