@@ -142,11 +142,8 @@ def to_rows(b: IRWriter) -> str:
         loads = [b.element(P, x, h) for x in vectors for h in range(parts)]
         columns = b.columns(list(zip(loads[::2], loads[1::2], strict=True))) if halves else b.transpose(loads)
         for (_, _, row), vector in zip(rows, columns, strict=True):
-            b.do(f"store {T} {vector}, ptr {b.address(E, row, k)}, align {b.item}")
-    b.branch(direct, "written", "copy")
-    b.label("copy")
-    for place, staged, _ in rows:
-        b.do(f"call void @stream(ptr {place}, ptr {staged}, i64 %n, i1 {skip}, i64 %more)")
-    b.jump("written")
-    b.label("written")
+            b.save(vector, row, k)
+    with b.when(direct, False):
+        for place, staged, _ in rows:
+            b.do(f"call void @stream(ptr {place}, ptr {staged}, i64 %n, i1 {skip}, i64 %more)")
     return b.end()

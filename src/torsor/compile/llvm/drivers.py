@@ -30,16 +30,13 @@ def stream_function(b: IRWriter) -> str:
         address = v.put(f"ptrtoint ptr {v.address(v.E, '%to', single.k)} to i64")
         v.branch(v.compare("eq", "i64", v.put(f"and i64 {address}, {size - 1}"), 0), "aligned", "unaligned")
         v.label("unaligned")
-        v.branch("%skip", "next", "copy")
-        v.label("copy")
-        v.store(v.E, v.element(v.E, "%from", single.k), "%to", single.k)
-        v.jump("next")
-        v.label("next")
+        with v.when("%skip", False):
+            v.store(v.E, v.element(v.E, "%from", single.k), "%to", single.k)
     v.jump("aligned")
     v.label("aligned")
     whole = v.add(v.add("%n", "%over"), 1 - v.width)
     with v.each(v.choose(v.compare("slt", "i64", whole, "%n"), "i64", whole, "%n"), single.k, v.width) as vector:
-        x = v.put(f"load {v.T}, ptr {v.address(v.E, '%from', vector.k)}, align {v.item}")
+        x = v.load("%from", vector.k)
         v.do(f"store {v.T} {x}, ptr {v.address(v.E, '%to', vector.k)}, align {size}, !nontemporal !0")
     with v.each("%n", vector.k) as rest:
         v.store(v.E, v.element(v.E, "%from", rest.k), "%to", rest.k)
@@ -52,7 +49,7 @@ def fill_function(b: IRWriter) -> str:
     v.begin(f"internal void @fill(ptr %to, i64 %n, {v.E} %x) noinline")
     numbers = v.splat("%x")
     with v.each(v.add("%n", 1 - v.width), step=v.width) as vector:
-        v.do(f"store {v.T} {numbers}, ptr {v.address(v.E, '%to', vector.k)}, align {v.item}")
+        v.save(numbers, "%to", vector.k)
     with v.each("%n", vector.k) as rest:
         v.store(v.E, "%x", "%to", rest.k)
     return v.end()
@@ -131,12 +128,9 @@ def batch_driver(
                 b.store("ptr", place, "%lanes", a * W + lane)
         b.do(f"store {b.T} zeroinitializer, ptr %scratch")
         b.lines.append(calls)
-        b.branch("%stream", "copy", "after")
-        b.label("copy")
-        for place, stage, count in copies:
-            b.do(f"call void @stream(ptr {place}, ptr {stage}, i64 {count}, i1 false, i64 0)")
-        b.jump("after")
-        b.label("after")
+        with b.when("%stream"):
+            for place, stage, count in copies:
+                b.do(f"call void @stream(ptr {place}, ptr {stage}, i64 {count}, i1 false, i64 0)")
         check = b.put(f"load {b.T}, ptr %scratch")
         nan = b.put(f"fcmp uno {b.T} {check}, {check}")
         found = nan if W == 1 else b.put(f"call i1 @llvm.vector.reduce.or.v{W}i1({b.B} {nan})")

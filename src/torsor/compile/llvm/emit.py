@@ -215,11 +215,7 @@ class Emitter:
         group = self.in_group[position]
         a, first = group[0]
         if len(group) > 1:
-            rows = []
-            for lane in range(b.width):
-                place = b.address(b.E, self.row(a, lane), first)
-                rows.append(b.put(f"load {b.T}, ptr {place}, align {b.item}"))
-            columns = b.transpose(rows)
+            columns = b.transpose([b.load(self.row(a, lane), first) for lane in range(b.width)])
         else:
             columns = [self.column(a, first)]
         for (_, k), name in zip(group, columns, strict=True):
@@ -228,12 +224,7 @@ class Emitter:
                 self.define(v, name)
 
     def column(self, a: int, k: int) -> str:
-        b, result = self.b, "poison"
-        if b.rows == 1:
-            return b.splat(b.element(b.E, self.row(a, 0), k))
-        for lane in range(b.width):
-            result = b.put(f"insertelement {b.T} {result}, {b.E} {b.element(b.E, self.row(a, lane), k)}, i32 {lane}")
-        return result
+        return self.b.vector(self.b.element(self.b.E, self.row(a, lane), k) for lane in range(self.b.rows))
 
     def store(self, positions: list[int]) -> None:
         b = self.b
@@ -242,7 +233,7 @@ class Emitter:
         names = [self.value(self.s.results[p]) for p in positions]
         if len(group) > 1:
             for lane, name in enumerate(b.transpose(names)):
-                b.do(f"store {b.T} {name}, ptr {b.address(b.E, self.row(a, lane), first)}, align {b.item}")
+                b.save(name, self.row(a, lane), first)
             return
         for lane in range(b.rows):
             place = b.address(b.E, self.row(a, lane), first)

@@ -339,11 +339,8 @@ def _release() -> str:
     w = Writer("internal void @release(ptr %made, i64 %count)")
     with w.each("%count") as loop:
         made = w.element("ptr", "%made", loop.k)
-        w.branch(w.compare("eq", "ptr", made, "null"), "next", "drop")
-        w.label("drop")
-        w.do(f"call void {table_address(w, 'decref')}(ptr {made})")
-        w.jump("next")
-        w.label("next")
+        with w.when(w.compare("ne", "ptr", made, "null")):
+            w.do(f"call void {table_address(w, 'decref')}(ptr {made})")
     return w.end()
 
 

@@ -346,9 +346,8 @@ class _Call:
         w.do(f"call void @release(ptr {self.made}, i64 {self.returned})")
         w.do("ret ptr null")
         w.label("drop")
-        w.branch(w.compare("eq", "ptr", self.out, "null"), "drop_made", "relay")
-        w.label("drop_made")
-        w.do(f"call void @release(ptr {self.made}, i64 {self.returned})")
+        with w.when(w.compare("eq", "ptr", self.out, "null")):
+            w.do(f"call void @release(ptr {self.made}, i64 {self.returned})")
         w.jump("relay")
         w.refusal = "slow"
         w.label("unrouted")  # no kernel selected yet by the words: the entry searches for one, unless other arguments are given

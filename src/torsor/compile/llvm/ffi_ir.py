@@ -92,11 +92,8 @@ def _report_version(w: Writer, extension: str) -> None:
     w.do(f"store i64 {version}, ptr {w.address('i8', metadata, str(_VERSION))}")
     w.do(f"store i32 0, ptr {w.address('i8', metadata, str(_TRAITS))}")
     size = w.field("i64", metadata, 0)
-    w.branch(w.compare("uge", "i64", size, _STATE + 8), "state", "stateless")
-    w.label("state")
-    w.do(f"store i64 0, ptr {w.address('i8', metadata, str(_STATE))}")
-    w.jump("stateless")
-    w.label("stateless")
+    with w.when(w.compare("uge", "i64", size, _STATE + 8)):
+        w.do(f"store i64 0, ptr {w.address('i8', metadata, str(_STATE))}")
 
 
 def _share(w: Writer) -> str:
@@ -148,7 +145,7 @@ def _call_helpers(w: Writer, shared: str) -> None:
     context = w.field("ptr", "%frame", _CONTEXT)
     w.do(f"store i64 1, ptr {threads}")
     _fill(w, asked, ("i64", _SIZE_OF_THREADS), ("i64", 0), ("ptr", context), ("ptr", threads))
-    _forget(w, api, w.put(f"call ptr {w.field('ptr', api, _THREADS)}(ptr {asked})"), lost, "counted")
+    _forget(w, api, w.put(f"call ptr {w.field('ptr', api, _THREADS)}(ptr {asked})"), lost)
     known = w.put(f"load i64, ptr {threads}")
     fewer = w.choose(w.compare("slt", "i64", known, pieces), "i64", known, pieces)
     _fill(w, asked, ("i64", _SIZE_OF_SCHEDULE), ("i64", 0), ("ptr", context), ("ptr", "@help"), ("ptr", shared))
@@ -157,19 +154,16 @@ def _call_helpers(w: Writer, shared: str) -> None:
         error = w.put(f"call ptr {w.field('ptr', api, _SCHEDULE)}(ptr {asked})")
         refused = w.put(f"zext i1 {w.compare('ne', 'ptr', error, 'null')} to i64")
         _atomic(w, "sub", shared, _OWNERS, refused)
-        _forget(w, api, error, lost, "scheduled")
+        _forget(w, api, error, lost)
     w.jump("compute")
     w.label("compute")
 
 
-def _forget(w: Writer, api: str, error: str, arguments: str, label: str) -> None:
+def _forget(w: Writer, api: str, error: str, arguments: str) -> None:
     """Destroy an error of XLA, if there is one: without a pool the caller computes alone."""
-    w.branch(w.compare("eq", "ptr", error, "null"), label, f"not_{label}")
-    w.label(f"not_{label}")
-    _fill(w, arguments, ("i64", _SIZE_OF_DESTROY), ("i64", 0), ("ptr", error))
-    w.do(f"call void {w.field('ptr', api, _ERROR_DESTROY)}(ptr {arguments})")
-    w.jump(label)
-    w.label(label)
+    with w.when(w.compare("ne", "ptr", error, "null")):
+        _fill(w, arguments, ("i64", _SIZE_OF_DESTROY), ("i64", 0), ("ptr", error))
+        w.do(f"call void {w.field('ptr', api, _ERROR_DESTROY)}(ptr {arguments})")
 
 
 def _wait(w: Writer, shared: str) -> None:
@@ -252,9 +246,6 @@ def _release() -> str:
     """``void @release(ptr shared)``: free the shared array with its last reference."""
     w = Writer("internal void @release(ptr %shared)")
     before = _atomic(w, "sub", "%shared", _OWNERS, 1)
-    w.branch(w.compare("eq", "i64", before, 1), "last", "others")
-    w.label("last")
-    w.do(f"call void {_entry(w, FREE)}(ptr %shared)")
-    w.jump("others")
-    w.label("others")
+    with w.when(w.compare("eq", "i64", before, 1)):
+        w.do(f"call void {_entry(w, FREE)}(ptr %shared)")
     return w.end()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from torsor.compile.llvm.writer import Writer
@@ -75,6 +75,15 @@ class IRWriter(Writer):
         first = self.put(f"insertelement {self.T} poison, {self.E} {x}, i32 0")
         return self.put(f"shufflevector {self.T} {first}, {self.T} poison, <{self.width} x i32> zeroinitializer")
 
+    def vector(self, numbers: Iterable[str]) -> str:
+        """The numbers of all rows, made one after another; that of a single state in every lane."""
+        result = "poison"
+        for lane, x in enumerate(numbers):
+            if self.rows == 1:
+                return self.splat(x)
+            result = self.put(f"insertelement {self.T} {result}, {self.E} {x}, i32 {lane}")
+        return result
+
     def multiply_add(self, a: str, b: str, c: str, fma: bool) -> str:
         """a b + c, fused or not."""
         T = self.T
@@ -90,16 +99,16 @@ class IRWriter(Writer):
 
     def lanewise(self, name: str, operands: list[str]) -> str:
         """The C library's function, lane by lane, in double precision; of a single state, once for all lanes."""
-        function, result = self.element("ptr", "%table", LIBM.index(name)), "poison"
-        for k in range(self.rows):
+        function = self.element("ptr", "%table", LIBM.index(name))
+
+        def of_lane(k: int) -> str:
             lanes = [self.lane(x, k) for x in operands]
             if self.single:
                 lanes = [self.put(f"fpext float {x} to double") for x in lanes]
             value = self.put(f"call double {function}({', '.join(f'double {x}' for x in lanes)})")
-            if self.single:
-                value = self.put(f"fptrunc double {value} to float")
-            result = self.put(f"insertelement {self.T} {result}, {self.E} {value}, i32 {k}") if self.width > 1 else value
-        return self.shuffle(result, "poison", [0] * self.width) if self.one and self.width > 1 else result
+            return self.put(f"fptrunc double {value} to float") if self.single else value
+
+        return self.vector(map(of_lane, range(self.rows)))
 
     def transpose(self, rows: list[str]) -> list[str]:
         """Columns of a W×W block given by rows: log₂ W rounds of shuffles."""

@@ -120,8 +120,7 @@ class ScanEmitter(Emitter):
             for k in range(self.out_sizes[a]):
                 value = b.put(f"load {b.T}, ptr {self.area('read', self.area_start[a] + k)}")
                 for lane in range(b.rows):
-                    place = b.address(b.E, self.row(len(self.in_sizes) + a, lane), k)
-                    b.do(f"store {b.E} {b.lane(value, lane)}, ptr {place}")
+                    b.store(b.E, b.lane(value, lane), self.row(len(self.in_sizes) + a, lane), k)
         return b.end()
 
     def begin_function(self, name: str) -> None:

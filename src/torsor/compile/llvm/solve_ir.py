@@ -106,8 +106,7 @@ class SolveLoop:
             source = b.address(b.E, "%from", b.put(f"mul i64 {row.k}, {self.parts.stride}"))
             to = b.address(b.E, "%to", b.put(f"mul i64 {row.k}, {n}"))
             for c in (*range(0, n - b.width, b.width), n - b.width):
-                x = b.put(f"load {b.T}, ptr {b.address(b.E, source, c)}, align {b.item}")
-                b.do(f"store {b.T} {x}, ptr {b.address(b.E, to, c)}, align {b.item}")
+                b.save(b.load(source, c), to, c)
         return b.end()
 
     def solve(self, sizes: list[int]) -> str:

@@ -38,16 +38,13 @@ def result_function() -> str:
     made = new_array(w, "%descr", rank, shape)
     bytes_ = w.put(f"mul i64 {size_of(w, '%argument')}, %item")
     small = w.compare("sle", "i64", bytes_, LARGEST)
-    w.branch(w.put(f"and i1 {small}, {w.compare('ne', 'ptr', made, 'null')}"), "keep", "done")
-    w.label("keep")
-    w.do(f"call void {table_address(w, 'incref')}(ptr {made})")
-    oldest = w.element("ptr", spares, str(SPARES - 1))
-    for k in range(SPARES - 1, 0, -1):
-        w.store("ptr", w.element("ptr", spares, str(k - 1)), spares, str(k))
-    w.store("ptr", made, spares, "0")
-    w.do(f"call void {table_address(w, 'decref')}(ptr {oldest})")  # of null: nothing
-    w.jump("done")
-    w.label("done")
+    with w.when(w.put(f"and i1 {small}, {w.compare('ne', 'ptr', made, 'null')}")):
+        w.do(f"call void {table_address(w, 'incref')}(ptr {made})")
+        oldest = w.element("ptr", spares, str(SPARES - 1))
+        for k in range(SPARES - 1, 0, -1):
+            w.store("ptr", w.element("ptr", spares, str(k - 1)), spares, str(k))
+        w.store("ptr", made, spares, "0")
+        w.do(f"call void {table_address(w, 'decref')}(ptr {oldest})")  # of null: nothing
     return w.end(f"ptr {made}")
 
 

@@ -99,8 +99,7 @@ class TapeEmitter:
         for a, size in enumerate(self.in_sizes):
             rows = [self.row(a * b.rows + lane) for lane in range(b.rows)]
             with b.each(size) as loop:
-                numbers = [b.element(b.E, row, loop.k) for row in rows]
-                self.store_slot(b.splat(numbers[0]) if b.one else self.vector(numbers), start, loop.k)
+                self.store_slot(b.vector([b.element(b.E, row, loop.k) for row in rows]), start, loop.k)
             start += size
         for a in sorted({a for a, _ in self.fills}):
             row = self.row(len(self.in_sizes) + a)
@@ -109,14 +108,6 @@ class TapeEmitter:
 
     def row(self, place: object) -> str:
         return self.b.element("ptr", "%lanes", place)
-
-    def vector(self, numbers: list[str]) -> str:
-        b, result = self.b, "poison"
-        if b.width == 1:
-            return numbers[0]
-        for lane, x in enumerate(numbers):
-            result = b.put(f"insertelement {b.T} {result}, {b.E} {x}, i32 {lane}")
-        return result
 
     def store_slot(self, value: str, first: int, k: str) -> None:
         """A vector into slot number ``first`` + k."""
