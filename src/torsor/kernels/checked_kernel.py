@@ -28,6 +28,7 @@ class CheckedKernel:
     def __init__(self, kernel: Kernel, limits: Mapping[str, float], refuse: Refuse):
         self.kernel, self.limits, self._refuse = kernel, dict(limits), refuse
         self.name, self.inputs, self.dtype = kernel.name, kernel.inputs, kernel.dtype
+        self.operations = kernel.operations  #: arithmetic operations of one evaluation, checks included
         self.outputs = kernel.outputs[: len(kernel.outputs) - len(limits)]  #: its results, in order
         self._run = kernel.builtin("__call__", "", self.call_carefully, guards=self.limits)
 
@@ -44,11 +45,6 @@ class CheckedKernel:
     def program(self) -> Program:
         """The program; its last outputs are the checks."""
         return self.kernel.program
-
-    @property
-    def operations(self) -> int:
-        """Arithmetic operations of one evaluation, checks included."""
-        return self.kernel.operations
 
     def call_carefully(self, *values: Any, out: Any = None, **named: Any) -> Any:
         """A call in Python: anything that can be read as the inputs, and every error."""

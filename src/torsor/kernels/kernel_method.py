@@ -67,7 +67,10 @@ class kernel_method(Generic[P, R]):
         careful = self.method.__get__(robot)
         if not entry.available():
             return careful
-        choose = partial(_choose, robot, self.name)
+
+        def choose(words: dict[str, Any]) -> Any:
+            return robot._kernel_for(self.name, **words)
+
         made = entry.Entry(careful, self._signature, choose, self.result, self.guards)
         return robot.__dict__.setdefault(self.name, made.builtin(self.name, self._documentation))
 
@@ -122,8 +125,3 @@ class quantity_method(kernel_method[P, R]):
 def quantity_method_of(result: type) -> Callable[[Callable[Concatenate[Any, P], R]], quantity_method[P, R]]:
     """A :class:`quantity_method` with several results, a NamedTuple class."""
     return partial(quantity_method, result=result)
-
-
-def _choose(robot: Any, name: str, words: dict[str, Any]) -> Any:
-    """The kernel of a method for these words."""
-    return robot._kernel_for(name, **words)

@@ -46,6 +46,13 @@ class FrameOptions(TypedDict, total=False):
     out: Array | None
 
 
+class TimeOptions(TypedDict, total=False):
+    """The time [s] where terms depend on it."""
+
+    time: ArrayLike | None
+    out: Array | None
+
+
 class ForceOptions(TypedDict, total=False):
     """The axes in which wrenches are given, "body" or "world", and the time [s] where wrenches or terms depend on it."""
 

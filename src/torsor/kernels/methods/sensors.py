@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import quantity_method
-from torsor.kernels.options import ForceOptionsOut, Wrenches
+from torsor.kernels.options import ForceOptionsOut, TimeOptions, Wrenches
 from torsor.support.user_arrays import Array
 
 
@@ -21,22 +21,11 @@ class Sensors(CompiledMechanism):
     """
 
     @quantity_method
-    def gyroscope(
-        self, q: ArrayLike, v: ArrayLike, frame: str, *, time: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def gyroscope(self, q: ArrayLike, v: ArrayLike, frame: str, **options: Unpack[TimeOptions]) -> Array:
         """y = Rᵀω, ``(3,)``: the angular velocity of a frame, in its own axes [rad/s]; an ideal gyroscope (MR 8.51)."""
 
     @quantity_method
-    def accelerometer(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        frame: str,
-        *,
-        time: ArrayLike | None = None,
-        out: Array | None = None,
-    ) -> Array:
+    def accelerometer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, **options: Unpack[TimeOptions]) -> Array:
         """y = Rᵀ(p̈ − g), ``(3,)``, of a frame's origin, in its own axes [m/s²]; an ideal accelerometer (MR 8.52).
 
         p̈ is the classical acceleration in the world.  At rest it reads 9.81 m/s² upwards, in free fall 0.
