@@ -193,19 +193,6 @@ class Kernel(CompiledProgram):
             results = [r if r.ndim else float(r) for r in results]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _in_order(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-        """Positional and named arguments in the program's order; those that are absent have their defaults."""
-        inputs, rest = self.inputs, self.inputs[len(values) :]
-        if not named and len(values) == len(inputs):
-            return values
-        names = ", ".join(a.name for a in inputs)
-        given = {**{a.name: a.default for a in rest if a.default is not None}, **named}
-        if not named and (len(given) < len(rest) or len(values) > len(inputs)):
-            raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
-        if wrong := sorted(set(given) ^ {a.name for a in rest}):
-            raise ArgumentError(f"{self.name} takes {names}; check {', '.join(wrong)}")
-        return (*values, *(given[a.name] for a in rest))
-
     def _results(self, arrays: Sequence[np.ndarray], batch: tuple[int, ...], targets: Sequence[np.ndarray]) -> list[Any]:
         """New arrays, or the caller's own, ``targets``, if no other argument shares their memory."""
         if not targets:

@@ -17,6 +17,7 @@ from torsor.compile import build, cache
 from torsor.compile.llvm import native
 from torsor.compile.program import Argument, Program
 from torsor.compile.threads import cost
+from torsor.errors import ArgumentError
 from torsor.support.locks import cached_property, new_lock
 from torsor.support.user_arrays import float_type
 
@@ -82,6 +83,19 @@ class CompiledProgram:
     def program(self) -> Program:
         """The program, of one step if it is repeated; it is recorded now if it came from the disk cache."""
         return self._recorded.program
+
+    def _in_order(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        """Positional and named arguments in the program's order; those that are absent have their defaults."""
+        inputs, rest = self.inputs, self.inputs[len(values) :]
+        if not named and len(values) == len(inputs):
+            return values
+        names = ", ".join(a.name for a in inputs)
+        given = {**{a.name: a.default for a in rest if a.default is not None}, **named}
+        if not named and (len(given) < len(rest) or len(values) > len(inputs)):
+            raise ArgumentError(f"{self.name} takes {len(inputs)} arrays ({names}), {len(values)} given")
+        if wrong := sorted(set(given) ^ {a.name for a in rest}):
+            raise ArgumentError(f"{self.name} takes {names}; check {', '.join(wrong)}")
+        return (*values, *(given[a.name] for a in rest))
 
     def _library(self, form: str) -> native.Library | None:
         """The machine code of a form, "one" or "batch"; built when first needed, from the disk cache if possible."""

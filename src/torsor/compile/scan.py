@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -162,16 +162,7 @@ class Scan(CompiledProgram):
         found = out[0] if len(out) == 1 else tuple(out)
         return (found, failed) if mask else found
 
-    def _in_order(self, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-        names = [a.name for a in self.inputs]
-        if set(named) != set(names[len(values) :]) or len(values) > len(names):
-            raise ArgumentError(
-                f"{self.name} takes {len(names)} arrays ({', '.join(names)}), {len(values)} given"
-                + (f" and {', '.join(named)}" if named else "")
-            )
-        return [*values, *(named[name] for name in names[len(values) :])]
-
-    def _steps(self, values: list[Any], index: Any, steps: int | None) -> int:
+    def _steps(self, values: Sequence[Any], index: Any, steps: int | None) -> int:
         """T: as given, or from the index or the first array with a step axis."""
         if steps is None and index is not None:
             steps = len(index)
