@@ -12,14 +12,15 @@ from torsor import scalar as s
 from torsor.scalar.expr import BINARY, UNARY
 from torsor.scalar.ops import LIBRARIES
 
-_COMPARISONS = {"lt": np.less, "le": np.less_equal, "eq": np.equal}
+_COMPARISONS = {"lt": "less", "le": "less_equal", "eq": "equal"}
+_ARITHMETIC = {"neg": "negative", "sub": "subtract", "mul": "multiply", "div": "divide"}
 #: NumPy's names of operations that it calls otherwise
-_NUMPY_NAMES = {"neg": "negative", "sub": "subtract", "mul": "multiply", "div": "divide", **LIBRARIES["numpy"][1]}
+NUMPY_NAMES = {**_COMPARISONS, **_ARITHMETIC, **LIBRARIES["numpy"][1]}
 
 #: the operation over arrays: used by the NumPy fallback, which is the reference for the machine code
 NUMPY: dict[str, Callable[..., Any]] = {
-    **{op: getattr(np, _NUMPY_NAMES.get(op, op)) for op in (*UNARY, *BINARY) if op not in _COMPARISONS},
-    **{op: lambda a, b, compare=compare: compare(a, b) * 1.0 for op, compare in _COMPARISONS.items()},
+    **{op: getattr(np, NUMPY_NAMES.get(op, op)) for op in (*UNARY, *BINARY) if op not in _COMPARISONS},
+    **{op: lambda a, b, name=name: getattr(np, name)(a, b) * 1.0 for op, name in _COMPARISONS.items()},
     "where": lambda c, a, b: np.where(c != 0, a, b),
 }
 

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor.compile.rules import NUMPY_NAMES
+
 #: precedence, from the loosest
 LOOSE, SUM, NEGATIVE, PRODUCT, ATOM = range(5)
 #: an expression as written, and its precedence
@@ -145,18 +147,12 @@ def c_language(single: bool = False) -> Language:
     return Language(forms, lambda x: _signed_number(c_number(x, single)), assign)
 
 
-_NUMPY_NAMES = {op: op for op in LIBRARY} | {
-    "asin": "arcsin", "acos": "arccos", "atan2": "arctan2", "abs": "abs", "sign": "sign", "min": "minimum", "max": "maximum",
-}  # fmt: skip
-
 C = c_language()
 NUMPY = Language(
     {
         **INFIX,
-        **_calls("np.%s(%s)", _NUMPY_NAMES),
-        "lt": Form("(np.less({}, {}) * 1.0)"),
-        "le": Form("(np.less_equal({}, {}) * 1.0)"),
-        "eq": Form("(np.equal({}, {}) * 1.0)"),
+        **_calls("np.%s(%s)", {op: NUMPY_NAMES.get(op, op) for op in (*LIBRARY, "abs", "sign", "min", "max")}),
+        **{op: Form(f"(np.{NUMPY_NAMES[op]}({{}}, {{}}) * 1.0)") for op in CONDITION},
         "where": Form("np.where({}, {}, {})"),
     },
     lambda x: _signed_number(numpy_number(x)),
