@@ -139,16 +139,15 @@ def _own_folder(create: bool = False) -> Path | None:
     except OSError as error:
         _warn_once(f"{folder} cannot be used ({error.strerror})")
         return None
-    if not stat.S_ISDIR(info.st_mode):
-        _warn_once(f"{folder} is not a folder (a symbolic link is not followed)")
+    shared = hasattr(os, "geteuid")
+    faults = {
+        "is not a folder (a symbolic link is not followed)": not stat.S_ISDIR(info.st_mode),
+        "belongs to another user, so no code is loaded from it": shared and info.st_uid != os.geteuid(),
+        f"can be written by others, so no code is loaded from it; try: chmod 700 {folder}": shared and info.st_mode & 0o022,
+    }
+    for fault in filter(faults.get, faults):
+        _warn_once(f"{folder} {fault}")
         return None
-    if hasattr(os, "geteuid"):
-        if info.st_uid != os.geteuid():
-            _warn_once(f"{folder} belongs to another user, so no code is loaded from it")
-            return None
-        if info.st_mode & 0o022:
-            _warn_once(f"{folder} can be written by others, so no code is loaded from it; try: chmod 700 {folder}")
-            return None
     return folder
 
 

@@ -43,13 +43,13 @@ def available() -> float:
         limits = {"RLIMIT_AS": 0, "RLIMIT_DATA": 5}  # and the index of the size in /proc/self/statm that counts towards it
         low = {place: resource.getrlimit(getattr(resource, name))[0] for name, place in limits.items()}
         low = {place: limit for place, limit in low.items() if limit != resource.RLIM_INFINITY}
-        pages = _read_words("/proc/self/statm") if low else []
+        pages = _read("/proc/self/statm").split() if low else []
         for place, limit in low.items():
             if pages:
                 left = min(left, limit - int(pages[place]) * os.sysconf("SC_PAGE_SIZE"))
-    words = _read_words("/proc/meminfo")
-    if "MemAvailable:" in words:
-        free = (int(words[words.index(name) + 1]) * 1024 for name in ("MemAvailable:", "SwapFree:") if name in words)
+    words = _read("/proc/meminfo").split()
+    if b"MemAvailable:" in words:
+        free = (int(words[words.index(name) + 1]) * 1024 for name in (b"MemAvailable:", b"SwapFree:") if name in words)
         left = min(left, sum(free))
     return left
 
@@ -77,21 +77,17 @@ def require_mappings() -> None:
 
 
 def _mappings_limit() -> float:
-    words = _read_words("/proc/sys/vm/max_map_count")
-    return int(words[0]) if words else math.inf
+    return int(_read("/proc/sys/vm/max_map_count") or 0) or math.inf
 
 
 def _mappings() -> int:
-    try:
-        with open("/proc/self/maps", "rb") as file:
-            return file.read().count(b"\n")
-    except OSError:  # not Linux
-        return 0
+    return _read("/proc/self/maps").count(b"\n")
 
 
-def _read_words(path: str) -> list[str]:
+def _read(path: str) -> bytes:
+    """The contents of a file; none where there is no such file: not Linux."""
     try:
-        with open(path, encoding="ascii") as file:
-            return file.read().split()
-    except OSError:  # not Linux
-        return []
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
