@@ -9,51 +9,77 @@ import sys
 from typing import TYPE_CHECKING
 
 from torsor.support.lazy import ShortNames, lazy
-from torsor.version import __version__
+from torsor.version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from torsor import algorithms, bridges, scalar, simulate, spatial, symbolic
-    from torsor import bridges as compat
-    from torsor.algorithms import equation as terms
-    from torsor.bridges import array_libraries as adapters
-    from torsor.bridges import from_drake, from_mujoco, from_pinocchio, to_pinocchio
-    from torsor.checks.doctor import check, repair
-    from torsor.compile.kernel import Kernel
-    from torsor.compile.program import Program
-    from torsor.compile.threads import threads
-    from torsor.errors import (
-        ArgumentError,
-        CacheWarning,
-        ClosureError,
-        CompileError,
-        FileError,
-        MissingExtra,
-        ModelError,
-        ModelWarning,
-        OutOfMemory,
-        SingularError,
-        TorsorError,
-        UnknownName,
-        Unsupported,
-    )
-    from torsor.io import logs
-    from torsor.kernels import export
-    from torsor.look import replay
-    from torsor.mechanics import constraints, flexible, large, operators, task
-    from torsor.model import actuators, forces
-    from torsor.model.joints import custom as joints
-    from torsor.model.sensor import Sensor
-    from torsor.robot.builder import Builder
-    from torsor.robot.library import mechanisms, robots
-    from torsor.robot.loading import from_dh, from_mr, from_screws, load, save, save_loops, save_srdf, save_urdf, to_mr
-    from torsor.robot.robot import Robot
-    from torsor.simulate import studies as sweeps
-    from torsor.simulate.adaptive import Adaptive
-    from torsor.simulate.controller_functions import Controller
-    from torsor.simulate.studies.sweep import sweep
-    from torsor.spatial import rigid
-    from torsor.support import plotting
-    from torsor.symbolic.lagrange import lagrange
+if TYPE_CHECKING:  # "X as X" makes a name public for type checkers
+    from torsor import algorithms as algorithms
+    from torsor import bridges as bridges
+    from torsor import scalar as scalar
+    from torsor import simulate as simulate
+    from torsor import spatial as spatial
+    from torsor import symbolic as symbolic
+    from torsor.algorithms import equation
+    from torsor.bridges import array_libraries
+    from torsor.bridges import from_drake as from_drake
+    from torsor.bridges import from_mujoco as from_mujoco
+    from torsor.bridges import from_pinocchio as from_pinocchio
+    from torsor.bridges import to_pinocchio as to_pinocchio
+    from torsor.checks.doctor import check as check
+    from torsor.checks.doctor import repair as repair
+    from torsor.compile.kernel import Kernel as Kernel
+    from torsor.compile.program import Program as Program
+    from torsor.compile.threads import threads as threads
+    from torsor.errors import ArgumentError as ArgumentError
+    from torsor.errors import CacheWarning as CacheWarning
+    from torsor.errors import ClosureError as ClosureError
+    from torsor.errors import CompileError as CompileError
+    from torsor.errors import FileError as FileError
+    from torsor.errors import MissingExtra as MissingExtra
+    from torsor.errors import ModelError as ModelError
+    from torsor.errors import ModelWarning as ModelWarning
+    from torsor.errors import OutOfMemory as OutOfMemory
+    from torsor.errors import SingularError as SingularError
+    from torsor.errors import TorsorError as TorsorError
+    from torsor.errors import UnknownName as UnknownName
+    from torsor.errors import Unsupported as Unsupported
+    from torsor.io import logs as logs
+    from torsor.kernels import export as export
+    from torsor.look import replay as replay
+    from torsor.mechanics import constraints as constraints
+    from torsor.mechanics import flexible as flexible
+    from torsor.mechanics import large as large
+    from torsor.mechanics import operators as operators
+    from torsor.mechanics import task as task
+    from torsor.model import actuators as actuators
+    from torsor.model import forces as forces
+    from torsor.model.joints import custom
+    from torsor.model.sensor import Sensor as Sensor
+    from torsor.robot.builder import Builder as Builder
+    from torsor.robot.library import mechanisms as mechanisms
+    from torsor.robot.library import robots as robots
+    from torsor.robot.loading import from_dh as from_dh
+    from torsor.robot.loading import from_mr as from_mr
+    from torsor.robot.loading import from_screws as from_screws
+    from torsor.robot.loading import load as load
+    from torsor.robot.loading import save as save
+    from torsor.robot.loading import save_loops as save_loops
+    from torsor.robot.loading import save_srdf as save_srdf
+    from torsor.robot.loading import save_urdf as save_urdf
+    from torsor.robot.loading import to_mr as to_mr
+    from torsor.robot.robot import Robot as Robot
+    from torsor.simulate import studies
+    from torsor.simulate.adaptive import Adaptive as Adaptive
+    from torsor.simulate.controller_functions import Controller as Controller
+    from torsor.simulate.studies.sweep import sweep as sweep
+    from torsor.spatial import rigid as rigid
+    from torsor.support import plotting as plotting
+    from torsor.symbolic.lagrange import lagrange as lagrange
+
+    adapters = array_libraries
+    compat = bridges
+    joints = custom
+    sweeps = studies
+    terms = equation
 
 #: public names and their modules.  Each is imported when first used: ``torsor --help`` waits for nothing, not even for NumPy
 _HOMES = {
@@ -109,73 +135,8 @@ _INSIDE = {
     "compat.modern_robotics": "torsor.bridges.modern_robotics",
 }
 
-__all__ = [
-    "Adaptive",
-    "ArgumentError",
-    "Builder",
-    "CacheWarning",
-    "ClosureError",
-    "CompileError",
-    "Controller",
-    "FileError",
-    "Kernel",
-    "MissingExtra",
-    "ModelError",
-    "ModelWarning",
-    "OutOfMemory",
-    "Program",
-    "Robot",
-    "Sensor",
-    "SingularError",
-    "TorsorError",
-    "UnknownName",
-    "Unsupported",
-    "__version__",
-    "actuators",
-    "adapters",
-    "algorithms",
-    "bridges",
-    "check",
-    "compat",
-    "constraints",
-    "export",
-    "flexible",
-    "forces",
-    "from_dh",
-    "from_drake",
-    "from_mr",
-    "from_mujoco",
-    "from_pinocchio",
-    "from_screws",
-    "joints",
-    "lagrange",
-    "large",
-    "load",
-    "logs",
-    "mechanisms",
-    "operators",
-    "plotting",
-    "repair",
-    "replay",
-    "rigid",
-    "robots",
-    "save",
-    "save_loops",
-    "save_srdf",
-    "save_urdf",
-    "scalar",
-    "simulate",
-    "spatial",
-    "sweep",
-    "sweeps",
-    "symbolic",
-    "task",
-    "terms",
-    "threads",
-    "to_mr",
-    "to_pinocchio",
-]
-
+#: without torsor.compile, since "import *" would hide the built-in function, and torsor.demo, a script
+__all__ = sorted({"__version__", *_HOME, *_ROOMS, *_SHORT} - {"compile", "demo"})
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and report other names
     __getattr__ = lazy(__name__, _HOME, _ROOMS | _SHORT)
@@ -184,4 +145,4 @@ sys.meta_path.insert(0, ShortNames({f"torsor.{name}": home for name, home in (_S
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ROOMS})  # torsor.compile is not in __all__, since "import *" would hide the built-in function
+    return sorted({*__all__, "compile"})
