@@ -144,7 +144,7 @@ def test_state_conversion_handles_batches_and_rejects_wrong_shapes():
     np.testing.assert_allclose((there.velocity_matrix(q) @ v[..., None])[..., 0], V, rtol=1e-14, atol=1e-14)
     with pytest.raises(ArgumentError, match=r"q has shape \(3,\), expected \(..., 19\)"):
         there.q(np.zeros(3))
-    with pytest.raises(ArgumentError, match="do not broadcast"):
+    with pytest.raises(ArgumentError, match="batch axes do not match"):
         there.v(q, np.zeros((7, robot.nv)))
 
 

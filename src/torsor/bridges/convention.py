@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.bridges.kinds import SAME, Kind
-from torsor.errors import ArgumentError, ModelError
+from torsor.compile import Argument
+from torsor.compile.arrays import as_rows, batch_shape
+from torsor.errors import ModelError
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ Places = Sequence[int] | range
 class JointRow:
     """Positions of a joint's coordinates in torsor and in the other library, and their conversion.
 
-    ``follows`` marks a coordinate of a mimic joint that torsor does not have: factor·q + offset of its leader.
+    ``follows`` marks a coordinate of a mimic joint that torsor does not have: a polynomial of its leader's.
     """
 
     kind: Kind
@@ -32,8 +34,6 @@ class JointRow:
     their_q: Places
     their_v: Places
     follows: bool = False
-    factor: float = 1.0
-    offset: float = 0.0
 
     def __post_init__(self) -> None:
         if self.kind is SAME and (len(self.q) != len(self.their_q) or len(self.v) != len(self.their_v)):
@@ -68,25 +68,24 @@ class Convention:
 
     def q(self, q: ArrayLike) -> Array:
         """The other library's configuration (..., nq)."""
-        q = check_states(q, self.robot.nq, "q")
+        (q,) = self._state(q=q)
         out = np.empty((*q.shape[:-1], self.nq))
         for r in self.rows:
-            x = r.kind.q(q[..., r.q])
-            out[..., r.their_q] = r.factor * x + r.offset if r.follows else x
+            out[..., r.their_q] = r.kind.q(q[..., r.q])
         return out
 
     def v(self, q: ArrayLike, v: ArrayLike) -> Array:
         """The other library's velocity (..., nv): T v."""
-        return self._map(*self._state(q, v))
+        return self._map(*self._state(q=q, v=v))
 
     def a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The other library's acceleration (..., nv): T a + Ṫ v."""
-        q, v, a = self._state(q, v, a)
+        q, v, a = self._state(q=q, v=v, a=a)
         return self._map(q, a) + self._drift(q, v)
 
     def tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """The other library's joint forces (..., nv), which do the same work; zero for mimic joints, all on their leaders."""
-        out = self._map(*self._state(q, tau))
+        out = self._map(*self._state(q=q, tau=tau))
         for r in self.rows:
             if r.follows:
                 out[..., r.their_v] = 0.0
@@ -94,7 +93,7 @@ class Convention:
 
     def velocity_matrix(self, q: ArrayLike) -> Array:
         """T(q) (..., nv of the other library, nv)."""
-        q = check_states(q, self.robot.nq, "q")
+        (q,) = self._state(q=q)
         unit = np.broadcast_to(np.eye(self.robot.nv), (*q.shape[:-1], self.robot.nv, self.robot.nv))
         return np.swapaxes(self._map(q[..., None, :], unit), -1, -2)
 
@@ -105,7 +104,7 @@ class Convention:
             part = x[..., r.v]
             if r.kind.T is not None:
                 part = (r.kind.T(q[..., r.q]) @ part[..., None])[..., 0]
-            out[..., r.their_v] = r.factor * part
+            out[..., r.their_v] = part
         return out
 
     def _drift(self, q: Array, v: Array) -> Array:
@@ -115,10 +114,8 @@ class Convention:
                 out[..., r.their_v] = r.kind.drift(q[..., r.q], v[..., r.v])
         return out
 
-    def _state(self, q: ArrayLike, *vectors: ArrayLike) -> tuple[Array, ...]:
-        return broadcast_together(
-            check_states(q, self.robot.nq, "q"), *(check_states(x, self.robot.nv, "v, a or tau") for x in vectors)
-        )
+    def _state(self, **given: ArrayLike) -> list[Array]:
+        return read_states(given, self.robot.nq, self.robot.nv)
 
 
 class InverseConvention:
@@ -129,29 +126,28 @@ class InverseConvention:
 
     def q(self, Q: ArrayLike) -> Array:
         """The robot's configuration; an angle given as (cos, sin) is returned in (−π, π]."""
-        there = self._there
-        Q = check_states(Q, there.nq, "Q")
-        out = np.empty((*Q.shape[:-1], there.robot.nq))
-        for r in there.rows:
+        (Q,) = self._state(Q=Q)
+        out = np.empty((*Q.shape[:-1], self._there.robot.nq))
+        for r in self._there.rows:
             if not r.follows:
                 out[..., r.q] = r.kind.q_back(Q[..., r.their_q])
         return out
 
     def v(self, Q: ArrayLike, V: ArrayLike) -> Array:
         """The robot's velocity; for a mimic joint of the other library, that of its leader."""
-        Q, V = self._state(Q, V)
+        Q, V = self._state(Q=Q, V=V)
         return self._map(self.q(Q), V)
 
     def a(self, Q: ArrayLike, V: ArrayLike, A: ArrayLike) -> Array:
         """The robot's acceleration."""
-        Q, V, A = self._state(Q, V, A)
+        Q, V, A = self._state(Q=Q, V=V, A=A)
         q = self.q(Q)
         v = self._map(q, V)
         return self._map(q, A - self._there._drift(q, v))
 
     def tau(self, Q: ArrayLike, TAU: ArrayLike) -> Array:
         """The robot's joint forces: Tᵀ TAU, which includes the joint forces of mimic joints on their leaders."""
-        Q, TAU = self._state(Q, TAU)
+        Q, TAU = self._state(Q=Q, TAU=TAU)
         return self._map(self.q(Q), TAU, followers=True)
 
     def _map(self, q: Array, X: Array, followers: bool = False) -> Array:
@@ -162,28 +158,16 @@ class InverseConvention:
             if r.kind.T is not None:
                 part = (np.swapaxes(r.kind.T(q[..., r.q]), -1, -2) @ part[..., None])[..., 0]
             if followers or not r.follows:
-                out[..., r.v] += r.factor * part
+                out[..., r.v] += part
         return out
 
-    def _state(self, Q: ArrayLike, *vectors: ArrayLike) -> tuple[Array, ...]:
-        there = self._there
-        return broadcast_together(check_states(Q, there.nq, "Q"), *(check_states(x, there.nv, "V, A or TAU") for x in vectors))
+    def _state(self, **given: ArrayLike) -> list[Array]:
+        return read_states(given, self._there.nq, self._there.nv)
 
 
-def check_states(x: ArrayLike, size: int, name: str) -> Array:
-    try:
-        array = np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"{name} must be numbers, not {type(x).__name__}") from None
-    if array.ndim < 1 or array.shape[-1] != size:
-        raise ArgumentError(f"{name} has shape {array.shape}, expected (..., {size})")
-    return array
-
-
-def broadcast_together(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays, broadcast to equal leading axes."""
-    try:
-        shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
-    except ValueError:
-        raise ArgumentError(f"the batches {[x.shape[:-1] for x in arrays]} do not broadcast") from None
-    return tuple(np.broadcast_to(x, (*shape, x.shape[-1])) for x in arrays)
+def read_states(given: Mapping[str, ArrayLike], nq: int, nv: int) -> list[Array]:
+    """A configuration (..., nq) and vectors (..., nv), broadcast to equal leading axes."""
+    inputs = [Argument(name, (nv if k else nq,)) for k, name in enumerate(given)]
+    arrays = [as_rows(a, x, np.dtype(np.float64)) for a, x in zip(inputs, given.values(), strict=True)]
+    batch = batch_shape(inputs, arrays)
+    return [np.broadcast_to(x, (*batch, *a.shape)) for a, x in zip(inputs, arrays, strict=True)]

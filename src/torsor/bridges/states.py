@@ -19,9 +19,10 @@ array([3., 4., 5., 0., 1., 2.])
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torsor.bridges.convention import Convention, JointRow
+from torsor.bridges.convention import Convention, JointRow, Places
 from torsor.bridges.kinds import (
     BALL_RPY,
     CIRCLE,
@@ -49,7 +50,6 @@ def pinocchio(robot: Robot, model: Any) -> Convention:
     """The states of a robot as a ``pinocchio.Model`` of the same robot has them."""
     from torsor.bridges.pinocchio_joints import parts
 
-    kinds = {"FreeFlyer": FREE_LINEAR_FIRST, "Planar": PLANAR_IN_BODY_AXES}
     found = _Matching(robot, "Pinocchio")
     for i in range(1, model.njoints):
         name, joint = model.names[i], model.joints[i]
@@ -58,22 +58,25 @@ def pinocchio(robot: Robot, model: Any) -> Convention:
         pieces = parts(joint, name)
         q = range(joint.idx_q, joint.idx_q + joint.nq)
         v = range(joint.idx_v, joint.idx_v + joint.nv)
+        each = [(x, _kind(x.word), [q[k] for k in x.q], [v[k] for k in x.v]) for x in pieces]
         at_root = model.parents[i] == 0
         if [piece.word for piece in pieces] == ["Translation", "SphericalZYX"] and found.has_rpy(name, at_root):
             found.match_base(name, YAW_FIRST, q, v)
-        elif len(pieces) > 1 and found.is_composite(name):
-            found.match_parts(name, [(x, _kind(x.word, kinds), [q[k] for k in x.q], [v[k] for k in x.v]) for x in pieces])
-        elif name not in robot.joints and len(pieces) > 1:
-            for piece in pieces:
-                found.match(piece.name, _kind(piece.word, kinds), [q[k] for k in piece.q], [v[k] for k in piece.v])
+        elif len(pieces) > 1 and name not in robot.joints:
+            for piece, kind, their_q, their_v in each:
+                found.match(piece.name, kind, their_q, their_v)
+        elif len(pieces) > 1 and robot.joint(name).type == "composite":
+            found.match_parts(name, each)
         elif pieces[0].word == "FreeFlyer" and at_root:
             found.match_base(name, FREE_LINEAR_FIRST, q, v)
         else:
-            found.match(name, _kind(pieces[0].word, kinds) if len(pieces) == 1 else SAME, q, v)
+            found.match(name, _kind(pieces[0].word) if len(pieces) == 1 else SAME, q, v)
     return Convention(robot, "Pinocchio", found.rows(), model.nq, model.nv)
 
 
-def _kind(word: str, kinds: dict[str, Kind]) -> Kind:
+def _kind(word: str) -> Kind:
+    """The coordinates of one of Pinocchio's joints."""
+    kinds = {"FreeFlyer": FREE_LINEAR_FIRST, "Planar": PLANAR_IN_BODY_AXES}
     return CIRCLE if "RUB" in word or "Unbounded" in word else kinds.get(word, SAME)
 
 
@@ -129,10 +132,8 @@ def drake(robot: Robot, plant: Any) -> Convention:
                 f"joint {joint.name()!r} of the plant is a floating joint with roll, pitch and yaw, "
                 "which torsor does not support"
             )
-        if word == "quaternion_floating":
-            found.match_base(joint.name(), FREE_WORLD, q, v)
-        else:
-            found.match(joint.name(), kinds.get(word, SAME), q, v)
+        match = found.match_base if word == "quaternion_floating" else found.match
+        match(joint.name(), kinds.get(word, SAME), q, v)
     return Convention(robot, "Drake", found.rows(), plant.num_positions(), plant.num_velocities())
 
 
@@ -143,37 +144,28 @@ class _Matching:
         self.robot, self.library = robot, library
         self._rows: list[JointRow] = []
         self._seen: set[str] = set()
-        self._pieces = _pieces(robot)
+        self._places = _places(robot)
 
     def match(self, name: str, kind: Kind, their_q: Any, their_v: Any) -> None:
         """A joint of the other library by its name, maybe one part of a torsor joint (:mod:`torsor.io.mjcf.joint_elements`)."""
-        if name in self.robot.joints:
-            joint = self.robot.joint(name)
-            self._seen.add(name)
-            if joint.mimic is not None:
-                self._match_mimic(name, their_q, their_v)
-                return
-            q, v = range(self.robot.nq)[joint.q_slice], range(self.robot.nv)[joint.v_slice]
-        elif name in self._pieces:
-            whole, q, v, factor, offset = self._pieces[name]
-            self._seen.add(whole)
-            if factor is not None:
-                self._rows.append(JointRow(SAME, q, v, their_q, their_v, follows=True, factor=factor, offset=offset))
-                return
-        else:
+        if name not in self._places:
             own = ", ".join(self.robot.joints)
             raise ModelError(
                 f"{self.library} has a joint {name!r} that is missing in robot {self.robot.name!r}; its joints are {own}"
             )
-        self._rows.append(JointRow(kind, q, v, their_q, their_v))
+        whole, q, v, p = self._places[name]
+        self._seen.add(whole)
+        if p is None:
+            self._rows.append(JointRow(kind, q, v, their_q, their_v))
+        elif len(their_q) == 1:
+            self._rows.append(JointRow(polynomial(p), q, v, their_q, their_v, follows=True))
+        else:
+            raise ModelError(f"mimic joint {name!r} has coordinates (cos, sin) in {self.library}; load it with mimic=False")
 
     def has_rpy(self, name: str, at_root: bool) -> bool:
         """Whether the joint of that name, or a base that floats, has roll, pitch and yaw as coordinates."""
         own = name if name in self.robot.joints else FLOATING_BASE if at_root else ""
         return own in self.robot.joints and self.robot.joint(own).type == "floating_rpy"
-
-    def is_composite(self, name: str) -> bool:
-        return name in self.robot.joints and self.robot.joint(name).type == "composite"
 
     def match_parts(self, name: str, parts: list[tuple[JointPart, Kind, Any, Any]]) -> None:
         """A composite joint of both, part by part: one here may be composed of several there."""
@@ -197,18 +189,6 @@ class _Matching:
             kind = free_body_in_world(kind, model.offset[i])
         self.match(FLOATING_BASE if base else name, kind, their_q, their_v)
 
-    def _match_mimic(self, name: str, their_q: Any, their_v: Any) -> None:
-        model = self.robot.model
-        coupling = model.coupling[model.joint_names.index(name)]
-        assert coupling is not None
-        q, v = model.q_start[coupling.leader], model.v_start[coupling.leader]
-        k, b = float(coupling.k), float(coupling.b)
-        if len(their_q) != 1:
-            raise ModelError(f"mimic joint {name!r} has coordinates (cos, sin) in {self.library}; load it with mimic=False")
-        joint = model.joint[self.robot.joint(name).index]
-        kind = polynomial(joint.coefficients) if isinstance(joint, Follower) else SAME
-        self._rows.append(JointRow(kind, [q], [v], their_q, their_v, follows=True, factor=k, offset=b))
-
     def rows(self) -> list[JointRow]:
         """All rows; a joint of the robot without a match is an error."""
         model = self.robot.model
@@ -219,8 +199,17 @@ class _Matching:
         return self._rows
 
 
-def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]]:
-    """Names that :func:`torsor.io.mjcf.joint_elements.pieces` gives to parts of a joint → joint, coordinates, factor, offset.
+class _Place(NamedTuple):
+    """A joint, the coordinates of it or of a part of it, and where these follow another joint the polynomial."""
+
+    joint: str
+    q: Places
+    v: Places
+    polynomial: Sequence[Any] | None = None
+
+
+def _places(robot: Robot) -> dict[str, _Place]:
+    """The joints, and their parts by the names that :func:`torsor.io.mjcf.joint_elements.pieces` gives them.
 
     A helical joint advances by its pitch times its angle; that of a mimic joint is a multiple of its leader's.
     """
@@ -239,7 +228,7 @@ def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]
 
     several = (Helical, Planar, Universal, Cylindrical, Translation, EulerAngles, FloatingRPY)
     model = robot.model
-    out: dict[str, tuple[str, Any, Any, float | None, float]] = {}
+    out: dict[str, _Place] = {}
     for j in robot.description.joints:
         if not isinstance(j.kind, (*several, Composite)):
             continue
@@ -255,10 +244,17 @@ def _pieces(robot: Robot) -> dict[str, tuple[str, Any, Any, float | None, float]
                 n = piece.freedoms[0]
                 if isinstance(part.kind, Helical) and piece.suffix:
                     pitch = float(part.kind.pitch)
-                    out[name + piece.suffix] = (j.name, [q], [v], pitch * float(k), pitch * float(b))
+                    out[name + piece.suffix] = _Place(j.name, [q], [v], (pitch * float(b), pitch * float(k)))
                 else:
-                    out[name + piece.suffix] = (j.name, [q + n], [v + n], None, 0.0)
+                    out[name + piece.suffix] = _Place(j.name, [q + n], [v + n])
             if not isinstance(part.kind, several):
-                out[name] = (j.name, range(q, q + part.kind.nq), range(v, v + part.kind.nv), None, 0.0)
+                out[name] = _Place(j.name, range(q, q + part.kind.nq), range(v, v + part.kind.nv))
             q, v = q + part.kind.nq, v + part.kind.nv
+    for joint in map(robot.joint, robot.joints):
+        coupling, kind = model.coupling[joint.index], model.joint[joint.index]
+        if coupling is None:
+            out[joint.name] = _Place(joint.name, range(robot.nq)[joint.q_slice], range(robot.nv)[joint.v_slice])
+        else:
+            p = kind.coefficients if isinstance(kind, Follower) else (float(coupling.b), float(coupling.k))
+            out[joint.name] = _Place(joint.name, [model.q_start[coupling.leader]], [model.v_start[coupling.leader]], p)
     return out
