@@ -22,7 +22,6 @@ from torsor.checks.doctor import (
 )
 from torsor.checks.doctor.finding import SEVERITIES, Finding
 from torsor.checks.doctor.reading import Source, subject_of
-from torsor.checks.doctor.records import Record
 from torsor.checks.doctor.subject import Examination
 from torsor.errors import ArgumentError, FileError, printable
 from torsor.io.shared.notes import short_list
@@ -155,8 +154,7 @@ def refusal(subject: Examination, found: Sequence[Finding]) -> list[Finding]:
 
 def _owner(subject: Examination, error: FileError) -> str:
     """The link or joint an error names, else the robot."""
-    records: list[Record] = [*subject.links, *subject.joints]
-    for record in records:
+    for record in subject.records:
         if f"{record.kind} {record.name!r}" in error.reason:
             return f"{record.kind} {record.name!r}"
     return f"robot {subject.name!r}" if subject.name else "the file"

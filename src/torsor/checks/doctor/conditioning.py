@@ -9,7 +9,6 @@ import numpy as np
 from torsor.checks.doctor.dynamics import unit_diagonal
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.masses import massless_joints
-from torsor.checks.doctor.records import JointRecord
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import ILL_CONDITIONED, NUMERICALLY_SINGULAR, SENTINEL, TOO_LIGHT
 from torsor.support.user_arrays import Array
@@ -20,11 +19,10 @@ def mass_matrix(subject: Examination) -> Iterable[Finding]:
     dynamics = subject.dynamics
     if dynamics is None or not dynamics.nv:
         return
-    records = {j.name: j for j in subject.joints}
     inertias = dynamics.least_inertia
     size = np.diagonal(dynamics.M, axis1=1, axis2=2).max()
     zero = [k for k in range(dynamics.nv) if 0 <= inertias[k] <= 1e-14 * size]
-    yield from _joints_without_inertia(subject, records, [dynamics.joint[k] for k in zero])
+    yield from _joints_without_inertia(subject, [dynamics.joint[k] for k in zero])
     kept = [k for k in range(dynamics.nv) if k not in zero]
     M = dynamics.M[:, kept][:, :, kept]
     names = [dynamics.joint[k] for k in kept]
@@ -33,37 +31,37 @@ def mass_matrix(subject: Examination) -> Iterable[Finding]:
     lowest = float(np.diagonal(M, axis1=1, axis2=2).min())
     least = float(np.linalg.eigvalsh(unit_diagonal(M)).min()) if lowest > 0 else lowest
     if least < -1e-12:
-        yield _indefinite(subject, records, M, names)
+        yield _indefinite(subject, M, names)
         return
-    yield from _condition(subject, records, M, names)
-    yield from _light_joints(subject, records, inertias[kept], names)
+    yield from _condition(subject, M, names)
+    yield from _light_joints(subject, inertias[kept], names)
 
 
-def _joints_without_inertia(subject: Examination, records: dict[str, JointRecord], names: list[str]) -> Iterable[Finding]:
+def _joints_without_inertia(subject: Examination, names: list[str]) -> Iterable[Finding]:
     """Joints whose moved masses have no inertia about the axis: point masses on the axis."""
     reported = massless_joints(subject)
     below = {j.name for j in subject.joints for group in reported.values() if any(link.name == j.child for link in group)}
-    for name in dict.fromkeys(names):
-        if name not in below and name in records:
+    for j in (subject.joint[name] for name in dict.fromkeys(names) if name in subject.joint):
+        if j.name not in below:
             yield subject.finding(
-                "joint-moves-no-inertia", records[name], "the masses beyond it lie on its axis and have no inertia about it",
+                "joint-moves-no-inertia", j, "the masses beyond it lie on its axis and have no inertia about it",
                 "its row of the mass matrix is zero: M is singular, forward dynamics does not exist",
             )  # fmt: skip
 
 
-def _indefinite(subject: Examination, records: dict[str, JointRecord], M: Array, names: list[str]) -> Finding:
+def _indefinite(subject: Examination, M: Array, names: list[str]) -> Finding:
     values, vectors = np.linalg.eigh(M)
     s = int(np.argmin(values[:, 0]))
     worst = names[int(np.argmax(np.abs(vectors[s][:, 0])))]
     where = "at q = 0" if s == 0 else f"at random configuration {s}"
     return subject.finding(
-        "mass-matrix-not-positive", records.get(worst),
+        "mass-matrix-not-positive", subject.joint.get(worst),
         f"M(q) has the eigenvalue {values[s, 0]:.3g} {where}, mostly in joint {worst!r}",
         "a force accelerates it backwards and kinetic energy is negative: simulation diverges",
     )  # fmt: skip
 
 
-def _condition(subject: Examination, records: dict[str, JointRecord], M: Array, names: list[str]) -> Iterable[Finding]:
+def _condition(subject: Examination, M: Array, names: list[str]) -> Iterable[Finding]:
     values, vectors = np.linalg.eigh(unit_diagonal(M))
     ratio = values[:, -1] / np.maximum(values[:, 0], 1e-300)
     s = int(np.argmax(ratio))
@@ -73,7 +71,7 @@ def _condition(subject: Examination, records: dict[str, JointRecord], M: Array, 
     involved = np.abs(vectors[s][:, 0])
     worst = [names[k] for k in np.argsort(-involved) if involved[k] > 0.3 * involved.max()]
     yield subject.finding(
-        "mass-matrix-ill-conditioned", records.get(worst[0]),
+        "mass-matrix-ill-conditioned", subject.joint.get(worst[0]),
         f"M with a unit diagonal has condition {ratio[s]:.2g}: {_joints_of_motion(worst)}",
         f"forward dynamics keeps {max(0, 16 - np.log10(ratio[s])):.0f} of 16 digits" + "; a simulation overflows" * hopeless,
         severity="error" if hopeless else "",
@@ -88,24 +86,19 @@ def _joints_of_motion(names: list[str]) -> str:
     return f"moved together, joints {', '.join(map(repr, named))} have almost no inertia compared with each alone"
 
 
-def _light_joints(
-    subject: Examination, records: dict[str, JointRecord], inertias: Array, names: list[str]
-) -> Iterable[Finding]:
+def _light_joints(subject: Examination, inertias: Array, names: list[str]) -> Iterable[Finding]:
     found = []
     for name, inertia in zip(names, inertias, strict=True):
-        j = records.get(name)
+        j = subject.joint.get(name)
         effort = 0.0 if j is None or j.effort is None or j.effort >= SENTINEL else j.effort
         if j is not None and effort > TOO_LIGHT * inertia:
             found.append((effort / inertia, j))
     if found:
         found.sort(key=lambda item: -item[0])
         fastest, j = found[0]
-        yield subject.finding(
-            "joint-too-light", j, f"its effort limit of {j.effort:g} accelerates it by {fastest:.2g} {_unit(j)}",
+        unit = "m/s²" if j.type == "prismatic" else "rad/s²"
+        what = f"its effort limit of {j.effort:g} accelerates it by {fastest:.2g} {unit}"
+        yield from subject.group(
+            "joint-too-light", [j for _, j in found], what,
             "a simulation needs steps of microseconds; a real joint also has the inertia of its rotor", path=("limit",),
-            also=[other for _, other in found[1:]],
         )  # fmt: skip
-
-
-def _unit(j: JointRecord) -> str:
-    return "m/s²" if j.type == "prismatic" else "rad/s²"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
 from torsor.checks.doctor.inertia import number
-from torsor.checks.doctor.records import LinkRecord, Record, spatial_inertia
-from torsor.checks.doctor.subject import Examination, child_of, local_name
+from torsor.checks.doctor.records import LinkRecord, spatial_inertia
+from torsor.checks.doctor.subject import Examination, child_of, local_name, rewrite
 from torsor.checks.doctor.thresholds import TWO_TURNS
 from torsor.io.shared.decimals import parse_numbers
 from torsor.io.shared.document import TWICE, is_macro_call
@@ -25,8 +25,7 @@ def prefix_declarations(subject: Examination) -> Iterable[Finding]:
     if not users:
         return
     prefixes = list(dict.fromkeys(prefix for found in users.values() for prefix in found))
-    root = next(iter(subject.tags))
-    edits = tuple(Edit("robot", subject.name, (), f"xmlns:{p}", f"urn:x-prefix:{p}", root) for p in prefixes)
+    edits = tuple(Edit(next(iter(subject.tags)), (), f"xmlns:{p}", f"urn:x-prefix:{p}") for p in prefixes)
     yield _about_robot(
         subject, "prefix-undeclared", list(users),
         f"{', '.join(map(repr, prefixes))} in {count(len(users), 'element')}",
@@ -42,13 +41,12 @@ def macro_calls(subject: Examination) -> Iterable[Finding]:
     if not calls:
         return
     names = ", ".join(dict.fromkeys(f"<xacro:{local_name(e)}>" for e in calls))
-    root = next(iter(subject.tags))
     means = "no effect on the dynamics: the calls are ignored"
-    if any(e.getparent() is root for e in outer):
+    if any(e.getparent() is next(iter(subject.tags)) for e in outer):
         means = "links and joints of the macro may be missing"
     if not all(map(may_be_omitted, outer)):
         means = "inertias or joints lack the numbers of the macro: torsor refuses the file"
-    edits = tuple(Edit("robot", subject.name, (), "", "", e) for e in outer if may_be_omitted(e))
+    edits = tuple(Edit(e) for e in outer if may_be_omitted(e))
     yield _about_robot(
         subject, "xacro-call", calls, f"{count(len(calls), 'call')} of macros that xacro did not expand: {names}",
         means, ProposedRepair("remove-xacro-call", "calls removed", edits) if edits else None,
@@ -57,51 +55,40 @@ def macro_calls(subject: Examination) -> Iterable[Finding]:
 
 def tolerated(subject: Examination) -> Iterable[Finding]:
     """xml-declaration, element-twice, world-undeclared, shape-unreadable, mesh-scale-numbers."""
-    both: list[Record] = [*subject.links, *subject.joints]
-    records = {record.element: record for record in both}
+    records = {record.element: record for record in subject.records}
     for element, defect in subject.defects.items():
         owner = next((records[e] for e in (element, *element.iterancestors()) if e in records), None)
         if defect.code in _TOLERATED:
-            means, repair, outcome, edits = _TOLERATED[defect.code]
-            proposal = ProposedRepair(repair, outcome, edits(subject, owner, element))
+            means, repair, outcome, edit = _TOLERATED[defect.code]
+            proposal = ProposedRepair(repair, outcome, (edit(element),))
             found = subject.finding(defect.code, owner, defect.sentence, means, at=element, proposal=proposal)
             yield found if defect.line is None else replace(found, line=defect.line)
     undeclared = [j for j in subject.joints if j.parent == WORLD and WORLD not in subject.link and subject.tags]
     if undeclared:
-        root = next(iter(subject.tags))
-        edit = Edit("robot", subject.name, ("link",), "name", WORLD, root)
+        declared = Edit(next(iter(subject.tags)), ("link",), "name", WORLD)
         yield _about_robot(
             subject, "world-undeclared", [j.element for j in undeclared],
             f"{count(len(undeclared), 'joint')} with the parent 'world', which is not a link of the file",
             "torsor adds it without mass, as Drake does; other readers refuse the file",
-            ProposedRepair("declare-world", "the link declared", (edit,)),
+            ProposedRepair("declare-world", "the link declared", (declared,)),
         )  # fmt: skip
 
 
-def _removal(subject: Examination, owner: Record | None, element: Any) -> tuple[Edit, ...]:
-    return (Edit("robot" if owner is None else owner.kind, subject.name if owner is None else owner.name, (), "", "", element),)
-
-
-def _declaration(subject: Examination, owner: Record | None, element: Any) -> tuple[Edit, ...]:
-    return (Edit("robot", subject.name, (), DECLARATION, 'version="1.0"', element),)
-
-
-def _three_numbers(subject: Examination, owner: Record | None, mesh: Any) -> tuple[Edit, ...]:
-    words = (mesh.get("scale").split() * 3)[:3]
-    return (Edit("link", owner.name if owner else "", (), "scale", " ".join(words), mesh),)
+def _three_numbers(mesh: Any) -> Edit:
+    return Edit(mesh, (), "scale", " ".join((mesh.get("scale").split() * 3)[:3]))
 
 
 #: the "attribute" of an edit that writes the XML declaration
 DECLARATION = "XML declaration"
 _UNCHANGED = "no effect on the dynamics"
-#: code → (effect, repair, in words, the edits of an element)
-_TOLERATED = {
+#: code → (effect, repair, in words, the edit of an element)
+_TOLERATED: dict[str, tuple[str, str, str, Callable[[Any], Edit]]] = {
     "xml-declaration": (
         "no effect on the robot; strict XML readers refuse the file", "correct-declaration", "a valid XML declaration",
-        _declaration,
+        lambda element: Edit(element, (), DECLARATION, 'version="1.0"'),
     ),
-    TWICE: ("torsor uses the first, as other readers do", "remove-second", "the second one removed", _removal),
-    UNREADABLE: (f"{_UNCHANGED}; the shape is not drawn", "remove-shape", "the shape removed", _removal),
+    TWICE: ("torsor uses the first, as other readers do", "remove-second", "the second one removed", Edit),
+    UNREADABLE: (f"{_UNCHANGED}; the shape is not drawn", "remove-shape", "the shape removed", Edit),
     SCALE: (f"{_UNCHANGED}; readers differ in the size they draw", "scale-to-three", "three numbers", _three_numbers),
 }  # fmt: skip
 
@@ -116,14 +103,14 @@ def incomplete_inertials(subject: Examination) -> Iterable[Finding]:
         means, proposal, matrix = "torsor and Pinocchio use no mass at all", None, child_of(inertial, "inertia")
         missing = [entry for entry in ENTRIES if matrix is None or entry not in matrix.attrib]
         if link.mass is None:
-            proposal = ProposedRepair("complete-inertial", "<inertial> removed", _removal(subject, link, inertial))
+            proposal = ProposedRepair("complete-inertial", "<inertial> removed", (Edit(inertial),))
         else:
             means = "torsor and Pinocchio use a point mass: the whole inertia is zero"
         if link.mass is not None and (matrix is None or {"ixx", "iyy", "izz"}.isdisjoint(missing)):
             xx, xy, xz, yy, yz, zz = (0.0 if entry in missing else float(matrix.get(entry)) for entry in ENTRIES)
             I = link.axes @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ link.axes.T
             G = spatial_inertia(link.mass, link.com, I)
-            edits = tuple(Edit("link", link.name, ("inertial", "inertia"), entry, "0") for entry in missing)
+            edits = rewrite(link.element, ("inertial", "inertia"), **dict.fromkeys(missing, "0"))
             proposal = ProposedRepair("complete-inertial", "zero for the missing entries", edits, {link.name: G})
             change = subject.change(link, G - link.spatial_inertia)
             means += "" if change is None or matrix is None else f"; with zero for {', '.join(missing)} alone {change}"
@@ -148,8 +135,7 @@ _EFFECT = {
 
 def origins(subject: Examination) -> Iterable[Finding]:
     """rpy-degrees: an angle beyond two turns, or beyond one turn and all multiples of five."""
-    records: list[Record] = [*subject.links, *subject.joints]
-    for record in records:
+    for record in subject.records:
         if record.element is None:
             continue
         placed = [record.element] if record.kind == "joint" else [e for e in record.element if local_name(e) in _EFFECT]
@@ -158,9 +144,7 @@ def origins(subject: Examination) -> Iterable[Finding]:
             continue
         element, origin, rpy = found[0]
         radians = [" ".join(f"{math.radians(x) + 0.0!r}" for x in angles) for _, _, angles in found]  # a right angle stays one
-        edits = tuple(
-            Edit(record.kind, record.name, (), "rpy", text, o) for (_, o, _), text in zip(found, radians, strict=True)
-        )
+        edits = tuple(Edit(o, (), "rpy", text) for (_, o, _), text in zip(found, radians, strict=True))
         drawn = isinstance(record, LinkRecord) and all(local_name(e) != "inertial" for e, _, _ in found)
         yield subject.finding(
             "rpy-degrees", record, f"rpy=\"{origin.get('rpy')}\" is {max(map(abs, rpy)) / (2 * math.pi):.0f} turns",

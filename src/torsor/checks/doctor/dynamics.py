@@ -58,7 +58,8 @@ class Dynamics:
         rng = np.random.default_rng(6)
         self.q = np.array([robot.neutral(), *(robot.random_configuration(rng) for _ in range(samples - 1))])
         self.M = np.array([crba(self.model, q.tolist()) for q in self.q], dtype=float).reshape(samples, robot.nv, robot.nv)
-        self.joint = _names(robot)
+        m = robot.model
+        self.joint = [m.joint_names[i] for i in m.own_joints for _ in range(m.joint[i].nv)]  # of each degree of freedom
 
     @property
     def nv(self) -> int:
@@ -121,9 +122,3 @@ class Dynamics:
         root = np.sqrt(np.abs(np.diagonal(self.M, axis1=1, axis2=2)))
         scale = root[:, :, None] * root[:, None, :]
         return float(np.divide(np.abs(delta), scale, out=np.where(delta != 0, np.inf, 0.0), where=scale > 0).max(initial=0.0))
-
-
-def _names(robot: Robot) -> list[str]:
-    """The joint of each degree of freedom."""
-    m = robot.model
-    return [m.joint_names[i] for i in m.own_joints for _ in range(m.joint[i].nv)]

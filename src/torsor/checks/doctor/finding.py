@@ -13,17 +13,15 @@ SEVERITIES = ("error", "warning", "note")
 
 
 class Edit(NamedTuple):
-    """One attribute of the file to rewrite, in ``element``, or else in the element at ``path`` below a link or joint.
+    """One attribute to rewrite in an element of the file; without an attribute, the element is removed.
 
-    Without an attribute the element is removed.
+    ``path`` leads to an element below it that the file lacks and the edit makes, such as ("inertial", "mass").
     """
 
-    kind: str  # "link", "joint" or "robot"
-    name: str
-    path: tuple[str, ...]
-    attribute: str
-    value: str
-    element: Any = None
+    element: Any
+    path: tuple[str, ...] = ()
+    attribute: str = ""
+    value: str = ""
 
 
 @dataclass(frozen=True)

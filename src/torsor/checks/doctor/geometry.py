@@ -37,10 +37,9 @@ def unreachable_meshes(subject: Examination) -> Iterable[Finding]:
     for (_, reason), uris in packages.items():
         links = list({link.name: link for uri in uris for link in users[uri]}.values())
         named = repr(uris[0]) if len(uris) == 1 else f"{len(uris)} meshes, {uris[0]!r} and others"
-        yield subject.finding(
-            "mesh-unreachable", links[0], f"{named}: {reason}",
-            "no effect on the dynamics; mass and shape could not be compared",
-            path=("visual", "geometry", "mesh"), also=links[1:],
+        yield from subject.group(
+            "mesh-unreachable", links, f"{named}: {reason}",
+            "no effect on the dynamics; mass and shape could not be compared", path=("visual", "geometry", "mesh"),
         )  # fmt: skip
     if subject.shapes.lacking:
         subject.skipped.append(f"meshes were not read: {subject.shapes.lacking} is not installed ({install_hint('mesh')})")
@@ -55,11 +54,10 @@ def meshes_with_y_up(subject: Examination) -> Iterable[Finding]:
     if not subject.turns_meshes_upright:
         return
     links = [link for link in subject.massive if any(subject.shapes.has_y_up(g) for g in link.geometry)]
-    yield subject.finding(
-        "mesh-up-axis", links[0],
+    yield from subject.group(
+        "mesh-up-axis", links,
         f"{len(links)} links have COLLADA meshes with y up that fit masses and joints only if turned to z",
-        "no effect on the dynamics; torsor turns them, and so does Gazebo; RViz does not",
-        path=("visual", "geometry", "mesh"), also=links[1:],
+        "no effect on the dynamics; torsor turns them, and so does Gazebo; RViz does not", path=("visual", "geometry", "mesh"),
     )  # fmt: skip
 
 

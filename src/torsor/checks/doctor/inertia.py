@@ -10,7 +10,7 @@ import numpy as np
 from torsor.checks.doctor.dynamics import amount
 from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
 from torsor.checks.doctor.records import LinkRecord, inertia_without_mass, spatial_inertia
-from torsor.checks.doctor.subject import Examination
+from torsor.checks.doctor.subject import Examination, rewrite
 from torsor.checks.doctor.symmetry import stem
 from torsor.checks.doctor.thresholds import DENSEST, MATTERS, ROUNDED
 from torsor.errors import ModelError
@@ -76,15 +76,15 @@ def rewrite_inertia(
     name: str, says: str, link: LinkRecord, *, mass: float | None = None, com: Array | None = None, inertia: Array | None = None
 ) -> ProposedRepair:
     """The repair that gives a link another mass [kg], centre of mass [m] or inertia about it [kg·m², in the link's axes]."""
-    edits = []
+    edits: list[Edit] = []
     if mass is not None:
-        edits.append(Edit("link", link.name, ("inertial", "mass"), "value", number(mass)))
+        edits += rewrite(link.element, ("inertial", "mass"), value=number(mass))
     if com is not None:
-        edits.append(Edit("link", link.name, ("inertial", "origin"), "xyz", " ".join(map(number, com))))
+        edits += rewrite(link.element, ("inertial", "origin"), xyz=" ".join(map(number, com)))
     if inertia is not None:
         written = link.axes.T @ inertia @ link.axes
         written = np.where(np.abs(written) < 1e-15 * np.abs(written).max(), 0.0, written)
-        edits += [Edit("link", link.name, ("inertial", "inertia"), e, number(written[i, j])) for e, i, j in _ENTRIES]
+        edits += rewrite(link.element, ("inertial", "inertia"), **{e: number(written[i, j]) for e, i, j in _ENTRIES})
     m, c = link.mass if mass is None else mass, link.com if com is None else com
     new = spatial_inertia(m or 0.0, c, link.inertia if inertia is None else inertia)
     return ProposedRepair(name, says, tuple(edits), {link.name: new})
@@ -121,10 +121,9 @@ def point_masses(subject: Examination) -> Iterable[Finding]:
     for code, links in harmless.items():
         lacks = "no inertia" if code == "point-mass" else "less inertia than a ball of osmium"
         means = f"with the inertia of the ball, M would change by less than {amount(MATTERS)}"
-        yield subject.finding(
-            code, links[0], f"{count_of(links)} a mass and {lacks}",
-            means if subject.dynamics else "its rotational inertia is too small",
-            path=("inertial", "inertia"), also=links[1:],
+        yield from subject.group(
+            code, links, f"{count_of(links)} a mass and {lacks}",
+            means if subject.dynamics else "its rotational inertia is too small", path=("inertial", "inertia"),
         )  # fmt: skip
 
 
@@ -143,10 +142,10 @@ def placeholders(subject: Examination) -> Iterable[Finding]:
         worst = max(filter(None, changes), default=None)
         effect = "" if worst is None else f"; without it {worst}"
         several = f" on {len(links)} links" if len(links) > 1 else ""
-        yield subject.finding(
-            "inertia-placeholder", links[0],
+        yield from subject.group(
+            "inertia-placeholder", links,
             f"the inertia is {value:g} kg·m² times the identity{several}, a typical template value",
-            f"it is probably not measured{effect}", path=("inertial", "inertia"), also=links[1:],
+            f"it is probably not measured{effect}", path=("inertial", "inertia"),
             severity="warning" if worst is not None and worst.share > MATTERS else "note",
         )  # fmt: skip
 
@@ -171,9 +170,9 @@ def copied_inertias(subject: Examination) -> Iterable[Finding]:
         looks = {_approximate_size(subject, link) for link in links}
         if len({stem(link.name) for link in links}) < 2 or len(looks) < 2 or None in looks:
             continue
-        yield subject.finding(
-            "inertia-copied", links[0], f"{len(links)} links of {len(looks)} different shapes have the same mass and inertia",
-            "at most one of them is correct", path=("inertial",), also=links[1:],
+        yield from subject.group(
+            "inertia-copied", links, f"{len(links)} links of {len(looks)} different shapes have the same mass and inertia",
+            "at most one of them is correct", path=("inertial",),
         )  # fmt: skip
 
 

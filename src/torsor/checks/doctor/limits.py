@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
+from torsor.checks.doctor.finding import Finding, ProposedRepair
 from torsor.checks.doctor.inertia import number
 from torsor.checks.doctor.records import JointRecord
-from torsor.checks.doctor.subject import Examination, local_name
+from torsor.checks.doctor.subject import Examination, child_of, rewrite
 from torsor.checks.doctor.thresholds import AXIS, RAIL, SENTINEL, TWO_TURNS
 from torsor.support.text import count
 
@@ -20,11 +20,8 @@ _AXIAL = ("revolute", "continuous", "prismatic", "planar", "helical")
 def axes(subject: Examination) -> Iterable[Finding]:
     """axis-not-unit, axis-missing."""
     unwritten = [j for j in subject.joints if j.type in _AXIAL and j.axis is None and j.element is not None]
-    if unwritten:
-        yield subject.finding(
-            "axis-missing", unwritten[0], f"{count(len(unwritten), 'moving joint')} without <axis>",
-            "the default of URDF is (1, 0, 0)", also=unwritten[1:],
-        )  # fmt: skip
+    what = f"{count(len(unwritten), 'moving joint')} without <axis>"
+    yield from subject.group("axis-missing", unwritten, what, "the default of URDF is (1, 0, 0)")
     for j in subject.joints:
         if j.type not in _AXIAL or j.axis is None or len(j.axis) != 3:
             continue
@@ -36,8 +33,7 @@ def axes(subject: Examination) -> Iterable[Finding]:
             "axis-not-unit", j, f"its axis ({' '.join(f'{x:g}' for x in j.axis)}) has length {length:.4g}",
             f"torsor scales it to one; a reader that does not moves the joint by {length:.4g} q", path=("axis",),
             proposal=ProposedRepair(
-                "normalise-axis", f"the axis scaled from length {length:.6g} to 1",
-                (Edit("joint", j.name, ("axis",), "xyz", unit),),
+                "normalise-axis", f"the axis scaled from length {length:.6g} to 1", rewrite(j.element, ("axis",), xyz=unit)
             ),
         )  # fmt: skip
 
@@ -46,10 +42,9 @@ def bounds(subject: Examination) -> Iterable[Finding]:
     """limits-locked, -reversed, -degrees, -millimetres, -huge, -missing, -exclude-zero."""
     joints = [j for j in subject.joints if j.type in _BOUNDED]
     unlimited = [j for j in joints if not j.limited and j.mimic is None and j.element is not None]
-    yield from _group(
-        subject, "limits-missing", unlimited,
-        "{n} of type revolute or prismatic without <limit>",
-        "torsor treats them as unlimited; other readers refuse the file", (),
+    yield from subject.group(
+        "limits-missing", unlimited, f"{count(len(unlimited), 'joint')} of type revolute or prismatic without <limit>",
+        "torsor treats them as unlimited; other readers refuse the file",
     )  # fmt: skip
     locked = []
     for j in joints:
@@ -62,15 +57,13 @@ def bounds(subject: Examination) -> Iterable[Finding]:
             yield _reversed_limits(subject, j, lower, upper)
         else:
             yield from _units(subject, j, lower, upper)
-    yield from _group(
-        subject, "limits-locked", locked, "{n} with lower = upper (the default of URDF is 0)",
-        "a locked joint still has a coordinate, a row of M and a torque", ("limit",),
+    yield from subject.group(
+        "limits-locked", locked, f"{count(len(locked), 'joint')} with lower = upper (the default of URDF is 0)",
+        "a locked joint still has a coordinate, a row of M and a torque", path=("limit",),
     )  # fmt: skip
     apart = [j for j in joints if _excludes_zero(j.lower, j.upper)]
-    yield from _group(
-        subject, "limits-exclude-zero", apart, "zero is outside the limits of {n}",
-        "robot.neutral() is outside the joint limits", ("limit",),
-    )  # fmt: skip
+    what = f"zero is outside the limits of {count(len(apart), 'joint')}"
+    yield from subject.group("limits-exclude-zero", apart, what, "robot.neutral() is outside the joint limits", path=("limit",))
 
 
 def _excludes_zero(lower: float | None, upper: float | None) -> bool:
@@ -83,11 +76,7 @@ def _units(subject: Examination, j: JointRecord, lower: float, upper: float) -> 
     largest = max(abs(lower), abs(upper))
     span = f"from {lower:g} to {upper:g}"
     if largest >= SENTINEL:
-        yield subject.finding(
-            "limits-huge", j, f"it moves {span}",
-            "the joint is effectively unlimited",
-            path=("limit",),
-        )  # fmt: skip
+        yield subject.finding("limits-huge", j, f"it moves {span}", "the joint is effectively unlimited", path=("limit",))
     elif j.type in _TURNING and largest > TWO_TURNS and all(math.isclose(x % 5, 0, abs_tol=1e-9) for x in (lower, upper)):
         lo, hi = math.radians(lower), math.radians(upper)
         yield subject.finding(
@@ -117,9 +106,9 @@ def incomplete(subject: Examination) -> Iterable[Finding]:
     """limits-incomplete: URDF requires effort and velocity in every <limit>."""
     for attributes in (("effort", "velocity"), ("effort",), ("velocity",)):
         joints = [j for j in subject.joints if _lacks(j) == attributes]
-        yield from _group(
-            subject, "limits-incomplete", joints, f"{{n}} with a <limit> without {' and '.join(attributes)}",
-            "torsor treats the joint as unlimited in it; ROS, Pinocchio and other readers refuse the file", ("limit",),
+        yield from subject.group(
+            "limits-incomplete", joints, f"{count(len(joints), 'joint')} with a <limit> without {' and '.join(attributes)}",
+            "torsor treats the joint as unlimited in it; ROS, Pinocchio and other readers refuse the file", path=("limit",),
         )  # fmt: skip
 
 
@@ -127,39 +116,29 @@ def _lacks(j: JointRecord) -> tuple[str, ...]:
     """The attributes that the <limit> of a joint must have and does not have."""
     if j.element is None or j.type not in (*_BOUNDED, "continuous"):
         return ()
-    limit = next((e for e in j.element if local_name(e) == "limit"), None)
+    limit = child_of(j.element, "limit")
     return () if limit is None else tuple(a for a in ("effort", "velocity") if limit.get(a) is None)
 
 
 def efforts(subject: Examination) -> Iterable[Finding]:
     """effort-zero, velocity-zero, and limits so large that they mean no limit."""
     joints = [j for j in subject.joints if j.type in (*_BOUNDED, "continuous") and j.mimic is None]
-    for code, attribute, says, means in (
-        ("effort-zero", "effort", "{n} with an effort limit of zero", "a controller that respects it cannot drive them"),
-        ("velocity-zero", "velocity", "{n} with a velocity limit of zero", "a planner that respects it cannot move them"),
+    for attribute, article, means in (
+        ("effort", "an", "a controller that respects it cannot drive them"),
+        ("velocity", "a", "a planner that respects it cannot move them"),
     ):
         zero = [j for j in joints if getattr(j, attribute) == 0]
-        yield from _group(subject, code, zero, says, means, ("limit",))
+        what = f"{count(len(zero), 'joint')} with {article} {attribute} limit of zero"
+        yield from subject.group(f"{attribute}-zero", zero, what, means, path=("limit",))
     huge = [j for j in joints if max(_finite(j.effort), _finite(j.velocity)) >= SENTINEL]
-    yield from _group(
-        subject, "limits-huge", huge, f"{{n}} with an effort or velocity limit of {SENTINEL:g} or more",
-        "the joint is effectively unlimited", ("limit",),
-    )  # fmt: skip
+    what = f"{count(len(huge), 'joint')} with an effort or velocity limit of {SENTINEL:g} or more"
+    yield from subject.group("limits-huge", huge, what, "the joint is effectively unlimited", path=("limit",))
 
 
 def _finite(x: float | None) -> float:
     return 0.0 if x is None or math.isinf(x) or x >= 1.7e308 else x
 
 
-def _group(
-    subject: Examination, code: str, joints: list[JointRecord], says: str, means: str, path: tuple[str, ...]
-) -> Iterable[Finding]:
-    """One finding for all joints with the same problem."""
-    if joints:
-        yield subject.finding(code, joints[0], says.format(n=count(len(joints), "joint")), means, path=path, also=joints[1:])
-
-
 def _rewrite_limits(name: str, says: str, j: JointRecord, lower: float, upper: float) -> ProposedRepair:
     """The repair that gives a joint other limits of position."""
-    limits = {"lower": lower, "upper": upper}
-    return ProposedRepair(name, says, tuple(Edit("joint", j.name, ("limit",), word, number(x)) for word, x in limits.items()))
+    return ProposedRepair(name, says, rewrite(j.element, ("limit",), lower=number(lower), upper=number(upper)))

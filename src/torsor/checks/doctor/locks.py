@@ -32,7 +32,7 @@ def gimbal_locks(subject: Examination) -> Iterable[Finding]:
     """gimbal-lock: an angle within the limits of a joint at which M is singular."""
     if subject.dynamics is None:
         return
-    names, records = subject.dynamics.model.joint_names, {j.name: j for j in subject.joints}
+    names, records = subject.dynamics.model.joint_names, subject.joint
     locks = (lock for lock in find_locks(subject.dynamics) if all(names[i] in records for i in lock.bodies))
     near = (lock for lock in locks if _is_within_limits(records[names[lock.bodies[1]]], lock.angle))
     found = [lock for lock in near if is_singular(subject.dynamics, lock)]

@@ -32,27 +32,25 @@ def missing_masses(subject: Examination) -> Iterable[Finding]:
     still = massless_joints(subject)
     mattering = {link.name for group in still.values() for link in group}
     for joint, group in still.items():
-        yield subject.finding(
-            "mass-missing-matters", group[0], f"joint {joint!r} moves {_list_names(group)}, and all moved links are massless",
+        yield from subject.group(
+            "mass-missing-matters", group, f"joint {joint!r} moves {_list_names(group)}, and all moved links are massless",
             f"row {joint!r} of the mass matrix is zero: M is singular, forward dynamics does not exist",
-            path=("inertial", "mass"), also=group[1:], fix=CODES["mass-missing-matters"].fix + _from_shape(group),
+            path=("inertial", "mass"), fix=CODES["mass-missing-matters"].fix + _from_shape(group),
         )  # fmt: skip
     rest = [link for link in massless if link.name not in mattering]
     shaped = [link for link in rest if subject.moves(link) and _litres(subject, link) > 1e3 * SMALL]
-    if shaped:
-        litres = ", ".join(f"{link.name} {_litres(subject, link):.2g} l" for link in shaped[:4])
-        yield subject.finding(
-            "mass-missing-with-shape", shaped[0],
-            f"{count_of(shaped)} a shape and no mass ({litres}{', ...' if len(shaped) > 4 else ''})",
-            "M and gravity lack its mass, unless it is included in a link welded to it", also=shaped[1:],
-        )  # fmt: skip
-    plain = [link for link in rest if link not in shaped]
-    if plain and subject.description is not None:
-        yield subject.finding(
-            "mass-missing-harmless", plain[0],
-            f"{count_of(plain)} no mass: on the base, welded to a link that has one, or between joints",
-            f"M is the same without {'them' if len(plain) > 1 else 'it'}", also=plain[1:],
-        )  # fmt: skip
+    litres = ", ".join(f"{link.name} {_litres(subject, link):.2g} l" for link in shaped[:4])
+    yield from subject.group(
+        "mass-missing-with-shape", shaped,
+        f"{count_of(shaped)} a shape and no mass ({litres}{', ...' if len(shaped) > 4 else ''})",
+        "M and gravity lack its mass, unless it is included in a link welded to it",
+    )  # fmt: skip
+    plain = [link for link in rest if link not in shaped and subject.description is not None]
+    yield from subject.group(
+        "mass-missing-harmless", plain,
+        f"{count_of(plain)} no mass: on the base, welded to a link that has one, or between joints",
+        f"M is the same without {'them' if len(plain) > 1 else 'it'}",
+    )  # fmt: skip
 
 
 def _from_shape(links: list[LinkRecord]) -> str:

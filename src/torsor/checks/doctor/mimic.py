@@ -13,7 +13,6 @@ _UNDEFINED = "its position is undefined; torsor refuses the file unless it is lo
 
 def mimics(subject: Examination) -> Iterable[Finding]:
     """mimic-leader-missing, -cycle, -zero, -chain, -dropped, -limits."""
-    joints = {j.name: j for j in subject.joints}
     for j in subject.joints:
         if j.mimic is None:
             continue
@@ -23,10 +22,10 @@ def mimics(subject: Examination) -> Iterable[Finding]:
                 "a fixed joint does not move; the mimic is ignored", path=("mimic",),
             )  # fmt: skip
             continue
-        leader = joints.get(j.mimic.joint)
+        leader = subject.joint.get(j.mimic.joint)
         if leader is None or leader.type == "fixed":
             yield _missing_leader(subject, j, j.mimic.joint, leader)
-        elif _is_cyclic(j, joints):
+        elif _is_cyclic(j, subject.joint):
             yield subject.finding("mimic-cycle", j, "its mimic is part of a cycle", _UNDEFINED, path=("mimic",))
         else:
             yield from _unusual_mimics(subject, j, leader)
@@ -35,12 +34,11 @@ def mimics(subject: Examination) -> Iterable[Finding]:
 def _missing_leader(subject: Examination, j: JointRecord, name: str, leader: JointRecord | None) -> Finding:
     if leader is not None:
         return subject.finding("mimic-leader-missing", j, f"it mimics {name!r}, which is fixed", _UNDEFINED, path=("mimic",))
-    element = None if j.element is None else child_of(j.element, "mimic")
-    edit = Edit("joint", j.name, (), "", "", element)
+    edits = () if j.element is None else (Edit(child_of(j.element, "mimic")),)
     return subject.finding(
         "mimic-leader-missing", j, f"it mimics {name!r}, which is not in the file",
         "torsor makes it independent, with a coordinate of its own", path=("mimic",),
-        proposal=ProposedRepair("remove-mimic", "the mimic removed, so the joint is independent", (edit,)),
+        proposal=ProposedRepair("remove-mimic", "the mimic removed, so the joint is independent", edits),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from torsor.checks.doctor.filling import REPAIR as FILLING
 from torsor.checks.doctor.filling import missing_mass_repairs
 from torsor.checks.doctor.finding import Edit, Finding
 from torsor.checks.doctor.reading import contents, urdf_subject
-from torsor.checks.doctor.subject import Examination, descend, local_name
+from torsor.checks.doctor.subject import Examination, local_name
 from torsor.errors import ArgumentError, FileError, UnknownName, printable
 from torsor.io.shared.start_tags import element_ends, with_attribute, with_declaration
 from torsor.support.files import write_bytes
@@ -156,21 +156,20 @@ def _findings_to_repair(findings: list[Finding], only: Collection[str] | None, d
 
 def _apply(subject: Examination, data: bytes, findings: list[Finding]) -> tuple[bytes, list[Repair]]:
     """The file with the repairs in it, and their list."""
-    edits: list[tuple[Any, Edit]] = []
+    edits: list[Edit] = []
     made = []
     for f in findings:
         assert f.proposal is not None
-        found = [(*_element(subject, edit), edit) for edit in f.proposal.edits]
-        edits += [(element, edit._replace(path=lacking)) for element, lacking, edit in found]
-        changes = tuple(_change(e, lacking, edit) for e, lacking, edit in found)
+        edits += f.proposal.edits
+        changes = tuple(map(_change, f.proposal.edits))
         unknown = subject.dynamics is None or f.proposal.changes_poses
         change = None if unknown else subject.dynamics.difference(dict(f.proposal.inertias_after))  # type: ignore[union-attr]
         made.append(Repair(f.proposal.name, f.code, f.element, f.line, f.proposal.says, changes, change))
     at: dict[Any, list[Edit]] = {}
-    for element, edit in edits:
-        at.setdefault(element, []).append(edit)
-    ends = {} if all(edit.attribute for _, edit in edits) else element_ends(data)
-    declares = any(edit.attribute == DECLARATION for _, edit in edits)
+    for edit in edits:
+        at.setdefault(edit.element, []).append(edit)
+    ends = {} if all(edit.attribute for edit in edits) else element_ends(data)
+    declares = any(edit.attribute == DECLARATION for edit in edits)
     for element, here in sorted(at.items(), key=lambda item: -subject.tags[item[0]].start):
         tag = subject.tags[element]
         text = data[tag.start : tag.end]
@@ -183,14 +182,15 @@ def _apply(subject: Examination, data: bytes, findings: list[Finding]) -> tuple[
     return with_declaration(data) if declares else data, made
 
 
-def _change(element: Any, lacking: tuple[str, ...], edit: Edit) -> tuple[str, str, str]:
+def _change(edit: Edit) -> tuple[str, str, str]:
     """(attribute, old, new) of an edit; of an element that is removed, its name."""
+    element = edit.element
     if not edit.attribute:
         prefix, old = (f"{element.prefix}:", "call") if element.prefix else ("", "given")
         return f"<{prefix}{local_name(element)}>", old, "removed"
     if edit.attribute == DECLARATION:
         return DECLARATION, "invalid", edit.value
-    return edit.attribute, "" if lacking else element.get(edit.attribute, ""), edit.value
+    return edit.attribute, "" if edit.path else element.get(edit.attribute, ""), edit.value
 
 
 def _insert(edits: list[Edit], depth: int = 0) -> str:
@@ -202,14 +202,6 @@ def _insert(edits: list[Edit], depth: int = 0) -> str:
         inside = _insert(of, depth + 1)
         out += f"<{name}{attributes}>{inside}</{name}>" if inside else f"<{name}{attributes}/>"
     return out
-
-
-def _element(subject: Examination, edit: Edit) -> tuple[Any, tuple[str, ...]]:
-    """The element an edit is about, or the one it is to be in, and the path from there that is lacking."""
-    if edit.element is not None:
-        return edit.element, edit.path
-    records = subject.links if edit.kind == "link" else subject.joints
-    return descend(next(r.element for r in records if r.name == edit.name), edit.path)
 
 
 def with_child(tag: bytes, child: str) -> bytes:

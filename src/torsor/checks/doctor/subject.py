@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from torsor.checks.doctor.codes import CODES
 from torsor.checks.doctor.dynamics import Change, Dynamics
-from torsor.checks.doctor.finding import Finding, ProposedRepair
+from torsor.checks.doctor.finding import Edit, Finding, ProposedRepair
 from torsor.checks.doctor.records import JointRecord, LinkRecord, Record
 from torsor.checks.doctor.shape import Shape, Shapes
 from torsor.errors import FileError
@@ -46,6 +46,8 @@ class Examination:
 
     def __post_init__(self) -> None:
         self.link = {link.name: link for link in self.links}
+        self.joint = {j.name: j for j in self.joints}
+        self.records: list[Record] = [*self.links, *self.joints]
 
     @property
     def massive(self) -> Iterator[LinkRecord]:
@@ -139,9 +141,12 @@ class Examination:
         line = line if at is None else self._line_of(at)  # of an element that the path does not lead to
         element = f"robot {self.name!r}" if record is None else f"{record.kind} {record.name!r}"
         severity = severity or usual.severity
-        if proposal is not None and not self.tags:  # without the text of a file there is no repair
-            proposal = replace(proposal, edits=())
         return Finding(code, severity, element, what, means, fix or usual.fix, self.file, line, others, proposal)
+
+    def group(self, code: str, records: Sequence[Record], what: str, means: str, **how: Any) -> Iterator[Finding]:
+        """One finding for all records with the same problem; none without records."""
+        if records:
+            yield self.finding(code, records[0], what, means, also=records[1:], **how)
 
     def names_of(self, record: Record, *path: str) -> str:
         line = self.line(record, *path)
@@ -167,3 +172,11 @@ def descend(element: Any, path: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
             return element, path[k:]
         element = below
     return element, ()
+
+
+def rewrite(element: Any, path: tuple[str, ...], **values: str) -> tuple[Edit, ...]:
+    """The edits that give attributes of the element at a path below a link or joint other values; none without a file."""
+    if element is None:
+        return ()
+    at, lacking = descend(element, path)
+    return tuple(Edit(at, lacking, attribute, value) for attribute, value in values.items())

@@ -192,9 +192,10 @@ def mirrored_frames(subject: Examination, a: str, b: str) -> Array | None:
     dynamics = subject.dynamics
     if dynamics is None or subject.description is None:
         return None
-    base = subject.description.root
-    poses = [_pose(subject, name) for name in (base, a, b)]
-    (R0, p0), (Ra, pa), (Rb, pb) = poses
+    X0 = from_world(dynamics.model, joints(dynamics.model, dynamics.q[0].tolist())[0])
+    frames = [dynamics.model.frame(name) for name in (subject.description.root, a, b)]
+    poses = [(frame.X @ X0[frame.body]).pose for frame in frames]
+    (R0, p0), (Ra, pa), (Rb, pb) = ((np.array(R, float), np.array(p, float)) for R, p in poses)
     F = np.diag([1.0, -1.0, 1.0])
     pa, pb, Ra, Rb = R0.T @ (pa - p0), R0.T @ (pb - p0), R0.T @ Ra, R0.T @ Rb
     if np.abs(F @ pa - pb).max() > CLEARLY_OUTSIDE / 2 or abs(pa[1]) < CLEARLY_OUTSIDE / 2:
@@ -202,12 +203,3 @@ def mirrored_frames(subject: Examination, a: str, b: str) -> Array | None:
     D = (F @ Ra).T @ Rb
     signs = np.round(D)
     return signs if np.abs(D - signs).max() < 1e-3 and np.array_equal(signs, np.diag(np.diag(signs))) else None
-
-
-def _pose(subject: Examination, link: str) -> tuple[Array, Array]:
-    dynamics = subject.dynamics
-    assert dynamics is not None
-    X0 = from_world(dynamics.model, joints(dynamics.model, dynamics.q[0].tolist())[0])
-    frame = dynamics.model.frame(link)
-    R, p = (frame.X @ X0[frame.body]).pose
-    return np.array(R, float), np.array(p, float)
