@@ -61,6 +61,11 @@ def per_sample(x: Array) -> Array:
     return np.abs(x).reshape(len(x), -1).max(axis=1, initial=0.0)
 
 
+def times(A: Array, x: Array) -> Array:
+    """A x of each sample, ``(samples, rows)``."""
+    return np.einsum("sij,sj->si", A, x)
+
+
 def broadcast_samples(scale: Array, x: Array) -> Array:
     """One number per sample, ``(samples,)``, so that it broadcasts with x ``(samples, ...)``."""
     return scale.reshape(-1, *[1] * (x.ndim - 1))

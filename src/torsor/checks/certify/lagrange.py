@@ -36,18 +36,16 @@ def lagrange(model: Model, q: Array, v: Array, a: Array) -> Array:
     >>> lagrange(ts.robots.two_link().model, np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, 2))).round(2)
     array([[29.43,  9.81]])
     """
-    qs, vs, accelerations = (
-        list(x.T[:, :, None]) for x in (q, v, a)
-    )  # a scalar is an array (samples, nv): every ∂/∂x_k at once
+    # a scalar is an array (samples, nv): every ∂/∂x_k at once
+    qs, vs, accelerations = (list(x.T[:, :, None]) for x in (q, v, a))
     each = list(np.eye(model.nv))
     moving = [Dual(Dual(0, vk)) for vk in vs]
     rates = [Dual(Dual(vk, ak), e) for vk, ak, e in zip(vs, accelerations, each, strict=True)]
     momentum_rate: Any = rate(rate(lagrangian(model, qs, moving, rates)))  # d/dt ∂L/∂ẋ
     displaced = [Dual(0, e) for e in each]
     gradient = rate(lagrangian(model, qs, displaced, [Dual(vk) for vk in vs]))  # ∂L/∂x
-    armatures = model.gather_forces(
-        model.rotor_forces(list(a.T))
-    )  # flywheels: they have no L where v is not a rate of coordinates
+    # flywheels: they have no L where v is not a rate of coordinates
+    armatures = model.gather_forces(model.rotor_forces(list(a.T)))
     return momentum_rate - gradient + as_array(armatures, len(q))
 
 

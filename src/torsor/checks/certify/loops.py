@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.checks.certify import differences
-from torsor.checks.certify.comparison import Array, Comparison, Skip, compare, per_sample
+from torsor.checks.certify.comparison import Array, Comparison, Skip, compare, per_sample, times
 from torsor.checks.certify.rounding import EPS
 from torsor.mechanics.constraints import closing
 from torsor.mechanics.constraints.closure import CLOSED
@@ -76,7 +76,7 @@ def jacobian(s: Samples) -> Comparison:
     u = np.random.default_rng(s.seed).normal(size=c.v.shape)
     u /= np.abs(u).sum(axis=1, keepdims=True)
     slope = differences.derivative_along(s, c.system.residual, c.q, u)
-    moved = np.einsum("skn,sn->sk", c.A, u)
+    moved = times(c.A, u)
     labels = tuple(name for name, kept in zip(c.system.rows, keep, strict=True) if kept)
     return _compare_with_differences(moved[:, keep], slope[:, keep], per_sample(c.A), labels)
 
@@ -85,9 +85,7 @@ def drift(s: Samples) -> Comparison:
     """Ȧv by the kernel against differences of A v along the motion."""
     c = s.loop_samples
     speed = np.abs(c.v).sum(axis=1, keepdims=True)
-    slope = (
-        differences.derivative_along(s, lambda q: np.einsum("skn,sn->sk", c.system.jacobian(q), c.v), c.q, c.v / speed) * speed
-    )
+    slope = differences.derivative_along(s, lambda q: times(c.system.jacobian(q), c.v), c.q, c.v / speed) * speed
     return _compare_with_differences(c.system.drift(c.q, c.v), slope, per_sample(c.A) * speed[:, 0] ** 2, c.system.rows)
 
 
@@ -95,8 +93,8 @@ def loops_stay_closed(s: Samples) -> Comparison:
     """A a + Ȧv = 0: the acceleration keeps the loops.  Redundant rows follow from the others as far as the loops are closed."""
     c = s.loop_samples
     drifted = c.system.drift(c.q, c.v)
-    gap = np.einsum("skn,sn->sk", c.A, c.a) + drifted
-    size = per_sample(np.einsum("skn,sn->sk", np.abs(c.A), np.abs(c.a)) + np.abs(drifted))
+    gap = times(c.A, c.a) + drifted
+    size = per_sample(times(np.abs(c.A), np.abs(c.a)) + np.abs(drifted))
     sigma = (c.accuracy + CLOSED) * size
     return compare(gap, np.zeros_like(gap), sigma[:, None], c.system.rows, size=size)
 
@@ -105,15 +103,15 @@ def balance(s: Samples) -> Comparison:
     """M a + h = τ + Aᵀλ (F&O 19): the residual of the equation of motion."""
     c = s.loop_samples
     force = np.einsum("skn,sk->sn", c.A, c.multipliers)
-    size = per_sample(np.einsum("sij,sj->si", np.abs(c.M), np.abs(c.a)) + np.abs(c.h) + np.abs(c.tau) + np.abs(force))
-    left = np.einsum("sij,sj->si", c.M, c.a) + c.h
+    size = per_sample(times(np.abs(c.M), np.abs(c.a)) + np.abs(c.h) + np.abs(c.tau) + np.abs(force))
+    left = times(c.M, c.a) + c.h
     return compare(left, c.tau + force, (c.accuracy * size)[:, None], s.names, size=size)
 
 
 def no_constraint_power(s: Samples) -> Comparison:
     """λᵀA v = 0: the loops do no work."""
     c = s.loop_samples
-    terms = c.multipliers * np.einsum("skn,sn->sk", c.A, c.v)
+    terms = c.multipliers * times(c.A, c.v)
     size = np.einsum("sk,skn,sn->s", np.abs(c.multipliers), np.abs(c.A), np.abs(c.v))
     return compare(terms.sum(axis=1), np.zeros(len(size)), (c.accuracy + CLOSED) * size, size=size)
 
@@ -123,7 +121,7 @@ def power(s: Samples) -> Comparison:
     from torsor.checks.certify.relations import energy_rate
 
     c = s.loop_samples
-    Ma = np.einsum("sij,sj->si", np.abs(c.M), np.abs(c.a))
+    Ma = times(np.abs(c.M), np.abs(c.a))
     size = (np.abs(c.v) * (Ma + np.abs(c.h) + np.abs(c.tau))).sum(axis=1)
     return compare((c.tau * c.v).sum(axis=1), energy_rate(s, c.q, c.v, c.a), (c.accuracy + CLOSED) * size, size=size)
 

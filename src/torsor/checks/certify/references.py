@@ -54,8 +54,8 @@ def fifty_digits(spec: str, s: Samples) -> Comparison:
     row = QUANTITIES[spec]
     frame: dict[str, Any] = {word: s.tip for word in ("frame", "at") if word in row.words}
     n = len(s.q) if s.thorough else min(REFERENCE_STATES, len(s.q))
-    state = [_value(s, x.name)[:n] for x in s.tree.kernel((spec, *frame.values())).inputs]
     key = (spec, *frame.values())
+    state = [_value(s, x.name)[:n] for x in s.tree.kernel(key).inputs]
     got, sigma = s.kernel(key, *state), s.sigma(key, *state)
     exact = _reference(partial(_of_model, row, frame), s.model, state)
     error = _differences(got.reshape(n, -1), exact).reshape(got.shape)
@@ -74,21 +74,15 @@ def _labels(name: str, s: Samples, axes: int) -> tuple[Sequence[str], ...]:
 
 def _value(s: Samples, name: str) -> Array:
     """The samples of a state variable."""
-    if name in ("q", "q0"):
-        return s.q
     if name == "q1":  # near q0, so that rounding does not decide which way round is shorter
         return s.kernel("integrate", s.q, s.v, np.full(len(s.q), STEP))
     if name == "qdot":
         return s.kernel("configuration_rate", s.q, s.v)
-    if name == "s":
-        return np.full(len(s.q), FRACTION)
-    if name in ("y", "u"):  # any vectors of nv numbers
-        return s.a
-    if name == "wrench":
-        return np.resize(s.a, (len(s.q), 6))
-    if name == "height":
-        return np.full(len(s.q), GROUND)
-    return np.full(len(s.q), STEP) if name == "dt" else getattr(s, name)
+    numbers = {"s": FRACTION, "dt": STEP, "height": GROUND}
+    if name in numbers:
+        return np.full(len(s.q), numbers[name])
+    vectors = {"q0": s.q, "y": s.a, "u": s.a, "wrench": np.resize(s.a, (len(s.q), 6))}
+    return vectors[name] if name in vectors else getattr(s, name)
 
 
 def _of_model(row: Quantity, words: dict[str, Any], model: Model, *state: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from torsor import algorithms as alg
 from torsor.algorithms.joining import ROUNDING
 from torsor.algorithms.kinematics import joints
-from torsor.checks.certify.comparison import Array, Comparison, Skip, compare, per_sample
+from torsor.checks.certify.comparison import Array, Comparison, Skip, compare, per_sample, times
 from torsor.checks.certify.lagrange import lagrange
 from torsor.checks.certify.rounding import EPS
 from torsor.checks.certify.subject import Samples
@@ -25,8 +25,8 @@ from torsor.spatial.linear import factor, plus_diagonal
 
 def rnea_crba(s: Samples) -> Comparison:
     """τ = M a + h: RNEA against CRBA.  σ of τ, h and M, and of the sum M a."""
-    Ma, sizes = _times(s.M, s.a), _times(np.abs(s.M), np.abs(s.a))
-    sigma = s.tau_sigma + s.h_sigma + _times(s.M_sigma, np.abs(s.a)) + EPS * sizes
+    Ma, sizes = times(s.M, s.a), times(np.abs(s.M), np.abs(s.a))
+    sigma = s.tau_sigma + s.h_sigma + times(s.M_sigma, np.abs(s.a)) + EPS * sizes
     return compare(s.tau, Ma + s.h, sigma, s.names, size=per_sample(s.force_sizes))
 
 
@@ -44,7 +44,7 @@ def rnea_lagrange(s: Samples) -> Comparison:
 
 def coriolis(s: Samples) -> Comparison:
     """C(q, v) v + g = h (MR 8.19)."""
-    return compare(_times(s.C, s.v) + s.g, s.h, s.h_sigma + s.source_sigma, s.names, size=per_sample(s.force_sizes))
+    return compare(times(s.C, s.v) + s.g, s.h, s.h_sigma + s.source_sigma, s.names, size=per_sample(s.force_sizes))
 
 
 def positive_definite(s: Samples) -> Comparison:
@@ -161,7 +161,3 @@ def _sigma_of_other_orders(s: Samples) -> Array:
     share = np.array([np.broadcast_to(x, (len(s.q),)) for x in found])
     rho = 1 / np.where(share < LIGHT, 1.0, share).min(axis=0)
     return (20 * ROUNDING * (s.condition + rho**2) * per_sample(s.acceleration))[:, None]
-
-
-def _times(A: Array, x: Array) -> Array:
-    return np.einsum("sij,sj->si", A, x)

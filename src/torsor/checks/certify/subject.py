@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from torsor import algorithms as alg
-from torsor.checks.certify.comparison import Array, Skip, per_sample
+from torsor.checks.certify.comparison import Array, Skip, per_sample, times
 from torsor.checks.certify.rounding import EPS, deviations
 from torsor.errors import ArgumentError
 from torsor.model.names import coordinate_names
@@ -117,7 +117,7 @@ class Samples:
     def acceleration_sigma(self, force_sigma: Array) -> Array:
         """σ of a: of forward dynamics itself, and |M⁻¹| times that of the forces; the condition of M counts where it acts."""
         own = self.sigma("forward_dynamics", self.q, self.v, self.tau)
-        return own + _product(np.linalg.inv(self.M), force_sigma)
+        return own + times(np.abs(np.linalg.inv(self.M)), force_sigma)
 
     @cached_property
     def condition(self) -> Array:
@@ -160,7 +160,7 @@ class Samples:
     @cached_property
     def force_sizes(self) -> Array:
         """Σ|M_ij a_j| + Σ|C_ij v_j| + |g_i|, ``(samples, nv)``: the terms of τ before they cancel."""
-        return _product(self.M, self.a) + _product(self.C, self.v) + np.abs(self.g)
+        return times(np.abs(self.M), np.abs(self.a)) + times(np.abs(self.C), np.abs(self.v)) + np.abs(self.g)
 
     @cached_property
     def source_sigma(self) -> Array:
@@ -173,8 +173,3 @@ def as_array(nested: Any, samples: int) -> Array:
     if isinstance(nested, (list, tuple)):
         return np.stack([as_array(x, samples) for x in nested], axis=1) if nested else np.zeros((samples, 0))
     return np.broadcast_to(np.asarray(nested, float), (samples,))
-
-
-def _product(A: Array, x: Array) -> Array:
-    """Σ_j |A_ij x_j|"""
-    return np.einsum("sij,sj->si", np.abs(A), np.abs(x))

@@ -14,7 +14,6 @@ from torsor.checks.certify.machine import digest, machine
 from torsor.checks.certify.subject import Samples
 from torsor.errors import SingularError
 from torsor.kernels.quantities import QUANTITIES
-from torsor.model import Model
 from torsor.model.terms.term import Term
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def checks(subject: Samples, peers: bool = True) -> tuple[Check, ...]:
         Check(f"term: {term.name}", "fᵀv = P − dE/dt − heat", partial(losses.power_of_term, term.name)) for term in pushing
     )
     optional = (
-        (DAMPING, has_damping(model)),
+        (DAMPING, any(map(any, model.damping))),
         (FRICTION, subject.rubbing.model.joints_with_friction),
         (terms, terms),
         (LOOPS, loops),
@@ -121,23 +120,16 @@ def checks(subject: Samples, peers: bool = True) -> tuple[Check, ...]:
     return digits + CHECKS + tuple(check for part, applies in optional if applies for check in part)
 
 
-def has_damping(model: Model) -> bool:
-    """Whether a joint has damping."""
-    return any(map(any, model.damping))
-
-
 def row(check: Check, subject: Samples) -> CertificateRow:
     """Make a check.  An exception is a failure, with its message; where a joint moves no mass, forward dynamics is skipped."""
     start = perf_counter()
+    numbers: tuple[float | None, float | None, str] = None, None, ""
     try:
         comparison = check.function(subject)
         found = worst(comparison)
-        verdict, reason = (PASS if found.ok else FAIL), comparison.note
-        return CertificateRow(
-            check.name, check.equation, verdict, found.error, found.allowed, found.place, perf_counter() - start, reason
-        )
+        verdict, numbers, reason = (PASS if found.ok else FAIL), found, comparison.note
     except (Skip, SingularError) as error:
-        return CertificateRow(check.name, check.equation, SKIPPED, seconds=perf_counter() - start, reason=str(error))
+        verdict, reason = SKIPPED, str(error)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        return CertificateRow(check.name, check.equation, FAIL, seconds=perf_counter() - start, reason=reason)
+        verdict, reason = FAIL, f"{type(error).__name__}: {error}"
+    return CertificateRow(check.name, check.equation, verdict, *numbers, perf_counter() - start, reason)
