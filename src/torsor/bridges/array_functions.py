@@ -114,19 +114,15 @@ def check_count(function: Any, given: Sequence[Any]) -> None:
         raise ArgumentError(f"{function.name} takes {len(inputs)} arrays ({words}), {len(given)} given")
 
 
-def batch_axes(argument: Argument, shape: Sequence[int]) -> tuple[int, ...]:
-    """The axes of an array before those of one state; an error if it has others."""
-    lead = len(shape) - len(argument.shape)
-    if lead < 0 or tuple(shape[lead:]) != argument.shape:
-        expected = ", ".join(["...", *map(str, argument.shape)])
-        raise ArgumentError(f"{argument.name} has shape {tuple(shape)}, expected ({expected})")
-    return tuple(shape[:lead])
-
-
-def common_batch(inputs: Sequence[Argument], leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The batch that arrays broadcast to, from the leading axes of each."""
+def batch_axes(inputs: Sequence[Argument], shapes: Sequence[Sequence[int]]) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+    """The axes of each array before those of one state, and the batch that they broadcast to; errors name the array."""
+    leads = [tuple(shape[: max(0, len(shape) - len(a.shape))]) for a, shape in zip(inputs, shapes, strict=True)]
+    for a, shape, lead in zip(inputs, shapes, leads, strict=True):
+        if (*lead, *a.shape) != tuple(shape):
+            expected = ", ".join(["...", *map(str, a.shape)])
+            raise ArgumentError(f"{a.name} has shape {tuple(shape)}, expected ({expected})")
     try:
-        return np.broadcast_shapes(*leads)
+        return leads, np.broadcast_shapes(*leads)
     except ValueError:
         given = ", ".join(f"{a.name}: {lead}" for a, lead in zip(inputs, leads, strict=True))
         raise ArgumentError(f"the batch axes do not match ({given}); each must be equal, 1 or absent") from None

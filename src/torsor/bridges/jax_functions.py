@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from torsor.bridges.array_functions import PRECISIONS, ArrayFunction, batch_axes, check_count, common_batch, refuse_precision
+from torsor.bridges.array_functions import PRECISIONS, ArrayFunction, batch_axes, check_count, refuse_precision
 from torsor.compile import Argument, Kernel, foreign
 from torsor.errors import ArgumentError
 from torsor.support.locks import new_lock
@@ -54,9 +54,7 @@ class JaxRollout:
             raise ArgumentError(f"controls has shape {jnp.shape(controls)}, expected (..., steps, nv): one row per step")
         u = jnp.moveaxis(jnp.asarray(controls), -2, 0)
         inputs = [Argument(name, a.shape) for name, a in zip(("q0", "v0", "controls"), self.step.function.inputs, strict=False)]
-        batch = common_batch(
-            inputs, [batch_axes(a, s) for a, s in zip(inputs, (jnp.shape(q0), jnp.shape(v0), u.shape[1:]), strict=True)]
-        )
+        _, batch = batch_axes(inputs, (jnp.shape(q0), jnp.shape(v0), u.shape[1:]))
         kind = jnp.result_type(float, q0, v0, u)
         start = [jnp.broadcast_to(jnp.asarray(x, kind), (*batch, jnp.shape(x)[-1])) for x in (q0, v0)]
 
@@ -84,8 +82,7 @@ def _array(argument: Argument, x: Any) -> Any:
 def _bind(function: ArrayFunction, arrays: Sequence[Any]) -> list[Any]:
     """The results for arrays whose batches broadcast: each gets one row for every state, or one for all."""
     inputs = function.inputs
-    leads = [batch_axes(a, x.shape) for a, x in zip(inputs, arrays, strict=True)]
-    batch = common_batch(inputs, leads)
+    leads, batch = batch_axes(inputs, [x.shape for x in arrays])
     given = []
     for a, x, lead in zip(inputs, arrays, leads, strict=True):
         if all(n == 1 for n in lead):
@@ -134,15 +131,15 @@ def _pull(weights: Sequence[Any], *arrays: Any, function: ArrayFunction) -> list
     known, given = arrays[:count], [ad.instantiate_zeros(w) for w in weights]
     if mode == "pull":
         found = _kernel.bind(*known, *given, function=base.push(names))
-        return [None] * count + [_sum_overcommon_batch(g, x.aval) if ad.is_undefined_primal(x) else None
+        return [None] * count + [_sum_over_batch(g, x.aval) if ad.is_undefined_primal(x) else None
                                  for g, x in zip(found, arrays[count:], strict=True)]  # fmt: skip
     wanted = {name: x.aval for name, x in zip(names, arrays[count:], strict=True) if ad.is_undefined_primal(x)}
     found = _kernel.bind(*known, *given, function=base.pull(tuple(wanted)))
-    gradients = {name: _sum_overcommon_batch(g, wanted[name]) for name, g in zip(wanted, found, strict=True)}
+    gradients = {name: _sum_over_batch(g, wanted[name]) for name, g in zip(wanted, found, strict=True)}
     return [None] * count + [gradients.get(name) for name in names]
 
 
-def _sum_overcommon_batch(gradient: Any, aval: Any) -> Any:
+def _sum_over_batch(gradient: Any, aval: Any) -> Any:
     """The gradient by an array: over the batch, the sum, if all states share its one row."""
     more = gradient.ndim - aval.ndim
     return gradient.sum(axis=tuple(range(more))) if more else gradient

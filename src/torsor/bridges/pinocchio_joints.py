@@ -87,10 +87,8 @@ def _kind(joint: Any, inner: Any, word: str, name: str) -> JointType:
         return _by_subspace(joint, 1 / inner.scaling)
     if word in ("RevoluteUnaligned", "PrismaticUnaligned"):
         return (Revolute if word[0] == "R" else Prismatic)(unit(inner.axis))
-    if word in ("HX", "HY", "HZ"):
-        return Helical(AXES["XYZ".index(word[1])], float(inner.pitch))
-    if word == "HelicalUnaligned":
-        return Helical(unit(inner.axis), float(inner.pitch))
+    if word in ("HX", "HY", "HZ", "HelicalUnaligned"):
+        return Helical(unit(inner.axis) if len(word) > 2 else AXES["XYZ".index(word[1])], float(inner.pitch))
     if word == "RevoluteUnboundedUnaligned":
         return Continuous(_by_subspace(joint, 1.0).axis)  # type: ignore[attr-defined]
     raise ModelError(f"joint {name!r} is a {word} of Pinocchio, which torsor does not support")

@@ -17,6 +17,7 @@ from torsor.model.splitting import part_of
 from torsor.robot import Robot
 from torsor.spatial import Inertia, Sym, Transform, Vec
 from torsor.spatial.vector import flat
+from torsor.support.text import unused_name
 
 #: numbers from here on mean "no limit" in Pinocchio
 _NO_LIMIT = 1e300
@@ -91,7 +92,7 @@ class _PinocchioReader:
             return "fixed"
         pieces = parts(m.joints[1], m.names[1])
         base = {("FreeFlyer",): "floating", RPY: "floating_rpy"}.get(_words(pieces), "fixed")
-        if not all(_is_identity(part.placement) for part in pieces):
+        if not all(part.placement == Transform.identity() for part in pieces):
             return "fixed"
         alone = sum(int(p) == 0 for p in list(m.parents)[1:]) == 1 and m.inertias[0].mass == 0
         at_origin = m.jointPlacements[1].isIdentity(1e-15)
@@ -108,10 +109,7 @@ class _PinocchioReader:
                 out[f.parentJoint] = f.name
         for i in range(m.njoints):
             if i not in out:
-                name = "universe" if i == 0 else f"{m.names[i]}_body"
-                while name in out.values():
-                    name += "_"
-                out[i] = name
+                out[i] = unused_name("universe" if i == 0 else f"{m.names[i]}_body", {*out.values()})
         return out
 
     def _add_joints_of_body(self, i: int) -> None:
@@ -122,7 +120,7 @@ class _PinocchioReader:
         joint, name = m.joints[i], m.names[i]
         parent, X = self.names[int(m.parents[i])], transform(m.jointPlacements[i])
         pieces = parts(joint, name)
-        if len(pieces) > 1 and all(_is_identity(part.placement) for part in pieces[1:]):
+        if len(pieces) > 1 and all(part.placement == Transform.identity() for part in pieces[1:]):
             kind, fields = Composite([part.kind for part in pieces]), self._composite_fields(joint, pieces)
             made = Joint(name, kind, parent, self.names[i], pieces[0].placement @ X, **fields)
             if _words(pieces) == RPY:
@@ -191,10 +189,6 @@ class _PinocchioReader:
 
 def _words(pieces: list[JointPart]) -> tuple[str, ...]:
     return tuple(part.word for part in pieces)
-
-
-def _is_identity(X: Transform) -> bool:
-    return all(a == b for a, b in zip(flat(X), flat(Transform.identity()), strict=True))
 
 
 def _inertia(G: Any) -> Inertia:

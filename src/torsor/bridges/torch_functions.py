@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from torsor.bridges.array_functions import PRECISIONS, batch_axes, check_count, common_batch, refuse_precision
+from torsor.bridges.array_functions import PRECISIONS, batch_axes, check_count, refuse_precision
 from torsor.errors import ArgumentError
 
 
@@ -29,8 +29,7 @@ class TorchFunction:
         check_count(self.function, arguments)
         inputs = self.function.inputs
         tensors = [read_tensor(a.name, x) for a, x in zip(inputs, arguments, strict=True)]
-        leads = [batch_axes(a, x.shape) for a, x in zip(inputs, tensors, strict=True)]
-        batch, kind = common_batch(inputs, leads), common_precision(arguments)
+        (_, batch), kind = batch_axes(inputs, [x.shape for x in tensors]), common_precision(arguments)
         given = [x.to(kind).expand((*batch, *a.shape)) for a, x in zip(inputs, tensors, strict=True)]
         results = _Evaluation.apply(self.function, *given)
         return results[0] if len(results) == 1 else results
