@@ -87,7 +87,7 @@ CASES: dict[tuple[str, ...], tuple[int, str]] = {
     ("mass", "arm.urdf", "--out", "a\nnew.csv"): (0, "wrote a\nnew.csv: 1 row"),
     ("mass", "arm.urdf", "--out", f"{BYTES}new.csv"): (0, r"wrote caf\udce9new.csv: 1 row"),
     ("mass", "arm.urdf", "--out", "folder.csv"): (1, f"folder.csv: {TAKEN}"),
-    ("mass", "arm.urdf", "--out", "/dev/full"): (2, "--out /dev/full: results are written to .csv"),
+    ("mass", "arm.urdf", "--out", "/dev/full"): (2, "--out /dev/full: the extension must be one of .csv"),
     ("mass", "arm.urdf", "--out", "full.csv"): (1, f"full.csv: {TAKEN}"),
     ("mass", "arm.urdf", "--out", "none/new.csv"): (1, "none/new.csv: cannot be written: No such file or directory"),
     ("mass", "arm.urdf", "--out", f"{'x' * 300}.csv"): (1, "cannot be written: File name too long"),

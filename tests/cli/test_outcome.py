@@ -68,7 +68,7 @@ BAD = {
     "torque two_link states.csv --q 0 --v 0 --a 0": (
         2, "the options give all of q, v, a; nothing remains to be read from states.csv"),
     "mass two_link states.csv --out m.txt": (
-        2, "--out m.txt: results are written to .csv, .json, .parquet, .npz, not to .txt"),
+        2, "--out m.txt: the extension must be one of .csv, .json, .parquet, .npz"),
     "mass two_link states.csv --out none/m.csv": (1, "none/m.csv: cannot be written: No such file or directory"),
     "trque two_link": (2, "no such command 'trque'. Did you mean 'torque'?; see torsor --help"),
     "torque": (2, "missing argument 'ROBOT'; see torsor torque --help"),
@@ -85,7 +85,7 @@ BAD = {
     "explain two_link --joint elbow": (2, "--joint: there is no 'elbow'; the names are joint1, joint2"),
     "equations two_link --only K": (2, "--only is one of tau, M, c, g, forces, h, C, Gamma, M_rate, not 'K'"),
     "export two_link --to mr --quantity mass_matrix": (2, "--quantity is for code; --to mr writes the robot itself"),
-    "export two_link --to mr --out lists.txt": (2, "--out lists.txt: the lists are written to .npz or .json"),
+    "export two_link --to mr --out lists.txt": (2, "--out lists.txt: the extension must be one of .npz, .json"),
     "mass broken.urdf": (1, None),
     "torque two_link states.csv": (
         1, "states.csv: has no v (velocity); name its columns v[joint1] ... or v1 ..., or hold it with --v 0"),

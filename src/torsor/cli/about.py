@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from torsor.cli.option_values import A, Json, Q, V, Wrench
+from torsor.cli.option_values import A, Json, Q, Seed, V, Wrench
 from torsor.cli.robots import on_robot
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ Samples = Annotated[
         metavar="N", min=1, max=1_000_000, help="Number of random configurations for the condition number and the reach."
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random configurations.")]
 Drawing = Annotated[
     str | None, typer.Option("--graph", metavar="FILE", help="Draw links and joints: .svg, or .dot for Graphviz.")
 ]
@@ -128,10 +127,9 @@ def explain(
 
     flags = state_from_flags(robot, q=q, v=v, a=a)
     state = flags.values
-    if joint is not None and joint not in option_values.state_names(robot)["v"]:
-        raise option_values.UsageError(
-            f"--joint: there is no {joint!r}; the names are {', '.join(option_values.state_names(robot)['v'])}"
-        )
+    known = option_values.state_names(robot)["v"]
+    if joint is not None and joint not in known:
+        raise option_values.UsageError(f"--joint: there is no {joint!r}; the names are {', '.join(known)}")
     found = robot.explain(state["q"], state["v"], state["a"], option_values.wrenches(robot, wrench))
     names = found.coordinates if joint is None else (joint,)
     causes = [{"kind": p.kind, "cause": p.cause, "tau": p.tau} for p in found.parts]
@@ -153,6 +151,6 @@ def _explanation_rows(found: Explanation, names: tuple[str, ...], every: bool) -
     if len(parts) > MANY and len(names) > 1 and not every:
         note = [f"Summed by kind; --parts shows all {len(parts)} parts, --joint NAME those of one joint."]
         parts = [(kind, tau[chosen]) for kind, tau in found.by_kind().items() if (abs(tau[chosen]) > small).any()]
+    parts.append(("τ", found.tau[chosen]))
     rows = [(label, [short(x, 4) if abs(x) > small else "0" for x in tau]) for label, tau in parts]
-    rows.append(("τ", [short(x, 4) if abs(x) > small else "0" for x in found.tau[chosen]]))
     return [*tables(f"{found.robot} [N·m, N]", list(names), rows), *note]

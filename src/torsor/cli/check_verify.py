@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from torsor.cli.option_values import Json, MeshRoots
+from torsor.cli.option_values import Json, MeshRoots, Seed
 from torsor.cli.robots import Base, Name, Xacro, on_robot, xacro_arguments
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ Density = Annotated[float | None, typer.Option(metavar="KG/M3", help="Density fo
 Thorough = Annotated[bool, typer.Option("--thorough", help="Compare every quantity in every state with fifty digits.")]
 Peers = Annotated[bool, typer.Option("--peers/--no-peers", help="Compare with Pinocchio and MuJoCo, if installed.")]
 Samples = Annotated[int, typer.Option(metavar="N", min=1, help="Number of random states.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the random states.")]
 
 
 def check(
@@ -60,9 +59,9 @@ def check(
 
 def _findings(found: Checkup) -> list[Any]:
     """The findings as text; on a terminal in colours and in its width."""
-    from torsor.checks.doctor.text import group_findings, headline
+    from torsor.checks.doctor.text import entry, group_findings, headline
     from torsor.cli.cli_terms import in_cli_terms
-    from torsor.cli.out import listing, stdout, style
+    from torsor.cli.out import listing, prose, stdout
 
     if not stdout().is_terminal:
         return [in_cli_terms(str(found))]
@@ -72,12 +71,9 @@ def _findings(found: Checkup) -> list[Any]:
     colors = {"error": "bold red", "warning": "yellow", "note": "dim"}
     parts: list[Any] = [headline(found)]
     for f in group_findings(found.findings):
-        fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
-        also = [f"also: {', '.join(f.also)}"] if f.also else []
-        lines = [style(f.what), style(f"→ {in_cli_terms(f.means)}"), style(in_cli_terms(fix), "green"), *map(style, also)]
-        head = style(f"{f.severity}  ", colors[f.severity]) + style(
-            ": ".join(dict.fromkeys((f.place, f.code, f.element))), "bold"
-        )
+        name, texts = entry(f, len(f.also))
+        lines = [prose(in_cli_terms(text), "green" if text.startswith("fix: ") else "") for text in texts]
+        head = prose(f"{f.severity}  ", colors[f.severity]) + prose(name, "bold")
         parts.append(Group(head, Padding(Group(*lines), (0, 0, 0, 4))))
     return [*parts, *([listing("not examined:", found.skipped)] if found.skipped else [])]
 

@@ -96,23 +96,20 @@ def _save(robot: Robot, path: str, format: str | None, meshes: bool) -> tuple[li
 def _lists(robot: Robot, path: str) -> str:
     """Mlist, Glist, Slist as NPZ or JSON."""
     import json
-    import os
 
     import torsor
-    from torsor.cli.outcome import UsageError
+    from torsor.cli.showing import check_file_kind
     from torsor.support.files import replace_file, write_text
 
+    check_file_kind("--out", path, (".npz", ".json"))
     arrays: dict[str, Any] = dict(zip(("Mlist", "Glist", "Slist"), torsor.to_mr(robot), strict=True))
-    ending = os.path.splitext(path)[1].lower()
-    if ending == ".json":
+    if path.lower().endswith(".json"):
         write_text(path, json.dumps({name: x.tolist() for name, x in arrays.items()}) + "\n")
-    elif ending == ".npz":
+    else:
         import numpy as np
 
         with replace_file(path) as stream:
             np.savez(stream, **arrays)
-    else:
-        raise UsageError(f"--out {path}: the lists are written to .npz or .json")
     return path
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import torsor as ts
+from torsor.cli.timing import ROUNDS, seconds
 
 #: duration of the fall, printed and shown in the replay page [s]
 FALL = 3.0
@@ -74,20 +76,11 @@ def speed(robot: ts.Robot, states: int = 100_000) -> None:
     print(f"{'':24}{'operations':>12}{'one call':>12}{many:>20}")
     for label, method, arrays, operations in jobs:
         one = [x[0].copy() for x in arrays]
-        single = _best(lambda: [method(*one) for _ in range(2000)]) / 2000  # noqa: B023 - run before the next turn
+        single = min(seconds(partial(method, *one), 2000) for _ in range(ROUNDS))
         result = method(*arrays)
         out = tuple(map(np.empty_like, result)) if isinstance(result, tuple) else np.empty_like(result)
-        batch = _best(lambda: method(*arrays, out=out)) / states  # noqa: B023
+        batch = min(seconds(partial(method, *arrays, out=out), 1) for _ in range(ROUNDS)) / states
         print(f"  {label:22}{operations:12}{single * 1e9:12.0f}{batch * 1e9:20.1f}")
-
-
-def _best(work: Callable[[], object], rounds: int = 7) -> float:
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from torsor.cli.input_warnings import find_input_warning
 from torsor.cli.out import emit, prose
 from torsor.cli.outcome import UsageError, print_error
 from torsor.cli.rows import compute_file
-from torsor.cli.writing import Column, block_writer, ending
+from torsor.cli.showing import check_file_kind
+from torsor.cli.writing import WRITERS, Column, block_writer
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def state_from_flags(robot: Robot, **texts: str | None) -> StateFlags:
 def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, shown: Display, **about: Any) -> None:
     """Compute for the states of a file or of the options: a printed table, JSON, or a file."""
     about = {"robot": robot.name, "coordinates": option_values.state_names(robot)["v"], **about}
-    if table.out is not None:
-        ending(table.out)
+    check_file_kind("--out", table.out, WRITERS)
     if table.path is not None:
         _report_written(table.out, compute_file(robot, job, state, table, as_json, about), as_json, about)
         return

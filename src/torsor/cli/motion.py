@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from torsor.cli.option_values import Damping, Json, MeshRoots, Q, Wrench
+from torsor.cli.option_values import Damping, Json, MeshRoots, Q, Seed, Wrench
 from torsor.cli.robots import on_robot
+from torsor.cli.showing import Open
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -32,12 +33,10 @@ Control = Annotated[
 Target = Annotated[
     str | None, typer.Option(metavar="NUMBERS|NAME", help="Target configuration of --control pd (default: neutral).")
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the random initial state.")]
 Stops = Annotated[bool, typer.Option("--stops/--no-stops", help="Joint limits are hard stops.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Write a plot over time: .svg, .pdf or .png.")]
 Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the motion: .csv, .npz or .parquet.")]
 Replay = Annotated[str | None, typer.Option(metavar="FILE", help="Write a replay page for the browser: .html.")]
-Open = Annotated[bool, typer.Option("--open", help="Open the replay in the browser.")]
 
 
 #: kind of file → option that writes it

@@ -30,6 +30,7 @@ V = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity 
 A = Annotated[str | None, typer.Option("--a", metavar="NUMBERS", help="Acceleration (default: zero).")]
 Tau = Annotated[str | None, typer.Option("--tau", metavar="NUMBERS", help="Joint forces (default: zero).")]
 Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the random numbers.")]
 MeshRoots = Annotated[
     list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Folder to search for meshes; may be repeated.")
 ]

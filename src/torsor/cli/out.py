@@ -113,18 +113,15 @@ def tables(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[
 
 
 def _pieces(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]], sizes: Sequence[int]) -> list[Table]:
-    width, name = stdout().width, max(len(x) for x in (first, *(label for label, _ in rows)))
-    pieces, k = [], 0
-    while k < len(heads):
-        end, taken = k, name
-        while end < len(heads) and (end == k or taken + GAP + sizes[end] <= width):
-            taken += GAP + sizes[end]
-            end += 1
+    from torsor.support.text import column_blocks
+
+    name = max(len(x) for x in (first, *(label for label, _ in rows)))
+    pieces = []
+    for k, end, _ in column_blocks(sizes, name, GAP, stdout().width):
         piece = table(first, *heads[k:end], numbers=end - k)
         for label, cells in rows:
             piece.add_row(label, *cells[k:end])
         pieces.append(piece)
-        k = end
     return pieces
 
 
@@ -145,13 +142,8 @@ def folded_tree(text: str) -> str:
     return "\n".join(lines)
 
 
-def prose(text: str) -> Any:
-    """Sentences: they wrap between words, whereas formulas and trees do not wrap."""
-    return style(text)
-
-
-def style(text: str, style: str = "") -> Any:
-    """Printable text in a style."""
+def prose(text: str, style: str = "") -> Any:
+    """Sentences in a style: they wrap between words, whereas formulas and trees do not wrap."""
     from rich.text import Text
 
     return Text(printable(text, keep="\n"), style=style)
@@ -162,7 +154,7 @@ def listing(title: str, lines: Sequence[str]) -> Any:
     from rich.console import Group
     from rich.padding import Padding
 
-    return Group(style(title), *(Padding(style(in_cli_terms(line)), (0, 0, 0, 2)) for line in lines))
+    return Group(prose(title), *(Padding(prose(in_cli_terms(line)), (0, 0, 0, 2)) for line in lines))
 
 
 @cache

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from torsor.cli.cli_terms import in_cli_terms
-from torsor.errors import FileError, TorsorError, printable
+from torsor.errors import ArgumentError, FileError, TorsorError, UnknownName, printable
 
 #: characters of a line; a longer one quotes something huge
 LONGEST = 1600
@@ -56,7 +56,8 @@ def run(arguments: Sequence[str]) -> int:
             sys.stdout.flush()
         except OSError:  # its buffer cannot be written: a full disk
             _discard_stdout()
-        return _exit_code(error)
+        usage = isinstance(error, (UsageError, UnknownName, ArgumentError)) or hasattr(error, "format_message")
+        return USAGE if usage else FOUND
 
 
 def _run(words: list[str]) -> int:
@@ -109,14 +110,6 @@ def _line(error: Exception, words: Sequence[str]) -> str:
     place = " ".join(("torsor", *words[:1])) if context is None else context.command_path
     text = " ".join(shown().replace("Value error, ", "").split()).rstrip(".")
     return f"{text[:1].lower()}{text[1:]}; see {place} --help"
-
-
-def _exit_code(error: Exception) -> int:
-    from torsor.errors import ArgumentError, UnknownName
-
-    if isinstance(error, (UsageError, UnknownName, ArgumentError)) or hasattr(error, "format_message"):
-        return USAGE
-    return FOUND
 
 
 class _Terminated(BaseException):

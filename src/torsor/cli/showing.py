@@ -33,8 +33,10 @@ def save_figure(figure: Any, path: str) -> None:
 
 def check_file_kind(option: str, path: str | None, endings: Iterable[str]) -> None:
     """Refuse a file of an unknown kind before anything is computed."""
+    from torsor.support.files import label
+
     if path is not None and os.path.splitext(path)[1].lower() not in endings:
-        raise UsageError(f"{option} {path}: the extension must be one of {', '.join(endings)}")
+        raise UsageError(f"{option} {label(path)}: the extension must be one of {', '.join(endings)}")
 
 
 def show_page(result: Result, path: str | None, open: bool, roots: tuple[str, ...] = ()) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -74,15 +75,16 @@ def _time_both(robot: Robot, quantity: str, batch: int, peer: Peer | None) -> Ti
     out = np.empty_like(method(*arrays))
     turns: list[list[float]] = [[], [], []]
     for _ in range(ROUNDS):
-        turns[0].append(_seconds(lambda: method(*one), CALLS))
-        turns[1].append(_seconds(lambda: method(*arrays, out=out), 1) / batch)
+        turns[0].append(seconds(partial(method, *one), CALLS))
+        turns[1].append(seconds(partial(method, *arrays, out=out), 1) / batch)
         if peer is not None:
-            turns[2].append(_seconds(peer.call, CALLS))
+            turns[2].append(seconds(peer.call, CALLS))
     single, many, other = min(turns[0]), min(turns[1]), min(turns[2], default=None)
     return Timing(quantity, robot.program(quantity).operations, single, many, other, peer and peer.difference)
 
 
-def _seconds(work: Callable[[], object], times: int) -> float:
+def seconds(work: Callable[[], object], times: int) -> float:
+    """Duration of one of that many calls [s]."""
     begun = time.perf_counter()
     for _ in range(times):
         work()

@@ -13,10 +13,9 @@ from typing import IO, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torsor.cli.out import json_text, to_json_values
-from torsor.cli.outcome import UsageError
 from torsor.errors import FileError, printable
 from torsor.support import parquet, tables
-from torsor.support.files import label, replace_file
+from torsor.support.files import replace_file
 from torsor.support.user_arrays import Array
 
 
@@ -39,7 +38,7 @@ def block_writer(path: str | None, as_json: bool, columns: Sequence[Column], abo
         with _stdout() as stream, (_json if as_json else partial(_csv, digest=False))(stream, columns, about) as put:
             yield put
         return
-    with replace_file(path) as stream, WRITERS[ending(path)](stream, columns, about) as put:
+    with replace_file(path) as stream, WRITERS[os.path.splitext(path)[1].lower()](stream, columns, about) as put:
         yield put
 
 
@@ -54,16 +53,6 @@ def _stdout() -> Iterator[IO[bytes]]:
         raise
     except OSError as error:
         raise FileError(f"cannot be written: {error.strerror or error}", file="<stdout>") from error
-
-
-def ending(path: str) -> str:
-    """The kind of file by its name; an unknown one is refused before anything is computed."""
-    found = os.path.splitext(path)[1].lower()
-    if found not in WRITERS:
-        raise UsageError(
-            f"--out {label(path)}: results are written to {', '.join(WRITERS)}, not to {found or 'a file without an ending'}"
-        )
-    return found
 
 
 def _flat(block: Block, columns: Sequence[Column]) -> list[Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,22 @@ def pad_left(text: str, n: int) -> str:
     return " " * (n - width(text)) + text
 
 
+def column_blocks(sizes: Sequence[int], first: int, gap: int, most: int) -> Iterator[tuple[int, int, int]]:
+    """(start, end, width) of the blocks in which columns of these sizes fit beside the first column in ``most`` places.
+
+    >>> list(column_blocks([5, 5, 5], 4, 2, 20))
+    [(0, 2, 18), (2, 3, 11)]
+    """
+    start = 0
+    while start < len(sizes):
+        end, taken = start, first
+        while end < len(sizes) and (end == start or taken + gap + sizes[end] <= most):
+            taken += gap + sizes[end]
+            end += 1
+        yield start, end, taken
+        start = end
+
+
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, total: bool = False) -> str:
     """Names on the left, numbers aligned on the right; ``total`` rules off the last row; wide tables continue below.
 
@@ -90,12 +106,8 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, total: bool =
     head, rows = [*map(printable, head)], [[*map(printable, row)] for row in rows]
     name = max(width(row[0]) for row in [head, *rows])
     sizes = [max(width(row[k]) for row in [head, *rows]) for k in range(1, len(head))]
-    blocks, k = [], 0
-    while k < len(sizes):
-        end, taken = k, name
-        while end < len(sizes) and (end == k or taken + 2 + sizes[end] <= WIDTH):
-            taken += 2 + sizes[end]
-            end += 1
+    blocks = []
+    for k, end, taken in column_blocks(sizes, name, 2, WIDTH):
         lines = []
         for row in [head, *rows]:
             cells = [pad_left(row[1 + c], sizes[c]) for c in range(k, end)]
@@ -103,5 +115,4 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, total: bool =
         if total:
             lines.insert(-1, "-" * taken)
         blocks.append("\n".join(lines))
-        k = end
     return "\n\n".join(blocks)

@@ -29,7 +29,8 @@ def report_text(checkup: Checkup) -> str:
         found = [f for f in checkup.findings if f.severity == severity]
         if found:
             lines += ["", f"{severity}s" if len(found) > 1 else severity]
-            lines += [line for f in group_findings(found) for line in entry(f)]
+            for head, texts in map(entry, group_findings(found)):
+                lines += [head, *(line for text in texts for line in _wrap(text, "    "))]
     if checkup.skipped:
         lines += ["", "not examined", *(line for reason in checkup.skipped for line in _wrap(reason, "  "))]
     return "\n".join(map(printable, lines))
@@ -53,15 +54,11 @@ def headline(checkup: Checkup) -> str:
     return f"{checkup.name or checkup.file or 'robot'}: {', '.join(counts) or 'nothing found'}"
 
 
-def entry(f: Finding) -> list[str]:
-    """One finding in a few lines."""
-    head = f"{f.place}: {f.code}" + ("" if f.place == f.element else f": {f.element}")
-    out = [head, *_wrap(f.what, "    "), *_wrap(f"→ {f.means}", "    ")]
+def entry(f: Finding, shown: int = SHOWN) -> tuple[str, list[str]]:
+    """The first line of a finding, and the texts below it; ``shown`` further elements are named."""
     fix = f"fix: {f.fix}" + (f" (repair: {f.repair})" if f.repair else "")
-    out += _wrap(fix, "    ")
-    if f.also:
-        out += _wrap(f"also: {short_list(f.also, SHOWN)}", "    ")
-    return out
+    also = [f"also: {short_list(f.also, shown)}"] if f.also else []
+    return ": ".join(dict.fromkeys((f.place, f.code, f.element))), [f.what, f"→ {f.means}", fix, *also]
 
 
 def _wrap(text: str, indent: str) -> list[str]:
