@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import cos, radians, sin, sqrt
+from math import radians, sqrt
 from typing import TYPE_CHECKING
 
 from torsor.errors import ModelError
-from torsor.robot.library.layout import Layout, require_positive
+from torsor.robot.library.layout import Layout, require_positive, vector_at_angle
 from torsor.spatial import Vec
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ def stewart_platform(
     6
     """
     require_positive("Stewart platform", base=base, platform=platform, height=height)
-    feet = [_point_on_circle(base, 120 * (k // 2), pair / 2 * (-1) ** (k + 1)) for k in range(6)]
+    feet = [vector_at_angle(base, radians(120 * (k // 2)) + pair / 2 * (-1) ** (k + 1)) for k in range(6)]
     heads = [
-        _point_on_circle(platform, 120 * (k // 2) + 60 * (-1) ** (k + 1), pair / 2 * (-1) ** k) + Vec(0, 0, height)
+        vector_at_angle(platform, radians(120 * (k // 2) + 60 * (-1) ** (k + 1)) + pair / 2 * (-1) ** k) + Vec(0, 0, height)
         for k in range(6)
     ]
     centre = Vec(0, 0, height)
@@ -98,7 +98,7 @@ def delta_robot(
     disc = masses[2] * platform**2 / 4
     layout = Layout("delta_robot")
     for k in (1, 2, 3):
-        out = _point_on_circle(1.0, 120 * (k - 1), 0)
+        out = vector_at_angle(1.0, radians(120 * (k - 1)))
         side = Vec(-out.y, out.x, 0)
         layout.bar(f"arm{k}", "ground", out * base, out * (base + arm), masses[0], axis=side)
         for hand, shift in (("left", width / 2), ("right", -width / 2)):
@@ -113,12 +113,6 @@ def delta_robot(
             else:
                 layout.loop(f"ball_{name}", "spherical", f"rod_{name}", "platform", at=ball)
     return layout.build(gravity=Vec(0, 0, -g))
-
-
-def _point_on_circle(radius: float, degrees: float, more: float) -> Vec:
-    """A point on a circle about ẑ."""
-    angle = radians(degrees) + more
-    return Vec(radius * cos(angle), radius * sin(angle), 0)
 
 
 def _unit(a: Vec) -> Vec:
