@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
 from functools import partial
 from importlib.util import find_spec
 from math import inf
@@ -94,13 +93,9 @@ def _reference(function: Callable[..., Any], model: Model, state: Sequence[Array
     import mpmath
 
     with mpmath.workdps(DIGITS):
-        exact = replace(model, **{f.name: map_floats(getattr(model, f.name), mpmath.mpf) for f in fields(model)})
-        states = zip(*([_as_mpmath(one, mpmath.mpf) for one in x.tolist()] for x in state), strict=True)
+        exact, numbers = map_floats(model, mpmath.mpf), np.frompyfunc(mpmath.mpf, 1, 1)
+        states = zip(*(numbers(x).tolist() for x in state), strict=True)
         return [flatten(function(exact, *one))[0] for one in states]
-
-
-def _as_mpmath(x: Any, number: Callable[[float], Any]) -> Any:
-    return [number(y) for y in x] if isinstance(x, list) else number(x)
 
 
 def _differences(got: Array, exact: list[list[Any]]) -> Array:
@@ -108,9 +103,7 @@ def _differences(got: Array, exact: list[list[Any]]) -> Array:
     import mpmath
 
     with mpmath.workdps(DIGITS):
-        return np.array(
-            [[float(abs(x - y)) for x, y in zip(*pair, strict=True)] for pair in zip(got.tolist(), exact, strict=True)]
-        )
+        return np.abs(got.astype(object) - np.array(exact, dtype=object)).astype(float)
 
 
 def same_bits(s: Samples) -> Comparison:

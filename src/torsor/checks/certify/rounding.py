@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from torsor.compile import Program
+from torsor.compile.program import spans
 from torsor.compile.rules import NUMPY
 from torsor.scalar.partials import PARTIALS
 from torsor.support.user_arrays import Array
@@ -45,11 +46,10 @@ def deviations(program: Program, state: Sequence[Array]) -> list[Array]:
         inputs += [flat[..., k] for k in range(i.size)]
     with np.errstate(all="ignore"):
         variance = _variances(program, inputs)
-    results, start = [], 0
-    for o in program.outputs:
-        rows = [np.broadcast_to(variance[r], batch) for r in program.results[start : start + o.size]]
+    results = []
+    for o, place in zip(program.outputs, spans(program.outputs), strict=True):
+        rows = [np.broadcast_to(variance[r], batch) for r in program.results[place]]
         results.append(np.sqrt(np.stack(rows, axis=-1) if rows else np.zeros((*batch, 0))).reshape((*batch, *o.shape)))
-        start += o.size
     return results
 
 
