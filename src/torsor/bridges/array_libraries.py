@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from torsor.bridges.array_functions import ArrayFunction
 from torsor.compile import Argument, Kernel
-from torsor.compile.program import evaluate
+from torsor.compile.program import evaluate, spans
 from torsor.compile.rules import RECORD
 from torsor.compile.text.names import argument_names, identifier
 from torsor.errors import needs_extra
@@ -55,8 +54,7 @@ def casadi_function(robot: Robot, name: Exportable) -> Any:
     scalars = [x[k] for x, a in zip(symbols, program.inputs, strict=True) for k in range(a.size)]
     nodes = evaluate(program, scalars, RECORD)
     values = [nodes[r] for r in program.results]  # in C order
-    starts = accumulate((out.size for out in program.outputs), initial=0)
-    matrices = [_matrix(ca, out, values[k : k + out.size]) for k, out in zip(starts, program.outputs, strict=False)]
+    matrices = [_matrix(ca, x, values[place]) for x, place in zip(program.outputs, spans(program.outputs), strict=True)]
     several = len(matrices) > 1
     label = identifier(own or f"{robot.name}_{'_'.join(out.name for out in program.outputs)}", default="robot")
     return ca.Function(label, symbols, matrices, names, argument_names(program.outputs, names) if several else ["out"])

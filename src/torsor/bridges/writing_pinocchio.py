@@ -10,7 +10,7 @@ import numpy as np
 from torsor.bridges.pinocchio_joints import library, make_joint, numbers, placement
 from torsor.bridges.states import pinocchio
 from torsor.errors import ModelError
-from torsor.model.description import BASES, FLOATING_BASE, Description, Joint
+from torsor.model.description import BASES, FLOATING_BASE, Joint
 from torsor.model.joints import (
     Composite,
     Continuous,
@@ -78,7 +78,7 @@ class _PinocchioWriter:
         self.plain = leaders | {j.name for j in d.joints if j.mimic}  # by their angle
         self.root = unused_name(ROOT, {j.name for j in d.joints})
         self.joint(Joint(FLOATING_BASE, BASES[d.base], "", d.root), 0, Transform.identity())
-        for j in _in_order(d):
+        for j in _in_order(robot):
             parent, X = self.place[j.parent]
             self.joint(j, parent, j.origin @ X)
         for f in d.frames:
@@ -140,17 +140,15 @@ class _PinocchioWriter:
                 raise ModelError(f"joint {who!r} is a composite joint in Pinocchio, which crashes in models with mimic joints")
 
 
-def _in_order(d: Description) -> Sequence[Joint]:
+def _in_order(robot: Robot) -> Sequence[Joint]:
     """Joints in torsor's order, but mimic joints after their leaders, as Pinocchio needs."""
-    below: dict[str, list[Joint]] = {}
-    for j in d.joints:
-        below.setdefault(j.parent, []).append(j)
-    leads = {j.name: _first_leader(d, j) for j in d.joints}
+    d, names = robot.description, robot.model.joint_names
+    leads = {name: names[c.leader] for name, c in zip(names, robot.model.coupling, strict=True) if c is not None}
     out: list[Joint] = []
-    done: set[str] = set()
-    todo = list(reversed(below.get(d.root, [])))
+    done = {""}  # the leader of joints that follow none
+    todo = list(reversed(d.joints_from(d.root)))
     while todo:
-        ready = next((n for n in reversed(range(len(todo))) if not leads[todo[n].name] or leads[todo[n].name] in done), None)
+        ready = next((n for n in reversed(range(len(todo))) if leads.get(todo[n].name, "") in done), None)
         if ready is None:
             j = todo[-1]
             raise ModelError(
@@ -160,17 +158,8 @@ def _in_order(d: Description) -> Sequence[Joint]:
         j = todo.pop(ready)
         out.append(j)
         done.add(j.name)
-        todo.extend(reversed(below.get(j.child, [])))
+        todo.extend(reversed(d.joints_from(j.child)))
     return out
-
-
-def _first_leader(d: Description, j: Joint) -> str:
-    joints = {x.name: x for x in d.joints}
-    while j.mimic is not None:
-        j = joints[j.mimic.joint]
-        if j.mimic is None:
-            return j.name
-    return ""
 
 
 def _parts(j: Joint) -> list[Joint]:
