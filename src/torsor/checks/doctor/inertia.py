@@ -95,10 +95,14 @@ def number(x: float) -> str:
     return format(float(x) + 0.0, ".12g")
 
 
+def ball_radius(mass: float, density: float) -> float:
+    """The radius of a ball of that mass and density [m]."""
+    return (3 * mass / (4 * math.pi * density)) ** (1 / 3)
+
+
 def smallest_mean_moment(mass: float) -> float:
     """2/5 m r², the moment of a ball of the densest matter [kg·m²]: no body of that mass has a smaller mean moment."""
-    radius = (3 * mass / (4 * math.pi * DENSEST)) ** (1 / 3)
-    return 0.4 * mass * radius**2
+    return 0.4 * mass * ball_radius(mass, DENSEST) ** 2
 
 
 def point_masses(subject: Examination) -> Iterable[Finding]:

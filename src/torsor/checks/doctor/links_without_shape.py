@@ -14,7 +14,7 @@ import numpy as np
 from torsor.checks.doctor.cad import UNITS, has_intended_inertia
 from torsor.checks.doctor.finding import Finding
 from torsor.checks.doctor.geometry import links_with_shape
-from torsor.checks.doctor.inertia import rewrite_inertia
+from torsor.checks.doctor.inertia import ball_radius, rewrite_inertia
 from torsor.checks.doctor.records import LinkRecord, inertia_without_mass
 from torsor.checks.doctor.subject import Examination
 from torsor.checks.doctor.thresholds import COMPACT, FAR_CENTRE, GYRATION_REACH, MATTERS, SHORTEST_REACH, THINNEST, VACUUM
@@ -33,11 +33,6 @@ def implausible_units(subject: Examination) -> Iterable[Finding]:
 def gyration(link: LinkRecord) -> float:
     """k = √(tr Σ/m) [m]."""
     return math.sqrt(max(float(np.trace(link.second_moment)), 0.0) / link.kilograms)
-
-
-def ball_radius(mass: float, density: float) -> float:
-    """The radius of a ball of that mass and density [m]."""
-    return (3 * mass / (4 * math.pi * density)) ** (1 / 3)
 
 
 def likely_decades(mass: float, k: float) -> int:

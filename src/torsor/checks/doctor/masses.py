@@ -63,9 +63,6 @@ def massless_joints(subject: Examination) -> dict[str, list[LinkRecord]]:
     dynamics = subject.dynamics
     if dynamics is None:
         return {}
-    children: dict[str, list[str]] = {}
-    for j in subject.joints:
-        children.setdefault(j.parent, []).append(j.child)
     found = {}
     largest: dict[str, float] = {}
     for name, inertia in zip(dynamics.joint, dynamics.least_inertia, strict=True):
@@ -77,7 +74,7 @@ def massless_joints(subject: Examination) -> dict[str, list[LinkRecord]]:
         while todo:
             at = todo.pop()
             below.append(subject.link[at])
-            todo += children.get(at, [])
+            todo += [x.child for x in dynamics.description.joints_from(at)]
         if not any(link.massive for link in below):
             found[j.name] = below
     inner = {j.name for j in subject.joints if any(link.name == j.parent for group in found.values() for link in group)}

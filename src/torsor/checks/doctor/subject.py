@@ -77,13 +77,12 @@ class Examination:
         """The longest path from the root to a tip along the joint origins [m]: an upper bound of the robot's size."""
         if self.description is None:
             return 0.0
-        far: dict[str, float] = {self.description.root: 0.0}
-        todo = list(self.description.joints)
-        while todo:  # a joint may be written before the joint of its parent link
-            for j in todo:
-                if j.parent in far:
-                    far[j.child] = far[j.parent] + float(np.linalg.norm([float(x) for x in j.origin.r]))
-            todo = [j for j in todo if j.child not in far]
+        far, todo = {self.description.root: 0.0}, [self.description.root]
+        while todo:
+            parent = todo.pop()
+            for j in self.description.joints_from(parent):
+                far[j.child] = far[parent] + float(np.linalg.norm([float(x) for x in j.origin.r]))
+                todo.append(j.child)
         return max(far.values())
 
     @cached_property
