@@ -5,7 +5,7 @@ A message contains the problem with its value, the place, and the remedy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 
@@ -80,6 +80,12 @@ class UnknownName(TorsorError, LookupError):
 
     def __reduce__(self):
         return (UnknownName, (self.kind, self.name, self.valid))
+
+
+def require_known(kind: str, name: object, valid: Collection[str]) -> None:
+    """Raise :class:`UnknownName` unless a name is one of the valid ones."""
+    if not isinstance(name, str) or name not in valid:
+        raise UnknownName(kind, name, valid)
 
 
 class ArgumentError(TorsorError, ValueError):

@@ -177,12 +177,8 @@ def _coordinates(
 
 def _ranks(written: Description, d: Description) -> dict[str, int]:
     """Place of each joint in the order of coordinates: depth first in the written tree, then as terms added them."""
-    order, todo = [FLOATING_BASE], written.joints_from(written.root)[::-1]
-    while todo:
-        j = todo.pop()
-        order.append(j.name)
-        todo.extend(written.joints_from(j.child)[::-1])
-    return {name: k for k, name in enumerate(dict.fromkeys([*order, *(j.name for j in d.joints)]))}
+    order = dict.fromkeys([FLOATING_BASE, *(j.name for j in (*written.outward(written.root), *d.joints))])
+    return {name: k for k, name in enumerate(order)}
 
 
 def _coupling(j: Joint, joints: dict[str, Joint], known: dict[str, tuple[str, Polynomial]]) -> tuple[str, Polynomial]:

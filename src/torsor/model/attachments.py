@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import NoneType
 from typing import Any
 
-from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.errors import ArgumentError, ModelError, UnknownName, require_known
 from torsor.model.assembly import assemble
 from torsor.model.description import FLOATING_BASE, Description
 from torsor.model.forces import Buoyancy, Drag, GravityCompensation
@@ -58,8 +58,7 @@ def with_rotors(d: Description, rotors: Mapping[str, Any]) -> Description:
     joints = {j.name: j for j in d.joints}
     made = {r.joint: r for r in d.rotors}
     for joint, fields in rotors.items():
-        if joint not in joints:
-            raise UnknownName("joint", joint, joints)
+        require_known("joint", joint, joints)
         made.pop(joint, None)
         if isinstance(fields, Mapping):
             made[joint] = make_rotor(**{"name": f"{joint}_rotor", "link": joints[joint].parent, **fields, "joint": joint})
@@ -72,10 +71,9 @@ def with_actuated(d: Description, joints: Iterable[str] | None) -> Description:
     """Drives at these joints alone; None for drives at all joints."""
     if isinstance(joints, str):
         raise ArgumentError(f"give actuated joints as a list, [{joints!r}], not as a string")
-    names, model = None if joints is None else tuple(joints), assemble(d) if joints else None
+    names, model = None if joints is None else tuple(joints), assemble(d)
     for name in names or ():
-        if model is None or not name or name not in model.joint_names:
-            raise UnknownName("joint", name, [x for x in model.joint_names if x] if model else ())
+        require_known("joint", name, model.joint_names[1:])
         if model.coupling[model.joint_names.index(name)] is not None:
             raise ArgumentError(f"joint {name!r} follows another joint and cannot have a drive of its own")
     return replace(d, actuated=names)

@@ -8,8 +8,8 @@ from operator import index
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.errors import ArgumentError, UnknownName
-from torsor.model.description import FLOATING_BASE, Description
+from torsor.errors import ArgumentError
+from torsor.model.description import FLOATING_BASE, Description, find
 from torsor.model.joints.base import bounds
 from torsor.model.limits import Interval, Limits, MimicRange, mimic_ranges
 from torsor.model.model import Model
@@ -45,10 +45,7 @@ class ConfigurationSpace:
         >>> robot.configurations, robot.configuration("ready").round(2)
         (('ready',), array([ 0.  , -0.79,  0.  , -2.36,  0.  ,  1.57,  0.79,  0.  ]))
         """
-        found = next((c for c in self._description.configurations if c.name == name), None)
-        if found is None:
-            raise UnknownName("configuration", name, self.configurations)
-        q = self.neutral()
+        q, found = self.neutral(), find("configuration", name, self._description.configurations)
         for at, values in entries(found, self._model):
             q[at] = values
         return self._motors_with_joints(q)

@@ -7,12 +7,12 @@ editing returns another one, writers write it, and :func:`torsor.model.assembly.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from torsor.errors import ModelError
+from torsor.errors import ModelError, UnknownName
 from torsor.model.joints import Fixed, Floating, FloatingRPY, JointType
 from torsor.model.joints.deflection import Deflection
 from torsor.model.magnitudes import check_constants, check_inertia, check_size
@@ -22,6 +22,7 @@ from torsor.model.rotor import Rotor, check_rotors
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.support.locks import cached_property
+from torsor.support.text import one_of
 
 if TYPE_CHECKING:
     from torsor.model.forces import Element
@@ -203,12 +204,15 @@ class Description:
 
     def descendants(self, link: str) -> set[str]:
         """The link and the links that it carries."""
-        found, todo = {link}, [link]
-        while todo:
-            below = [j.child for j in self.joints_from(todo.pop())]
-            found.update(below)
-            todo += below
-        return found
+        return {link, *(j.child for j in self.outward(link))}
+
+    def outward(self, link: str) -> Iterator[Joint]:
+        """The joints beyond a link, depth first, in file order."""
+        todo = self.joints_from(link)[::-1]
+        while todo:  # a stack and not a recursion: a rope has more links than Python has frames
+            j = todo.pop()
+            yield j
+            todo += self.joints_from(j.child)[::-1]
 
     @cached_property
     def _joints_by_parent(self) -> dict[str, list[Joint]]:
@@ -218,7 +222,8 @@ class Description:
         return out
 
     def link(self, name: str) -> Link:
-        return next(link for link in self.links if link.name == name)
+        """The link of that name."""
+        return find("link", name, self.links)
 
     def with_joint_fields(self, changes: Mapping[str, Mapping[str, Any]], note: str = "") -> Description:
         """A copy in which joints, and motors behind springs, have other fields, by name."""
@@ -231,14 +236,15 @@ class Description:
         return replace(self, report=(*self.report, note), **changes)
 
 
-def one_of(words: Iterable[str]) -> str:
-    """The allowed words of an error message.
+Part = TypeVar("Part", bound=Link | Joint | Loop | Configuration)
 
-    >>> one_of(BASES)
-    "'fixed', 'floating' or 'floating_rpy'"
-    """
-    *rest, last = map(repr, words)
-    return f"{', '.join(rest)} or {last}"
+
+def find(kind: str, name: str, parts: Sequence[Part]) -> Part:
+    """The part of that name; an error that lists the names if there is none."""
+    for part in parts:
+        if part.name == name:
+            return part
+    raise UnknownName(kind, name, [part.name for part in parts])
 
 
 def validate(d: Description) -> None:
@@ -256,11 +262,7 @@ def validate(d: Description) -> None:
     links = {link.name for link in d.links}
     mover: dict[str, str] = {}
     for j in d.joints:
-        for end in (j.parent, j.child):
-            if end not in links:
-                raise ModelError(f"joint {j.name!r} refers to link {end!r}, which is not defined")
-        if j.parent == j.child:
-            raise ModelError(f"joint {j.name!r} connects link {j.parent!r} to itself")
+        _check_ends("joint", j, links)
         if j.child in mover:
             raise ModelError(
                 f"link {j.child!r} is the child of two joints, {mover[j.child]!r} and {j.name!r}; "
@@ -305,19 +307,16 @@ def _check_unique(kind: str, names: list[str]) -> None:
 def _check_numbers(j: Joint) -> None:
     check_size(f"joint {j.name!r}: origin", j.origin)
     check_constants(f"joint {j.name!r}", j.kind)
-    for label, values, size in (
-        ("lower", j.lower, j.kind.nq), ("upper", j.upper, j.kind.nq),
-        ("velocity_limit", j.velocity_limit, j.kind.nv), ("effort_limit", j.effort_limit, j.kind.nv),
-        ("armature", j.armature, j.kind.nv), ("damping", j.damping, j.kind.nv), ("friction", j.friction, j.kind.nv),
-    ):  # fmt: skip
+    for label in ("lower", "upper", "velocity_limit", "effort_limit", "armature", "damping", "friction"):
+        values, size = getattr(j, label), j.kind.nq if label in ("lower", "upper") else j.kind.nv
         if values and len(values) != size:
             raise ModelError(f"joint {j.name!r}: {label} needs {size} numbers, {len(values)} given")
         if any(isinstance(x, (int, float)) and math.isnan(x) for x in values):
             raise ModelError(f"joint {j.name!r}: {label} is not a number")
-    for label, values in (("armature", j.armature), ("damping", j.damping), ("friction", j.friction)):
-        if any(isinstance(x, (int, float)) and not 0 <= x < INF for x in values):
-            raise ModelError(f"joint {j.name!r}: {label} must be finite and not negative, not {values}")
-        check_size(f"joint {j.name!r}: {label}", values)
+        if label in ("armature", "damping", "friction"):
+            if any(isinstance(x, (int, float)) and not 0 <= x < INF for x in values):
+                raise ModelError(f"joint {j.name!r}: {label} must be finite and not negative, not {values}")
+            check_size(f"joint {j.name!r}: {label}", values)
     if j.laws and len(j.laws) != j.kind.nv:
         raise ModelError(f"joint {j.name!r}: friction needs {j.kind.nv} laws, one per degree of freedom; {len(j.laws)} given")
     for law in j.laws:
@@ -327,12 +326,16 @@ def _check_numbers(j: Joint) -> None:
             raise ModelError(f"joint {j.name!r}: lower limit {low} is above upper limit {high}")
 
 
+def _check_ends(kind: str, e: Joint | Loop, known: set[str], hint: str = "") -> None:
+    for end in (e.parent, e.child):
+        if end not in known:
+            raise ModelError(f"{kind} {e.name!r} refers to link {end!r}, which is not defined{hint}")
+    if e.parent == e.child:
+        raise ModelError(f"{kind} {e.name!r} connects link {e.parent!r} to itself")
+
+
 def _check_loop(loop: Loop, links: set[str], fixed_root: str) -> None:
-    for end in (loop.parent, loop.child):
-        if end not in links and end != WORLD:
-            raise ModelError(f"loop {loop.name!r} refers to link {end!r}, which is not defined ({WORLD!r} is the fixed frame)")
-    if loop.parent == loop.child:
-        raise ModelError(f"loop {loop.name!r} connects link {loop.parent!r} to itself")
+    _check_ends("loop", loop, {*links, WORLD}, f" ({WORLD!r} is the fixed frame)")
     if WORLD not in links and {loop.parent, loop.child} == {WORLD, fixed_root}:
         raise ModelError(f"loop {loop.name!r} connects the world and {fixed_root!r}, the root of a fixed base: they are one")
     if isinstance(loop.kind, Floating):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +23,6 @@ from torsor.model.terms.joint_losses import Damping
 from torsor.model.terms.springs import SeriesSpring, Spring, SpringLaw, motors_of, with_springs
 from torsor.model.terms.tendons import between_frames
 from torsor.scalar import Scalar, Scalars
-
-if TYPE_CHECKING:
-    pass
 
 
 class Editing(Composing):

@@ -119,27 +119,15 @@ def _drawing(d: Description) -> str:
 
 def _layout(d: Description) -> tuple[dict[str, tuple[float, float]], dict[str, float]]:
     """The middle of each box's left side, and its width: columns by depth, tips in rows, a parent between its children."""
-    below: dict[str, list[Joint]] = {}
-    for j in d.joints:
-        below.setdefault(j.parent, []).append(j)
-    order, depth = [d.root], {d.root: 0}
-    stack = [d.root]
-    while stack:  # depth first, in file order
-        link = stack.pop()
-        order += [link] if link != d.root else []
-        children = [j.child for j in below.get(link, ())]
-        depth |= dict.fromkeys(children, depth[link] + 1)
-        stack += reversed(children)
-    y, row = dict[str, float](), 0
-    for link in order:
-        if link not in below:
-            y[link] = (row + 0.5) * ROW
-            row += 1
-    for link in reversed(order):
-        if link in below:
-            ends = [y[j.child] for j in below[link]]
-            y[link] = (ends[0] + ends[-1]) / 2
-    widths = {link: round(len(printable(link)) * LETTER + 2 * SPACE, 1) for link in order}
+    depth = {d.root: 0}
+    for j in d.outward(d.root):
+        depth[j.child] = depth[j.parent] + 1
+    tips = [link for link in depth if not d.joints_from(link)]
+    y = {link: (row + 0.5) * ROW for row, link in enumerate(tips)}
+    for link in reversed(depth):
+        if below := d.joints_from(link):
+            y[link] = (y[below[0].child] + y[below[-1].child]) / 2
+    widths = {link: round(len(printable(link)) * LETTER + 2 * SPACE, 1) for link in depth}
     box, gap = dict[int, float](), dict[int, float]()
     for link, k in depth.items():
         box[k] = max(box.get(k, 0.0), widths[link])
@@ -148,7 +136,7 @@ def _layout(d: Description) -> tuple[dict[str, tuple[float, float]], dict[str, f
     x = [float(SPACE)]
     for k in range(1, len(box)):
         x.append(round(x[-1] + box[k - 1] + gap[k], 1))
-    return {link: (x[depth[link]], y[link]) for link in order}, widths
+    return {link: (x[k], y[link]) for link, k in depth.items()}, widths
 
 
 def _line(path: str, ink: str, e: Joint | Loop) -> Markup:

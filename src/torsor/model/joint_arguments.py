@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torsor.errors import ModelError, UnknownName
+from torsor.errors import ModelError, require_known
 from torsor.model.description import Loop
 from torsor.model.joints import JOINT_TYPES, Helical, JointType, Planar, Universal
 from torsor.spatial import arguments as read
@@ -29,9 +29,8 @@ def joint_type(type: str | JointType, axis: Any, second_axis: Any, pitch: Any, w
         if (axis, second_axis, pitch) != (None, None, None):
             raise ModelError(f"{what}: {type.name} is given as an object, so axis and pitch must not be given")
         return type
-    cls = JOINT_TYPES.get(type) if isinstance(type, str) else None
-    if cls is None:
-        raise UnknownName("joint type", type, JOINT_TYPES)
+    require_known("joint type", type, JOINT_TYPES)
+    cls = JOINT_TYPES[type]
     slots = getattr(cls, "__dataclass_fields__", {})
     for label, value in (("axis", axis), ("second_axis", second_axis), ("pitch", pitch)):
         if value is not None and label not in slots and not (cls is Planar and label == "axis"):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from torsor.errors import ArgumentError, ModelError, UnknownName
-from torsor.model.description import FLOATING_BASE, Description, Joint, Loop, Mimic
+from torsor.errors import ArgumentError, ModelError, require_known
+from torsor.model.description import FLOATING_BASE, Description, Joint, Loop, Mimic, find
 from torsor.model.joint_arguments import joint_type
 from torsor.model.joints import JOINT_TYPES, Composite, Continuous, FunctionJoint, JointType
 from torsor.model.named_configurations import keep_joints, note_of_losses, with_freed_joints
@@ -32,7 +32,7 @@ def with_joint_type(
     >>> d.joints[1].kind
     Prismatic(axis=Vec(x=1, y=0, z=0))
     """
-    old = _find(d, name)
+    old = find("joint", name, d.edges)
     if axis is None and isinstance(type, str) and _has_axis(type):
         axis = _axis(old.kind)
     kind = joint_type(type, axis, second_axis, pitch, f"joint {name!r}")
@@ -72,7 +72,7 @@ def with_mimic(
     >>> d.joints[1].mimic.at(2.0)
     0.0
     """
-    old, changes = _find(d, name), dict[str, Any]()
+    old, changes = find("joint", name, d.edges), dict[str, Any]()
     if isinstance(old, Loop):
         raise ModelError(f"joint {name!r} closes a loop and has no coordinate; use with_spanning_tree(...) to give it one")
     if leader is None:
@@ -83,8 +83,7 @@ def with_mimic(
         changes["mimic"], note = None, f"no longer coupled: {name}"
         named = with_freed_joints(d, [name])
     else:
-        if not isinstance(leader, str) or leader not in {j.name for j in d.joints}:
-            raise UnknownName("joint", leader, [j.name for j in d.joints])
+        require_known("joint", leader, [j.name for j in d.joints])
         changes["mimic"] = make_mimic(f"joint {name!r}: mimic", leader, multiplier, offset, polynomial)
         changes["actuator"] = ()
         named = keep_joints(d.configurations, {FLOATING_BASE, *(j.name for j in d.joints)} - {name})
@@ -104,13 +103,6 @@ def make_mimic(what: str, leader: str, multiplier: Any, offset: Any, polynomial:
     if isinstance(coefficients, str) or not hasattr(coefficients, "__iter__"):
         raise ArgumentError(f"{what}: polynomial must be a list of coefficients, the constant first, not {polynomial!r}")
     return Mimic.of_polynomial(leader, [read.scalar(c, what) for c in coefficients])
-
-
-def _find(d: Description, name: str) -> Joint | Loop:
-    for j in d.edges:
-        if j.name == name:
-            return j
-    raise UnknownName("joint", name, [j.name for j in d.edges])
 
 
 def _axis(kind: JointType) -> Vec | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.errors import UnknownName
 from torsor.model import Description, Model, assemble
 from torsor.model.configuration_space import ConfigurationSpace
 from torsor.model.forces import Element
@@ -150,14 +149,10 @@ class Mechanism(ConfigurationSpace, Topology):
 
     def link(self, name: str) -> LinkView:
         """One link: ``.mass .com .inertia .parent_joint .geometry``."""
-        if name not in self.links:
-            raise UnknownName("link", name, self.links)
         return LinkView.of(self, name)
 
     def loop(self, name: str) -> LoopView:
         """One joint that closes a loop: ``.type .parent .child .pose_in_parent .pose_in_child``."""
-        if name not in self.loops:
-            raise UnknownName("loop", name, self.loops)
         return LoopView.of(self, name)
 
     def frame(self, name: str) -> FrameView:

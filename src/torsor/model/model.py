@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torsor.errors import UnknownName
+from torsor.errors import UnknownName, require_known
 from torsor.model.forces import ForceRow
 from torsor.model.joints import JointType
 from torsor.model.joints.moving import Moving
@@ -191,10 +191,8 @@ class Model:
         return model
 
     def frame(self, name: str) -> Frame:
-        try:
-            return self.frames[name]
-        except (KeyError, TypeError):
-            raise UnknownName("frame or link", name, self.frames) from None
+        require_known("frame or link", name, self.frames)
+        return self.frames[name]
 
     def cut(self, at: str) -> tuple[str, Frame]:
         """The link behind a cut, and the frame in which the wrench through it is given: of a link, a named frame or a joint.

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from torsor.errors import ArgumentError, ModelError, UnknownName
-from torsor.model.description import FLOATING_BASE, Description, Joint, NamedFrame
+from torsor.errors import ArgumentError, ModelError, require_known
+from torsor.model.description import FLOATING_BASE, Description, Joint, NamedFrame, find
 from torsor.model.joints import Continuous
 from torsor.model.model import Model
 from torsor.model.physical import warn_or_refuse
 from torsor.model.seat import snap_rounding
-from torsor.model.surgery import link_and_pose, refuse_inertia_of_beam, require_link
+from torsor.model.surgery import link_and_pose, refuse_inertia_of_beam
 from torsor.spatial import Inertia
 from torsor.spatial import arguments as read
 from torsor.spatial.rigid.physical import inertia_problems
@@ -29,7 +29,7 @@ def with_link(d: Description, name: str, mass: Any, com: Any, inertia: Any) -> D
     words = [word for word, x in given.items() if x is not None]
     if not words:
         raise ArgumentError(f"with_link: link {name!r}: give mass=, com= or inertia=")
-    G = require_link(d, name).inertia
+    G = d.link(name).inertia
     old = {"mass": G.m, "com": G.com, "inertia": G.about_com}
     m, c, I = (old[word] if x is None else x for word, x in given.items())
     made = read.mass_properties(m, c, I, (0, 0, 0), f"with_link: link {name!r}")
@@ -122,8 +122,7 @@ def with_frame(d: Description, name: str, at: str | None, xyz: Any, rpy: Any) ->
     """A named frame at (xyz [m], rpy [rad]) in a link or frame, in place of one of that name; ``at=None`` removes it."""
     kept = tuple(f for f in d.frames if f.name != name)
     if at is None:
-        if len(kept) == len(d.frames):
-            raise UnknownName("frame", name, [f.name for f in d.frames])
+        require_known("frame", name, [f.name for f in d.frames])
         return d.with_note(f"removed frame {name!r}", frames=kept)
     if not isinstance(name, str):
         raise ArgumentError(f"with_frame: the name must be text, not {name!r}")
@@ -134,8 +133,4 @@ def with_frame(d: Description, name: str, at: str | None, xyz: Any, rpy: Any) ->
 
 def moving_joint(d: Description, name: str) -> Joint:
     """The joint of that name that has a degree of freedom."""
-    joints = [j for j in d.complete.joints if j.kind.nv]
-    for j in joints:
-        if j.name == name:
-            return j
-    raise UnknownName("moving joint", name, [j.name for j in joints])
+    return find("moving joint", name, [j for j in d.complete.joints if j.kind.nv])

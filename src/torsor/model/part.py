@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, UnknownName, require_known
 from torsor.model.model import Model
 from torsor.spatial import Inertia
 
@@ -52,8 +52,7 @@ def _part_links(model: Model, below: str | None, links: Sequence[str] | str | No
     if not given:
         raise ArgumentError("links must name at least one link; omit it for all links")
     for name in given:
-        if not isinstance(name, str) or name not in model.links:
-            raise UnknownName("link", name, model.links)
+        require_known("link", name, model.links)
     if links is not None:
         return {name: None for name in model.links if name in given}
     chosen: dict[str, None] = {}

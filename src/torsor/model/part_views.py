@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torsor.model.description import FLOATING_BASE, WORLD, Geometry, Joint, Mimic
+from torsor.model.description import FLOATING_BASE, WORLD, Geometry, Joint, Mimic, find
 from torsor.scalar import Scalar
 from torsor.spatial import Transform
 from torsor.support.text import as_float, numbers
@@ -102,7 +102,7 @@ class LoopView:
 
     @classmethod
     def of(cls, robot: Mechanism, name: str) -> LoopView:
-        x = next(loop for loop in robot.description.loops if loop.name == name)
+        x = find("loop", name, robot.description.loops)
         return cls(name, x.kind.name, x.parent, x.child, _matrix(x.origin), _matrix(x.child_origin))
 
 

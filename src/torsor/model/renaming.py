@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.errors import ArgumentError, ModelError, require_known
 from torsor.model.description import WORLD, Description, Joint, Loop
 from torsor.model.terms.attaching import rename_places
 
@@ -26,10 +26,9 @@ def rename(d: Description, names: Mapping[str, str]) -> Description:
     """
     if not isinstance(names, Mapping):
         raise ArgumentError(f"rename takes a dict of old and new names, not {type(names).__name__}")
-    known = set(names_of(d))
+    known = dict.fromkeys(names_of(d))
     for old, text in names.items():
-        if old not in known:
-            raise UnknownName("link, frame, joint, loop or rotor", old, names_of(d))
+        require_known("link, frame, joint, loop or rotor", old, known)
         if not isinstance(text, str) or not text:
             raise ModelError(f"rename: the new name of {old!r} must be a text that is not empty, not {text!r}")
     links = {link.name for link in d.links}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, UnknownName, require_known
 from torsor.model.model import Model
 
 
@@ -57,8 +57,7 @@ class Sensor:
     step: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kind, str) or self.kind not in KINDS:
-            raise UnknownName("kind of sensor", self.kind, KINDS)
+        require_known("kind of sensor", self.kind, KINDS)
         if not isinstance(self.at, str):
             raise ArgumentError(f"a sensor must be at the name of a frame, link or joint, not {self.at!r}")
         for name, value in (("delay", self.delay), ("step", self.step)):
@@ -124,8 +123,7 @@ class Sensor:
 
 def _of_joint(model: Model, kind: str, name: str) -> slice:
     """The rows of a joint in q or v."""
-    if name not in model.joint_names[1:]:
-        raise UnknownName("moving joint", name, model.joint_names[1:])
+    require_known("moving joint", name, model.joint_names[1:])
     i = model.joint_names.index(name)
     joint, coupling = model.joint[i], model.coupling[i]
     if coupling is not None:

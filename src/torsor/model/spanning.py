@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from torsor.errors import ModelError, UnknownName
+from torsor.errors import ModelError, require_known
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop
 from torsor.model.joints import Floating, JointType
 from torsor.model.reversal import ReversedJoint, reverse
@@ -164,8 +164,7 @@ def _chosen_tree(d: Description, edges: list[Edge], cut: list[str], held: tuple[
     """The user's choice, checked."""
     known, coupled, to_world = {e.name: e for e in edges}, _coupled_joints(d), {loop.name for loop in held}
     for name in cut:
-        if name not in known and name not in to_world:
-            raise UnknownName("joint or loop", name, [*known, *to_world])
+        require_known("joint or loop", name, [*known, *to_world])
         if name in known and (not known[name].kind.closes_loops or name in coupled):
             raise ModelError(f"joint {name!r} cannot be cut: {_reason_not_in_tree(d, edges, name)}")
     chosen = {name for name in cut if name in known}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torsor.errors import ModelError, UnknownName
+from torsor.errors import ModelError, UnknownName, require_known
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Mimic
 from torsor.model.joints import Fixed
 from torsor.model.named_configurations import keep_joints, merge, note_of_losses, with_freed_joints
@@ -46,8 +46,7 @@ def lock(d: Description, configuration: Mapping[str, Any]) -> Description:
             raise ModelError(f"joint {name!r} closes a loop and has no coordinate; use with_spanning_tree(...) to give it one")
         if name == FLOATING_BASE and d.floats:
             raise ModelError(f"lock: joint {name!r} carries the floating base; use with_base('fixed')")
-        if name not in joints:
-            raise UnknownName("joint", name, joints)
+        require_known("joint", name, joints)
         j = joints[name]
         if j.mimic is not None:
             raise ModelError(f"joint {name!r} is a mimic joint of {j.mimic.joint!r} and has no coordinate; lock the leader")
@@ -95,7 +94,7 @@ def subtree(d: Description, link: str) -> Description:
     Loops within the subtree stay; a loop to the outside is an error.  So is a
     rotor that drives a joint of the branch from outside.
     """
-    require_link(d, link)
+    require_known("link", link, [x.name for x in d.links])
     kept = d.descendants(link)
     inside = kept | {WORLD} if link == d.root else kept
     for loop in d.loops:
@@ -125,7 +124,7 @@ def without(d: Description, link: str) -> Description:
     >>> [x.name for x in without(robots.description("panda"), "panda_hand").links][-2:]
     ['panda_link7', 'panda_link8']
     """
-    require_link(d, link)
+    require_known("link", link, [x.name for x in d.links])
     if link == d.root:
         raise ModelError(f"link {link!r} is the root: without it, nothing would be left")
     gone = d.descendants(link)
@@ -246,7 +245,7 @@ def rebase(d: Description, link: str) -> Description:
     q and v now start with this link's pose and twist; with a fixed base this link stands still, with axes along the
     world's.  Joints are numbered from the new root on: find them by name.
     """
-    require_link(d, link)
+    require_known("link", link, [x.name for x in d.links])
     mover = {j.child: j for j in d.joints}
     path, at = {}, link
     while at in mover:
@@ -335,13 +334,6 @@ def own_terms(d: Description) -> tuple[Term, ...]:
 def ground_terms(d: Description) -> tuple[Term, ...]:
     """The terms with the root in place of the world, where the base is fixed and the two are one."""
     return rename_places(d.terms, lambda name: ground(d).get(name, name))
-
-
-def require_link(d: Description, name: str) -> Link:
-    for link in d.links:
-        if link.name == name:
-            return link
-    raise UnknownName("link", name, [link.name for link in d.links])
 
 
 def link_and_pose(d: Description, name: str) -> tuple[str, Transform]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, UnknownName, require_known
 from torsor.model.description import FLOATING_BASE, Description, Joint
 from torsor.support.locks import cached_property
 
@@ -51,8 +51,7 @@ class Topology:
         >>> robot.path("panda_leftfinger", "panda_rightfinger", of="joints")
         ('panda_finger_joint1', 'panda_finger_joint2')
         """
-        if of not in ("links", "joints"):
-            raise UnknownName("of=", of, ("links", "joints"))
+        require_known("of=", of, ("links", "joints"))
         there, back = list(self._to_root(start)), list(self._to_root(end))
         top = self._meeting(there, back)
         up, down = there[: there.index(top)], back[: back.index(top)][::-1]
@@ -83,12 +82,9 @@ class Topology:
         """
         moved, joint = set[str](), self._require_moving_joint(joint)
         of_base = joint == FLOATING_BASE and self._description.floats
-        todo = [self._description.root] if of_base else [j.child for j in self._joint_and_its_mimics(joint)]
-        while todo:
-            link = todo.pop()
+        for link in [self._description.root] if of_base else [j.child for j in self._joint_and_its_mimics(joint)]:
             if link not in moved:
-                moved.add(link)
-                todo += [j.child for j in self._description.complete.joints_from(link)]
+                moved |= self._description.complete.descendants(link)
         return tuple(link.name for link in self._description.links if link.name in moved)
 
     def moving_joints(self, link: str) -> tuple[str, ...]:
@@ -140,8 +136,7 @@ class Topology:
         return frozenset(link.name for link in self._description.links)
 
     def _require_link(self, link: str) -> str:
-        if not isinstance(link, str) or link not in self._link_names:
-            raise UnknownName("link", link, [x.name for x in self._description.links])
+        require_known("link", link, self._link_names)
         return link
 
     def _require_moving_joint(self, joint: str) -> str:

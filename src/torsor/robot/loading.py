@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ArgumentError, FileError, UnknownName
 from torsor.model.attachments import with_friction
-from torsor.model.description import BASES, EARTH, Description, one_of
+from torsor.model.description import BASES, EARTH, Description
 from torsor.model.friction.laws import of_numbers
 from torsor.model.terms.joint_losses import Damping, notes_on_omitted_losses
 from torsor.robot import Robot
 from torsor.scalar import Scalars
+from torsor.support.text import one_of
 
 if TYPE_CHECKING:
     from torsor.io.dh import DHRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,16 @@ def count(n: int, thing: str) -> str:
     ('1 joint', '2 joints')
     """
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+def one_of(words: Iterable[str]) -> str:
+    """The allowed words of an error message.
+
+    >>> one_of(["fixed", "floating", "floating_rpy"])
+    "'fixed', 'floating' or 'floating_rpy'"
+    """
+    *rest, last = map(repr, words)
+    return f"{', '.join(rest)} or {last}"
 
 
 def vector(values: Sequence[float] | np.ndarray, most: int = 8) -> str:

@@ -35,8 +35,9 @@ from torsor.io.urdf.defects import find_defects, missing_links_hint, warn_of_def
 from torsor.io.urdf.joints import read_joint
 from torsor.io.urdf.links import read_link
 from torsor.io.urdf.looks import note_materials, read_palette
-from torsor.model.description import BASES, Description, one_of
+from torsor.model.description import BASES, Description
 from torsor.model.physical import warn_or_refuse
+from torsor.support.text import one_of
 
 _SIMULATOR = "settings of a simulator or controller are not part of a rigid-body description"
 _IGNORED = {

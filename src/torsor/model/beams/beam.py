@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, TypedDict, TypeVar, Unpack
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.model.beams.shapes import FAMILIES, gauss
 from torsor.model.joints.deflection import Deflection
 from torsor.spatial import Inertia, Sym, Transform, Vec
@@ -43,8 +43,7 @@ class Beam:
     origin: Transform = field(default_factory=Transform.identity)
 
     def __post_init__(self) -> None:
-        if self.shapes not in FAMILIES:
-            raise UnknownName("shapes=", self.shapes, FAMILIES)
+        require_known("shapes=", self.shapes, FAMILIES)
         if len(self.modes) != 3 or any(not isinstance(n, int) or n < 0 for n in self.modes) or not any(self.modes):
             raise ArgumentError(f"modes must be three counts (along y, along z, torsion), not all zero, not {self.modes}")
         if self.slices is not None and not (isinstance(self.slices, int) and 0 < self.slices <= MOST_SLICES):

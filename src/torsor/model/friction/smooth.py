@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from torsor.errors import UnknownName
+from torsor.errors import require_known
 from torsor.model.friction.law import Friction, Levels, WrappedLaw, check
 from torsor.scalar import Scalar, exp, sqrt, tanh
 
@@ -49,8 +49,7 @@ class Smooth(WrappedLaw):
 
     def __post_init__(self) -> None:
         check(self, "width", positive=True)
-        if self.kind not in SIGMOIDS:
-            raise UnknownName("kind=", self.kind, SIGMOIDS)
+        require_known("kind=", self.kind, SIGMOIDS)
 
     def sigma(self, v: Scalar) -> Scalar:
         """σ(v/width), in place of sgn(v)."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from torsor.errors import ArgumentError, ModelError, UnknownName
+from torsor.errors import ArgumentError, ModelError, require_known
 from torsor.model.beams import Beam
 from torsor.model.description import Description, Joint, Link, Mimic
 from torsor.model.joints.deflection import Deflection
@@ -66,8 +66,7 @@ class BeamLink(Term):
         d, link, beam = description, self.link, self.beam
         if any(j.name == self.joint for j in d.joints):
             return d
-        if link not in {x.name for x in d.links}:
-            raise UnknownName("link", link, [x.name for x in d.links])
+        d.link(link)  # an error if there is none
         if not isinstance(beam, Beam):
             raise ArgumentError(f"link {link!r} needs a Beam, not {beam!r}")
         _refuse_force_elements(d, link)
@@ -125,8 +124,7 @@ def with_beams(d: Description, beams: Mapping[str, Beam | None]) -> Description:
     if not beams:
         raise ArgumentError("give at least one link with its beam: with_beams({'link': beam(...)})")
     for link in beams:
-        if link not in {x.name for x in d.links}:
-            raise UnknownName("link", link, [x.name for x in d.links])
+        require_known("link", link, [x.name for x in d.links])
     made = [BeamLink(x.name, beam) for x in d.links if (beam := beams.get(x.name)) is not None]
     kept = tuple(term for term in d.terms if not (isinstance(term, BeamLink) and term.link in beams))
     return with_terms(replace(d, terms=kept), made)

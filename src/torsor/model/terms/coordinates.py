@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torsor.compile.recorded_function import RecordedFunction
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.model.model import Model
 from torsor.model.polynomials import derivative, evaluate
 from torsor.model.terms.constraint import Constraint
@@ -37,8 +37,7 @@ class Coupled(Constraint):
         if self.joint == self.leader:
             raise ArgumentError(f"coupling {self.name!r}: joint {self.joint!r} cannot follow itself")
         for end in (self.joint, self.leader):
-            if end not in model.joint_names[1:]:
-                raise UnknownName("moving joint", end, model.joint_names[1:])
+            require_known("moving joint", end, model.joint_names[1:])
             i = model.joint_names.index(end)
             if model.joint[i].nv != 1 or model.coupling[i] is not None:
                 raise ArgumentError(

@@ -8,7 +8,7 @@ from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 from torsor.compile.recorded_function import RecordedFunction
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.model.actuators.drive import Drive
 from torsor.model.actuators.parameters import clip, is_unlimited
 from torsor.model.terms.signal_path import body_of, check_place
@@ -174,8 +174,7 @@ class JointDrive(Term):
 
 def joint_drives(drives: Any, command: str) -> list[JointDrive]:
     """The terms of ``{joint: Drive}``."""
-    if command not in COMMANDS:
-        raise UnknownName("command", command, COMMANDS)
+    require_known("command", command, COMMANDS)
     if not isinstance(drives, Mapping) or not all(isinstance(drive, Drive) for drive in drives.values()):
         raise ArgumentError("drives must be a dict from joints to drives, {joint: ts.actuators.Drive(motor, gearbox)}")
     return [JointDrive(joint, drive, command) for joint, drive in drives.items()]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.model.actuators.control_laws import ActuatorLaw, laws_of
 from torsor.model.terms.term import States, Term
 from torsor.scalar import Scalar, Scalars
@@ -106,8 +106,7 @@ def body_of(model: Model, joint: str) -> int:
 
 def check_place(model: Model, joint: str, what: str) -> None:
     """An error unless the joint can have an actuator or a drive: it moves by itself, in one degree of freedom."""
-    if joint not in model.joint_names[1:]:
-        raise UnknownName("moving joint", joint, model.joint_names[1:])
+    require_known("moving joint", joint, model.joint_names[1:])
     i = model.joint_names.index(joint)
     if model.coupling[i] is not None:
         raise ArgumentError(f"joint {joint!r} is a mimic joint; give {what} to the joint it follows")

@@ -9,8 +9,8 @@ from dataclasses import KW_ONLY, InitVar, dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from torsor.compile.recorded_function import RecordedFunction
-from torsor.errors import ArgumentError, ModelError, UnknownName
-from torsor.model.description import Description, Joint, Link
+from torsor.errors import ArgumentError, ModelError
+from torsor.model.description import Description, Joint, Link, find
 from torsor.model.joints import Prismatic, Revolute
 from torsor.model.names import displacement_units
 from torsor.model.terms.term import Effort, Term
@@ -357,8 +357,6 @@ def joint_spring(joint: str, spring: Any) -> JointSpring:
 
 def refuse_joint(d: Description, name: str) -> NoReturn:
     """Raise the error of a joint that cannot have a spring."""
-    j = next((j for j in d.joints if j.name == name), None)
-    if j is None:
-        raise UnknownName("joint", name, [j.name for j in d.joints])
+    j = find("joint", name, d.joints)
     why = "follows another joint" if j.mimic is not None else f"is {j.kind.name}"
     raise ModelError(f"joint {name!r} {why}; a spring needs a joint with exactly one coordinate")

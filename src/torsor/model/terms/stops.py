@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.model.joints import JointType
 from torsor.model.joints.composite import JointOfJoints
 from torsor.model.terms.term import Term
@@ -32,8 +32,7 @@ class Stops(Term):
         if not (isinstance(self.restitution, (int, float)) and 0 <= self.restitution <= 1):
             raise ArgumentError(f"{self.name}: the restitution must be a number between 0 and 1, not {self.restitution!r}")
         for name in self.joints or ():
-            if name not in (able := joints_with_stops(model)):
-                raise UnknownName("joint with stops (without a quaternion, not a mimic joint)", name, able)
+            require_known("joint with stops (without a quaternion, not a mimic joint)", name, joints_with_stops(model))
         for other in (term for term in model.terms if isinstance(term, Stops) and term.name != self.name):
             if twice := {*self.stopped(model)} & {*other.stopped(model)}:
                 raise ArgumentError(f"{self.name} and {other.name} are both stops of joint {min(twice)!r}; give one of them")

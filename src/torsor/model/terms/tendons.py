@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.model.description import Description
 from torsor.model.terms.attaching import with_terms
 from torsor.model.terms.springs import Spring, SpringLaw, SpringTerm, as_law
@@ -148,8 +148,7 @@ class FixedTendon(SpringTerm):
     def check(self, model: Model) -> None:
         """Refuse joints that are unknown or have several coordinates."""
         for joint in self.joints:
-            if joint not in model.joint_names:
-                raise UnknownName("joint", joint, model.joint_names[1:])
+            require_known("joint", joint, model.joint_names[1:])
             kind = model.joint[model.joint_names.index(joint)]
             if not kind.nq == kind.nv == 1:
                 raise ArgumentError(f"{self.name}: joint {joint!r} is {kind.name}; a tendon needs joints with one coordinate")

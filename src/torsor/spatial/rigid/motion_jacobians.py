@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.errors import UnknownName
+from torsor.errors import require_known
 from torsor.spatial import Mat, Motion, Vec, exponential
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.rigid import reading as read
@@ -80,6 +80,5 @@ def _of_twist(function: Callable[[Vec], Mat], V: Motion) -> np.ndarray:
 
 
 def _sign(side: str) -> int:
-    if not isinstance(side, str) or side not in SIDES:
-        raise UnknownName("side=", side, SIDES)
+    require_known("side=", side, SIDES)
     return SIDES[side]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.errors import SingularError, UnknownName
+from torsor.errors import SingularError, require_known
 from torsor.scalar import Dual, rate
 from torsor.spatial import Vec, rotation, rotation_rates
 from torsor.spatial.rigid import reading as read
@@ -86,6 +86,5 @@ def rpy_jacobian_rate(rpy: ArrayLike, rates: ArrayLike, expressed_in: str = "wor
 
 
 def _in_body(expressed_in: str) -> bool:
-    if not isinstance(expressed_in, str) or expressed_in not in AXES:
-        raise UnknownName("expressed_in=", expressed_in, AXES)
+    require_known("expressed_in=", expressed_in, AXES)
     return expressed_in == "body"
