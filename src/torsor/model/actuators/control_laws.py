@@ -9,7 +9,7 @@ dt [s]; a law's memory advances once per step and starts at zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ class ActuatorLaw:
     """One law of an actuator: y, memory⁺ = ``respond(x, q, v, memory, *coefficients)``."""
 
     depends_on_step: ClassVar[bool] = False  #: whether the size of the memory depends on dt
+    respond: ClassVar[Callable[..., Response]]  #: a static method over any scalar
 
     def coefficients(self, dt: float) -> tuple[Any, ...]:
         """The numbers that ``respond`` reads, for steps of dt [s]: by default the fields.  Fields may be arrays."""
@@ -39,10 +40,6 @@ class ActuatorLaw:
     def memory_size(self, dt: float) -> int:
         """Numbers of memory, for steps of dt [s]."""
         return 0
-
-    @staticmethod
-    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -55,8 +52,7 @@ class Gain(ActuatorLaw):
         require("Gain", "k", self.k, "output per input")
 
     @staticmethod
-    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
-        (k,) = coefficients
+    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, k: Scalar) -> Response:
         return k * x, []
 
 
@@ -80,8 +76,7 @@ class Limit(ActuatorLaw):
             raise ArgumentError(f"Limit: lower is {lower:g}, above upper, {upper:g}")
 
     @staticmethod
-    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
-        lower, upper = coefficients
+    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, lower: Scalar, upper: Scalar) -> Response:
         return clip(x, lower, upper), []
 
 
@@ -101,8 +96,8 @@ class RateLimit(ActuatorLaw):
         return 1
 
     @staticmethod
-    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
-        (before,), (most,) = memory, coefficients
+    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, most: Scalar) -> Response:
+        (before,) = memory
         y = clip(x, before - most, before + most)
         return y, [y]
 
@@ -129,8 +124,8 @@ class Lag(ActuatorLaw):
         return 1
 
     @staticmethod
-    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
-        (y,), (rest,) = memory, coefficients
+    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, rest: Scalar) -> Response:
+        (y,) = memory
         return y, [x + (y - x) * rest]
 
 
@@ -165,7 +160,7 @@ class Latency(ActuatorLaw):
         return steps
 
     @staticmethod
-    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
+    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars) -> Response:
         y, *rest = *memory, x
         return y, rest if memory else []
 
@@ -182,8 +177,7 @@ class PositionServo(ActuatorLaw):
         require("PositionServo", "kv", self.kv, "N·m·s/rad or N·s/m", least=0)
 
     @staticmethod
-    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
-        kp, kv = coefficients
+    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, kp: Scalar, kv: Scalar) -> Response:
         return kp * (x - q) - kv * v, []
 
 
@@ -197,8 +191,7 @@ class VelocityServo(ActuatorLaw):
         require("VelocityServo", "kv", self.kv, "N·m·s/rad or N·s/m", least=0)
 
     @staticmethod
-    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
-        (kv,) = coefficients
+    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, kv: Scalar) -> Response:
         return kv * (x - v), []
 
 
@@ -227,10 +220,10 @@ class PID(ActuatorLaw):
         return 1
 
     @staticmethod
-    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, *coefficients: Scalar) -> Response:
-        (s,), (kp, ki_dt, kd, most) = memory, coefficients
+    def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, kp: Scalar, ki: Scalar, kd: Scalar, most: Scalar) -> Response:
+        (s,) = memory
         e = x - q
-        return kp * e + s - kd * v, [clip(s + ki_dt * e, -most, most)]
+        return kp * e + s - kd * v, [clip(s + ki * e, -most, most)]  # ki is times dt
 
 
 def laws_of(actuator: ActuatorLaw | Sequence[ActuatorLaw]) -> tuple[ActuatorLaw, ...]:

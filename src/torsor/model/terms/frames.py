@@ -33,9 +33,10 @@ class Relative(NamedTuple):
 class BetweenFrames(Constraint):
     """Rows given by wrenches at the successor's frame, as functions of where it is seen from the predecessor's."""
 
-    @abstractmethod
     def frames(self, model: Model) -> tuple[Frame, Frame]:
-        """(predecessor, successor)."""
+        """(predecessor, successor); their names are the second and the first of its ``places``."""
+        s, p = (model.frame(getattr(self, place)) for place in self.places)
+        return p, s
 
     @abstractmethod
     def forces(self, X: Transform) -> Sequence[Force]:

@@ -12,7 +12,7 @@ from torsor.errors import ArgumentError, require_known
 from torsor.model.actuators.drive import Drive
 from torsor.model.actuators.parameters import clip, is_unlimited
 from torsor.model.terms.signal_path import body_of, check_place
-from torsor.model.terms.term import States, Term
+from torsor.model.terms.term import AtJoint, States
 from torsor.scalar import Scalar, Scalars, exp, maximum, minimum, where
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SMALL = 1e-3
 
 
 @dataclass(frozen=True)
-class JointDrive(Term):
+class JointDrive(AtJoint):
     """A drive at a joint: its command is a torque, clipped to the motor's limits, or a voltage; G² I_rotor is an armature.
 
     x are the current I, under a voltage and with inductance, and the temperature T of motors with ``thermal``.
@@ -42,18 +42,12 @@ class JointDrive(Term):
     drive: Drive
     command: str = "torque"
     kind = "drive"
-    places = ("joint",)
-    joint_by_joint = True
 
     def __post_init__(self) -> None:
         motor = self.drive.motor
         if isfunction(motor.friction):
             recorded: Any = RecordedFunction.of(f"the friction of the motor of joint {self.joint!r}", motor.friction, outputs=1)
             object.__setattr__(self, "drive", replace(self.drive, motor=replace(motor, friction=recorded)))
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return f"{self.joint} {self.kind}"
 
     def describe(self, model: Model) -> str:
         return f"motor and gearbox 1:{self.drive.gearbox.ratio:g}, commanded by {self.command}"

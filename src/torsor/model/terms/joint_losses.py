@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from torsor.model.terms.term import Effort, States, Term
+from torsor.model.terms.term import AtJoint, Effort, States, Term
 from torsor.scalar import Scalar, Scalars, is_zero
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ LOADS = (1.0, -1.0)
 
 
 @dataclass(frozen=True)
-class JointFriction(Term):
+class JointFriction(AtJoint):
     """φ(v, ℓ) of the joint's laws, one per degree of freedom; bristles (LuGre) have a state z each.
 
     The laws are those of the model, at the joint's own velocity: a mimic joint moves at k v, with the load of its leader.
@@ -28,12 +28,6 @@ class JointFriction(Term):
 
     joint: str
     kind = "friction"
-    places = ("joint",)
-    joint_by_joint = True
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return f"{self.joint} friction"
 
     def describe(self, model: Model) -> str:
         return ", ".join(str(law) for law in self._laws(model) if law is not None)

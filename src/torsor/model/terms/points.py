@@ -8,7 +8,6 @@ from math import hypot
 from typing import Any
 
 from torsor.errors import ArgumentError
-from torsor.model.model import Frame, Model
 from torsor.model.terms.frames import BetweenFrames
 from torsor.scalar import is_zero, sqrt
 from torsor.spatial import Force, Transform, Vec
@@ -34,9 +33,6 @@ class PointAlong(BetweenFrames):
 
     def labels(self) -> tuple[str, ...]:
         return tuple(f"along ({n.x:.3g}, {n.y:.3g}, {n.z:.3g})" for n in self.directions)
-
-    def frames(self, model: Model) -> tuple[Frame, Frame]:
-        return model.frame(self.relative_to), model.frame(self.frame)
 
     def forces(self, X: Transform) -> Sequence[Force]:
         return [Force(ZERO, X.E @ n) for n in self.directions]
@@ -65,9 +61,6 @@ class Distance(BetweenFrames):
 
     def labels(self) -> tuple[str, ...]:
         return ("along the rod",)
-
-    def frames(self, model: Model) -> tuple[Frame, Frame]:
-        return model.frame(self.other), model.frame(self.frame)
 
     def forces(self, X: Transform) -> Sequence[Force]:
         if all(is_zero(x) for x in X.r):

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torsor.model.model import Frame, Model
 from torsor.model.terms.frames import BetweenFrames
 from torsor.scalar import sqrt
 from torsor.spatial import Force, Transform, Vec
@@ -38,9 +37,6 @@ class Rolling(BetweenFrames):
     @property
     def holonomic(self) -> tuple[bool, ...]:
         return (True, False, False)
-
-    def frames(self, model: Model) -> tuple[Frame, Frame]:
-        return model.frame(self.relative_to), model.frame(self.frame)
 
     def forces(self, X: Transform) -> Sequence[Force]:
         x, y, n = self.axes

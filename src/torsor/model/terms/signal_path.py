@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torsor.errors import ArgumentError, require_known
 from torsor.model.actuators.control_laws import ActuatorLaw, laws_of
-from torsor.model.terms.term import States, Term
+from torsor.model.terms.term import AtJoint, States, Term
 from torsor.scalar import Scalar, Scalars
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SignalPath(Term):
+class SignalPath(AtJoint):
     """The laws between the command and the force of one joint, in the order of the signal; x is their memory.
 
     Behind a spring they act at its motor, ``joint/motor``.  ``dt`` [s] is the step of a law with a delay.
@@ -27,12 +27,6 @@ class SignalPath(Term):
     laws: tuple[ActuatorLaw, ...]
     dt: float | None = None
     kind = "actuator"
-    places = ("joint",)
-    joint_by_joint = True
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return f"{self.joint} {self.kind}"
 
     def describe(self, model: Model) -> str:
         return " → ".join(type(law).__name__ for law in self.laws)

@@ -193,3 +193,15 @@ class Term:
         joints, wrenches = self.force(at)
         pushed = [f * v for body, force in joints.items() for f, v in zip(force, at.vs[body], strict=True)]
         return sum((*pushed, *(F.dot(at.twists[body]) for body, F in wrenches.items())))
+
+
+class AtJoint(Term):
+    """A term at one joint, which depends on this joint alone: it is named by the joint and its kind."""
+
+    joint: str
+    places = ("joint",)
+    joint_by_joint = True
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"{self.joint} {self.kind}"
