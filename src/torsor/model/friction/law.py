@@ -33,19 +33,34 @@ class Levels(NamedTuple):
         return (self.forward + self.backward) / 2 + (self.forward - self.backward) / 2 * s
 
 
-class Friction(ABC):
-    """A law τ_fric(v), as inverse dynamics adds it: τ = M a + h + τ_fric(v), so it has the sign of v and opposes the motion.
-
-    A law is made of two parts, over any scalar: dry friction, whose levels :meth:`kinetic` and :meth:`breakaway` give, and
-    :meth:`drag`, which grows with speed from 0.  ``load`` is the force through the joint without friction [N·m or N];
-    most laws ignore it.  A custom law defines :meth:`breakaway` and overrides others as needed.
-    """
+class Described:
+    """A law with a formula: what :meth:`describe` prints of its constants, which are the fields of a dataclass."""
 
     #: the formula in one line, and the book's figure
     formula: ClassVar[str] = ""
     figure: ClassVar[str] = ""
     #: number of internal states: 0 if the force depends on the velocity alone
     states: ClassVar[int] = 0
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every constant is a number."""
+        return all(_is_numeric(getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]  # each law is a dataclass
+
+    def describe(self) -> str:
+        """The law, its figure in MR, its formula and its constants."""
+        constants = ", ".join(f"{f.name}={_word(getattr(self, f.name))}" for f in fields(self))  # type: ignore[arg-type]
+        figure = f" ({self.figure})" if self.figure else ""
+        return f"{type(self).__name__}{figure}: {self.formula}; {constants}"
+
+
+class Friction(Described, ABC):
+    """A law τ_fric(v), as inverse dynamics adds it: τ = M a + h + τ_fric(v), so it has the sign of v and opposes the motion.
+
+    A law is made of two parts, over any scalar: dry friction, whose levels :meth:`kinetic` and :meth:`breakaway` give, and
+    :meth:`drag`, which grows with speed from 0.  ``load`` is the force through the joint without friction [N·m or N];
+    most laws ignore it.  A custom law defines :meth:`breakaway` and overrides others as needed.
+    """
 
     @abstractmethod
     def breakaway(self, load: Scalar = 0) -> Levels:
@@ -82,15 +97,6 @@ class Friction(ABC):
         """A speed that covers the law's features; the range of :meth:`plot` [rad/s or m/s]."""
         return 1.0
 
-    @property
-    def numeric(self) -> bool:
-        """Whether every constant is a number."""
-        return all(_is_numeric(getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]  # each law is a dataclass
-
-    def describe(self) -> str:
-        """The law, its formula and its constants."""
-        return describe_law(self)
-
     def plot(self, speed: float | None = None, load: float = 0.0, *, ax: Any = None, **style: Any) -> Any:
         """Plot force over velocity, with its range at rest; returns matplotlib's axes.  Needs the extra ``plot``."""
         from torsor.model.friction.drawing import draw
@@ -109,13 +115,6 @@ class WrappedLaw(Friction):
     @property
     def scale(self) -> float:
         return self.law.scale
-
-
-def describe_law(law: Any) -> str:
-    """One line about a law: its name, its figure in MR, its formula and its constants."""
-    constants = ", ".join(f"{f.name}={_word(getattr(law, f.name))}" for f in fields(law))
-    figure = f" ({law.figure})" if law.figure else ""
-    return f"{type(law).__name__}{figure}: {law.formula}; {constants}"
 
 
 def _word(x: Any) -> str:

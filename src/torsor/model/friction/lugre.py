@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from torsor.errors import ModelError
-from torsor.model.friction.law import Friction, Levels, check, describe_law
+from torsor.model.friction.law import Described, Friction, Levels, check
 from torsor.scalar import Scalar, exp, sign
 
 
 @dataclass(frozen=True)
-class LuGre:
+class LuGre(Described):
     """ż = v − σ₀ |v| z / g(v),  τ = σ₀ z + σ₁ ż + drag(v): z is the deflection of the bristles [rad or m].
 
     ``curve`` is the steady-state law at constant velocity, usually :class:`Stribeck`: its dry level is g(v) and its drag
@@ -34,9 +34,8 @@ class LuGre:
     stiffness: Scalar
     damping: Scalar = 0
     fading: bool = False
-    formula: ClassVar[str] = "stiffness z + damping ż + drag(v), ż = v − stiffness |v| z/g(v)"
-    figure: ClassVar[str] = ""
-    states: ClassVar[int] = 1
+    formula = "stiffness z + damping ż + drag(v), ż = v − stiffness |v| z/g(v)"
+    states = 1
 
     def __post_init__(self) -> None:
         check(self, "stiffness", positive=True)
@@ -101,15 +100,6 @@ class LuGre:
     def scale(self) -> float:
         """A speed that covers the curve's features [rad/s or m/s]."""
         return self.curve.scale
-
-    @property
-    def numeric(self) -> bool:
-        """Whether every constant is a number."""
-        return self.curve.numeric and all(isinstance(x, (int, float)) for x in (self.stiffness, self.damping))
-
-    def describe(self) -> str:
-        """The law, its formula and its constants."""
-        return describe_law(self)
 
     def plot(self, speed: float | None = None, load: float = 0.0, *, ax: Any = None, **style: Any) -> Any:
         """Plot a slow cycle of velocity: the hysteresis loop around the steady-state curve; returns matplotlib's axes."""
