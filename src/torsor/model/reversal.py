@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from torsor.model.joints import Fixed, JointType
+from torsor.model.joints.base import SingleAxis
 from torsor.model.joints.composite import JointOfJoints
-from torsor.model.seat import SINGLE_AXIS
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Subspace, Transform
 
@@ -66,6 +66,6 @@ def reverse(kind: JointType) -> JointType:
         return kind
     if isinstance(kind, ReversedJoint):
         return kind.kind
-    if isinstance(kind, SINGLE_AXIS):
+    if isinstance(kind, SingleAxis):
         return replace(kind, axis=-kind.axis)  # a helix keeps its pitch: both its turn and its advance change sign
     return ReversedJoint(kind)

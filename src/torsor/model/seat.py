@@ -11,13 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from torsor.model.description import Joint, Link
-from torsor.model.joints import Cylindrical, Fixed, Helical, JointType, Prismatic, Revolute
+from torsor.model.joints import Fixed, JointType, Prismatic
+from torsor.model.joints.base import SingleAxis
 from torsor.scalar import is_zero, tidy
 from torsor.spatial import Transform, Vec
 from torsor.spatial.vector import flat
-
-#: joints that move only about or along one axis
-SINGLE_AXIS = (Revolute, Prismatic, Helical, Cylindrical)
 
 
 def move_axis_to_frame(
@@ -50,7 +48,7 @@ def _restate(kind: JointType, seat: Transform) -> JointType | None:
         return kind
     if isinstance(kind, Fixed):
         return kind
-    if not isinstance(kind, SINGLE_AXIS):
+    if not isinstance(kind, SingleAxis):
         return None
     along = all(is_zero(x) for x in kind.axis.cross(seat.r))  # a shift along the axis does not change the axis
     if not (isinstance(kind, Prismatic) or along):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from torsor.errors import ModelError
@@ -132,6 +132,17 @@ class JointType(ABC):
         return IDENTITY, self
 
 
+@dataclass(frozen=True)
+class SingleAxis(JointType):
+    """A joint that moves about or along one unit axis, and in no other way."""
+
+    axis: Vec
+
+    def align_axis(self) -> tuple[Mat, JointType]:
+        R = axis_alignment(self.axis)
+        return R, self if R is IDENTITY else replace(self, axis=Vec(0, 0, 1))
+
+
 def _unit(given: Any, what: str) -> Vec:
     """A unit vector; a Vec keeps its bits and must be of unit length already, where it consists of numbers."""
     if not isinstance(given, Vec):
@@ -162,11 +173,6 @@ def axis_alignment(axis: Vec) -> Mat:
     s = where(z < 0, -1, 1)  # below, the short way is to −ẑ: keep clear of the pole there
     k = 1 / (1 + s * z)
     return Mat(Vec(1 - x * x * k, -s * x * y * k, x), Vec(-x * y * k, s * (1 - y * y * k), y), Vec(-s * x, -y, z))
-
-
-def local_axis(axis: Vec) -> Vec:
-    """The axis as seen from :func:`axis_alignment`."""
-    return axis if axis_alignment(axis) is IDENTITY else Vec(0, 0, 1)
 
 
 def axes_about(axis: Vec) -> tuple[Vec, Vec, Vec]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torsor.model.joints.base import JointType, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.model.joints.base import SingleAxis, axes_about, forces, moments
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
+from torsor.spatial import Force, Motion, Subspace, Transform, about
 from torsor.spatial.recovery import angle_about
 from torsor.spatial.vector import ZERO
 
 
 @dataclass(frozen=True)
-class Cylindrical(JointType):
+class Cylindrical(SingleAxis):
     """q = (θ [rad], d [m]): rotation about, and translation along, one unit axis."""
 
-    axis: Vec
     name = "cylindrical"
     nq = nv = 2
     angles = (0,)
@@ -32,6 +31,3 @@ class Cylindrical(JointType):
 
     def coordinates(self, X: Transform) -> list[Scalar]:
         return [angle_about(self.axis, X.pose[0]), self.axis.dot(X.r)]
-
-    def align_axis(self) -> tuple[Mat, JointType]:
-        return axis_alignment(self.axis), Cylindrical(local_axis(self.axis))

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torsor.model.joints.base import JointType, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.model.joints.base import SingleAxis, axes_about, forces, moments
 from torsor.scalar import Scalar, Scalars, sqrt, tidy
-from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
+from torsor.spatial import Force, Motion, Subspace, Transform, Vec, about
 from torsor.spatial.recovery import angle_about
 
 
 @dataclass(frozen=True)
-class Helical(JointType):
+class Helical(SingleAxis):
     """Rotation by q [rad] with an advance of ``pitch`` [m/rad] along the same axis: S = (a, h a)."""
 
-    axis: Vec
     pitch: float = 0.0
     name = "helical"
     nq = nv = 1
@@ -34,9 +33,6 @@ class Helical(JointType):
     def coordinates(self, X: Transform) -> list[Scalar]:
         """By the angle alone, so in (−π, π]: whole turns are lost, and remain as a displacement along the axis."""
         return [angle_about(self.axis, X.pose[0])]
-
-    def align_axis(self) -> tuple[Mat, JointType]:
-        return axis_alignment(self.axis), Helical(local_axis(self.axis), self.pitch)
 
 
 def _snap(a: Vec) -> Vec:

@@ -48,4 +48,4 @@ class Planar(JointType):
 
     def align_axis(self) -> tuple[Mat, JointType]:
         R = axis_alignment(self.normal)
-        return (IDENTITY, self) if R is IDENTITY else (R, Planar(Vec(0, 0, 1)))
+        return R, self if R is IDENTITY else Planar(Vec(0, 0, 1))

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torsor.model.joints.base import JointType, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.model.joints.base import SingleAxis, axes_about, forces, moments
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec
+from torsor.spatial import Force, Motion, Subspace, Transform
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
 
 @dataclass(frozen=True)
-class Prismatic(JointType):
+class Prismatic(SingleAxis):
     """Translation by q [m] along a unit axis: S = (0, a)."""
 
-    axis: Vec
     name = "prismatic"
     nq = nv = 1
 
@@ -30,6 +29,3 @@ class Prismatic(JointType):
 
     def coordinates(self, X: Transform) -> list[Scalar]:
         return [self.axis.dot(X.r)]
-
-    def align_axis(self) -> tuple[Mat, JointType]:
-        return axis_alignment(self.axis), Prismatic(local_axis(self.axis))

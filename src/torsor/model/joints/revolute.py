@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torsor.model.joints.base import JointType, axes_about, axis_alignment, forces, local_axis, moments
+from torsor.model.joints.base import SingleAxis, axes_about, forces, moments
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Force, Mat, Motion, Subspace, Transform, Vec, about
+from torsor.spatial import Force, Motion, Subspace, Transform, about
 from torsor.spatial.recovery import angle_about
 from torsor.spatial.vector import AXES, ZERO
 
 
 @dataclass(frozen=True)
-class Revolute(JointType):
+class Revolute(SingleAxis):
     """Rotation by q [rad] about a unit axis: S = (a, 0)."""
 
-    axis: Vec
     name = "revolute"
     nq = nv = 1
     angles = (0,)
@@ -32,6 +31,3 @@ class Revolute(JointType):
 
     def coordinates(self, X: Transform) -> list[Scalar]:
         return [angle_about(self.axis, X.pose[0])]
-
-    def align_axis(self) -> tuple[Mat, JointType]:
-        return axis_alignment(self.axis), type(self)(local_axis(self.axis))
