@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError
 from torsor.model.description import WORLD
 from torsor.model.joints import Fixed, Floating, FloatingRPY, JointType, Translation
 from torsor.model.joints.moving import Moving
-from torsor.model.model import Frame, Model
+from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, rate, value
 from torsor.spatial import Inertia, Mat, Motion, Transform, Vec
 
@@ -62,10 +62,6 @@ def _numbers(x: Any) -> list[Any]:
 
 def _with_body_of_base(model: Model) -> Model:
     """The same tree with one body more: that of the base."""
-
-    def moved(frame: Frame) -> Frame:
-        return Frame(frame.body + 1, frame.X)
-
     return replace(
         model,
         parent=(-1, *(p + 1 for p in model.parent)),
@@ -78,7 +74,7 @@ def _with_body_of_base(model: Model) -> Model:
         q_start=(0, *model.q_start),
         v_start=(0, *model.v_start),
         joint_names=("", *model.joint_names),
-        frames={name: F if name == WORLD else moved(F) for name, F in model.frames.items()},
+        frames={name: F if name == WORLD else F._replace(body=F.body + 1) for name, F in model.frames.items()},
         loops=(),  # they are terms
         rotors=tuple(r._replace(joint=r.joint + 1, mount=r.mount + 1) for r in model.rotors),
         friction=((), *model.friction) if model.friction else (),

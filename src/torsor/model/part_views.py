@@ -10,6 +10,7 @@ import numpy as np
 from torsor.model.description import FLOATING_BASE, WORLD, Geometry, Joint, Mimic, find
 from torsor.scalar import Scalar
 from torsor.spatial import Transform
+from torsor.spatial.rigid.reading import pose_matrix
 from torsor.support.text import as_float, numbers
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class FrameView:
     def of(cls, robot: Mechanism, name: str) -> FrameView:
         named = next((f for f in robot.description.frames if f.name == name), None)
         link = named.link if named else name if name in robot.links else None
-        pose = _matrix(named.origin if named else Transform.identity())
+        pose = pose_matrix(*(named.origin if named else Transform.identity()).pose)
         return cls(name, link, robot.model.joint_names[robot.model.frame(name).body] or None, pose)
 
 
@@ -103,10 +104,4 @@ class LoopView:
     @classmethod
     def of(cls, robot: Mechanism, name: str) -> LoopView:
         x = find("loop", name, robot.description.loops)
-        return cls(name, x.kind.name, x.parent, x.child, _matrix(x.origin), _matrix(x.child_origin))
-
-
-def _matrix(X: Transform) -> np.ndarray:
-    """The 4×4 pose of a frame, of symbols where there are any."""
-    R, p = X.pose
-    return numbers([*([*row, x] for row, x in zip(R, p, strict=True)), [0, 0, 0, 1]])
+        return cls(name, x.kind.name, x.parent, x.child, pose_matrix(*x.origin.pose), pose_matrix(*x.child_origin.pose))

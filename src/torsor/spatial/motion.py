@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial.matrix import Matrix, Vector
@@ -125,17 +125,17 @@ class Subspace(tuple[Motion, ...]):
 
 
 class _Transposed(NamedTuple):
-    S: Subspace
+    columns: Sequence[Any]  # twists, or wrenches
 
     @overload
-    def __matmul__(self, F: Force) -> Vector: ...
+    def __matmul__(self, o: Force | Motion) -> Vector: ...
     @overload
-    def __matmul__(self, F: Sequence[Force]) -> list[list[Scalar]]: ...
-    def __matmul__(self, F: Force | Sequence[Force]) -> Vector | list[list[Scalar]]:
-        """SᵀF of one wrench, or SᵀU of several (a matrix by rows)."""
-        if isinstance(F, Force):
-            return Vector(column.dot(F) for column in self.S)
-        return [[column.dot(f) for f in F] for column in self.S]
+    def __matmul__(self, o: Sequence[Force]) -> list[list[Scalar]]: ...
+    def __matmul__(self, o: Force | Motion | Sequence[Force]) -> Vector | list[list[Scalar]]:
+        """SᵀF of one wrench, UᵀV of one twist, or SᵀU of several wrenches (a matrix by rows)."""
+        if isinstance(o, (Force, Motion)):
+            return Vector(column.dot(o) for column in self.columns)
+        return [[column.dot(f) for f in o] for column in self.columns]
 
 
 class Forces(tuple[Force, ...]):
@@ -150,13 +150,5 @@ class Forces(tuple[Force, ...]):
         return total
 
     @property
-    def T(self) -> _TransposedForces:
-        return _TransposedForces(self)
-
-
-class _TransposedForces(NamedTuple):
-    U: Forces
-
-    def __matmul__(self, V: Motion) -> Vector:
-        """UᵀV."""
-        return Vector(V.dot(column) for column in self.U)
+    def T(self) -> _Transposed:
+        return _Transposed(self)

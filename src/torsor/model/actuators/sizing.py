@@ -36,17 +36,17 @@ class SizingReport:
     @property
     def current(self) -> np.ndarray:
         """I = τ/k_t [A]."""
-        return _array(self.drive.motor.current(self.torque))
+        return np.asarray(self.drive.motor.current(self.torque))
 
     @property
     def voltage(self) -> np.ndarray:
         """k_t w + I R [V], quasi-static."""
-        return _array(self.drive.motor.voltage(self.current, self.speed))
+        return np.asarray(self.drive.motor.voltage(self.current, self.speed))
 
     @property
     def power(self) -> np.ndarray:
         """I V [W] from the supply, quasi-static."""
-        return _array(self.drive.motor.electrical_power(self.current, self.speed))
+        return np.asarray(self.drive.motor.electrical_power(self.current, self.speed))
 
     @property
     def peak_torque(self) -> float:
@@ -81,7 +81,7 @@ class SizingReport:
     @property
     def heat(self) -> float:
         """∫ I² R dt [J]."""
-        return self._integral(_array(self.drive.motor.heat(self.current)))
+        return self._integral(np.asarray(self.drive.motor.heat(self.current)))
 
     @property
     def temperature(self) -> float | None:
@@ -98,7 +98,7 @@ class SizingReport:
         Limits that the motor does not have are omitted.
         """
         motor = self.drive.motor
-        found = {name: float(_array(used).max()) for name, used in motor.region.usages(self.speed, self.torque).items()}
+        found = {name: float(np.asarray(used).max()) for name, used in motor.region.usages(self.speed, self.torque).items()}
         continuous = float(motor.continuous_torque)
         if np.isfinite(continuous):
             found["continuous torque"] = self.rms_torque / continuous
@@ -112,7 +112,8 @@ class SizingReport:
     @property
     def worst(self) -> int:
         """The sample that is deepest in the region's corner, or farthest outside: ``times[worst]`` is when."""
-        return int(np.argmax(np.broadcast_to(_array(self.drive.motor.region.usage(self.speed, self.torque)), self.speed.shape)))
+        used = np.asarray(self.drive.motor.region.usage(self.speed, self.torque))
+        return int(np.argmax(np.broadcast_to(used, self.speed.shape)))
 
     @property
     def fits(self) -> bool:
@@ -172,15 +173,10 @@ def size_motor(
         if given.shape != w.shape:
             raise ArgumentError(f"{label} has shape {given.shape}, expected that of speeds, {w.shape}")
     times = dt * np.arange(len(w))
-    motor_speed, motor_torque = _array(drive.motor_speed(w)), _array(drive.motor_torque(tau, w, acceleration=a))
+    motor_speed, motor_torque = np.asarray(drive.motor_speed(w)), np.asarray(drive.motor_torque(tau, w, acceleration=a))
     geared = tau + drive.apparent_inertia * a  # the gear carries the rotor's share too (MR §8.9.2)
-    work, loss = np.trapezoid(tau * w, times), np.trapezoid(_array(drive.gearbox.loss(geared, w)), times)
+    work, loss = np.trapezoid(tau * w, times), np.trapezoid(np.asarray(drive.gearbox.loss(geared, w)), times)
     return SizingReport(name, drive, times, motor_speed, motor_torque, float(work), float(loss))
-
-
-def _array(x: Any) -> np.ndarray:
-    """The result of a motor's formula over arrays."""
-    return np.asarray(x)
 
 
 def size_motors(

@@ -21,8 +21,8 @@ from torsor.errors import ModelError
 from torsor.model import joints
 from torsor.model.joints import *  # noqa: F403  # every joint type is one of the names
 from torsor.model.joints import JointType
-from torsor.scalar import Scalars
 from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec, about
+from torsor.spatial.rigid.reading import pose_matrix
 from torsor.spatial.vector import IDENTITY, ZERO
 
 __all__ = ["IDENTITY", "ZERO", "Force", "Motion", "Quaternion", "Subspace", "Transform", "Vec", "about", "check"]
@@ -41,7 +41,8 @@ def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:
         q = [float(x) for x in joint.random(rng, [-1.0] * joint.nq, [1.0] * joint.nq)]
         v = rng.normal(size=joint.nv)
         later, earlier = (joint.integrate(q, (v * t).tolist()) for t in (h, -h))
-        rate = np.linalg.inv(_pose(joint, q)) @ (_pose(joint, later) - _pose(joint, earlier)) / (2 * h)
+        T, T1, T0 = (pose_matrix(*joint.transform(x).pose) for x in (q, later, earlier))
+        rate = np.linalg.inv(T) @ (T1 - T0) / (2 * h)
         twist = np.array([rate[2, 1], rate[0, 2], rate[1, 0], *rate[:3, 3]])
         _agree(joint, "subspace(q) @ v is not the rate of transform(q)", _columns(joint.subspace(q)) @ v, twist, tolerance)
         S_rate = (_columns(joint.subspace(later)) - _columns(joint.subspace(earlier))) / (2 * h)
@@ -56,11 +57,6 @@ def check(joint: JointType, states: int = 20, tolerance: float = 1e-6) -> None:
             _agree(joint, "complement(q) does work on subspace(q)", work, np.zeros_like(work), tolerance)
             off = np.array(joint.difference(q, joint.coordinates(joint.transform(q))), float)
             _agree(joint, "coordinates does not undo transform", off, np.zeros_like(off), tolerance)
-
-
-def _pose(joint: JointType, q: Scalars) -> np.ndarray:
-    R, p = joint.transform(q).pose
-    return np.array([*((*row, x) for row, x in zip(R, p, strict=True)), (0, 0, 0, 1)], float)
 
 
 def _columns(S: Subspace) -> np.ndarray:

@@ -46,8 +46,7 @@ def to_matrix(inertia: Inertia) -> np.ndarray:
     >>> to_matrix(from_com(2, inertia=(3, 4, 5))).diagonal()
     array([3., 4., 5., 2., 2., 2.])
     """
-    if not isinstance(inertia, Inertia):
-        raise ArgumentError(f"inertia: a torsor Inertia expected, not {type(inertia).__name__}")
+    read.any_inertia(inertia)
     m, H = inertia.m, inertia.h.skew()
     below = [[m if i == j else 0 for j in range(3)] for i in range(3)]
     top = [[*a, *b] for a, b in zip(inertia.I.rows, H, strict=True)]

@@ -67,10 +67,7 @@ def transform_inertia(
     >>> transform_inertia(sphere(1).inertia(mass=5), xyz=(0, 0, 2)).I.xx  # 2/5 m r² + m d²
     22.0
     """
-    if not isinstance(inertia, Inertia):
-        raise ArgumentError(
-            f"inertia: a torsor Inertia expected, not {type(inertia).__name__}; from_matrix(G) makes one of a 6×6"
-        )
+    read.any_inertia(inertia)
     if pose is None:
         return arguments.pose(xyz, rpy, "transform_inertia").T @ inertia
     if any(np.any(np.asarray(x) != 0) for x in (xyz, rpy)):
@@ -87,14 +84,10 @@ def sum_inertias(parts: Iterable[Inertia]) -> Inertia:
     >>> sum_inertias([transform_inertia(ball, xyz=(1, 0, 0)), transform_inertia(ball, xyz=(3, 0, 0))]).com.x
     2.0
     """
-    total, none = Inertia.zero(), True
-    for i, part in enumerate(parts):
-        if not isinstance(part, Inertia):
-            raise ArgumentError(f"parts[{i}]: a torsor Inertia expected, not {type(part).__name__}")
-        total, none = total + part, False
-    if none:
+    inertias = [read.any_inertia(part, f"parts[{i}]") for i, part in enumerate(parts)]
+    if not inertias:
         raise ArgumentError("parts: at least one inertia expected")
-    return total
+    return sum(inertias, start=Inertia.zero())
 
 
 class Principal(NamedTuple):

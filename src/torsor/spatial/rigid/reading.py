@@ -128,12 +128,16 @@ def blocks(A: Mat, B: Mat) -> np.ndarray:
     return matrix([*((*a, *ZERO) for a in A), *((*b, *a) for b, a in zip(B, A, strict=True))])
 
 
-def numeric_inertia(inertia: Any, what: str = "inertia") -> Inertia:
+def any_inertia(x: Any, what: str = "inertia") -> Inertia:
+    """An Inertia, of any scalar."""
+    if not isinstance(x, Inertia):
+        raise ArgumentError(f"{what}: a torsor Inertia expected, not {type(x).__name__}; from_matrix(G) makes one of a 6×6")
+    return x
+
+
+def numeric_inertia(x: Any, what: str = "inertia") -> Inertia:
     """An Inertia of numbers, finite ones."""
-    if not isinstance(inertia, Inertia):
-        raise ArgumentError(
-            f"{what}: a torsor Inertia expected, not {type(inertia).__name__}; from_matrix(G) makes one of a 6×6"
-        )
+    inertia = any_inertia(x, what)
     if not all(is_constant(x) for x in flat(inertia)):
         raise ArgumentError(f"{what}: an inertia of numbers expected; this one has symbols")
     if not np.isfinite(np.array(list(flat(inertia)), dtype=float)).all():
