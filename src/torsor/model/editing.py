@@ -338,7 +338,7 @@ class Editing(Composing):
 
     def without_loops(self) -> Self:
         """The spanning tree alone, without its loops."""
-        return self._with_description(surgery.without_loops(self._description))
+        return self._with_description(replace(self._description, loops=()))
 
     def without_couplings(self) -> Self:
         """The same robot with independent joints in place of mimic joints, each with its own coordinate."""

@@ -9,30 +9,15 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from torsor.errors import ModelError, require_known
 from torsor.model.description import FLOATING_BASE, WORLD, Description, Joint, Link, Loop
-from torsor.model.joints import Floating, JointType
+from torsor.model.joints import Floating
 from torsor.model.reversal import ReversedJoint, reverse
 from torsor.model.seat import move_axis_to_frame
-from torsor.spatial import Transform
+from torsor.model.sensor import Sensor
 from torsor.support.text import unused_name
-
-
-class Edge(NamedTuple):
-    """A joint of the graph: X_child = seat⁻¹ · X_J(q) · origin · X_parent.  ``joint`` is there if it is one of the tree now."""
-
-    name: str
-    kind: JointType
-    parent: str
-    child: str
-    origin: Transform
-    seat: Transform
-    joint: Joint | None
-
-    def other(self, link: str) -> str:
-        return self.child if link == self.parent else self.parent
 
 
 def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Description:
@@ -59,57 +44,62 @@ def spanning_tree(d: Description, cut: str | Sequence[str] = "auto") -> Descript
     chosen = (
         _automatic(d, edges) if cut == "auto" else _chosen_tree(d, edges, [cut] if isinstance(cut, str) else list(cut), held)
     )
-    if {e.name for e in edges if e.joint is None} == chosen:
+    before = {j.name: j for j in d.joints}
+    if {e.name for e in edges} - set(before) == chosen:
         return d
     inner = _tree(d, [e for e in edges if e.name not in chosen])
     links, joints = list(d.links), list[Joint]()
     taken = {*(link.name for link in d.links), *(f.name for f in d.frames)}
     for e in edges:
         if e.name not in chosen:
-            extra, turned = _as_tree_joint(e, inner[e.name], taken)
+            extra, turned = _as_tree_joint(e, before.get(e.name), inner[e.name], taken)
             links += extra
             joints += turned
     loops = [loop for e in edges if e.name in chosen for loop in _as_loop(e)]
-    notes = [note for e in edges if e.name in chosen for note in _dropped_properties(e)]
-    freed = [e.name for e in edges if e.joint is None and e.name not in chosen]
-    newly = [e.name for e in edges if e.joint is not None and e.name in chosen]
+    notes = [note for e in edges if e.name in chosen for note in _dropped_properties(before.get(e.name))]
+    freed = [e.name for e in edges if e.name not in before and e.name not in chosen]
+    newly = [e.name for e in edges if e.name in before and e.name in chosen]
     notes.insert(0, f"spanning tree: {', '.join(newly)} cut, {', '.join(freed) or 'nothing'} in the tree instead")
     if d.configurations:  # a joint that comes into the tree has no value in them
         names = _list_names([c.name for c in d.configurations])
         notes.append(f"named configurations dropped, as other joints have coordinates: {names}")
-    crossed = crossed_sensors(d, joints)
-    notes += [f"sensors removed, as other joints carry their links now: {', '.join(crossed)}"] if crossed else []
+    sensors, crossed = without_crossed_sensors(d, joints)
     return replace(
         d,
         links=tuple(links),
         joints=tuple(joints),
         loops=(*loops, *held),
         configurations=(),
-        sensors=tuple((name, s) for name, s in d.sensors if name not in crossed),
-        report=(*d.report, *notes),
+        sensors=sensors,
+        report=(*d.report, *notes, *crossed),
     )
 
 
-def crossed_sensors(d: Description, joints: Sequence[Joint]) -> list[str]:
-    """Sensors of the wrench through a cut whose links are carried by others among the new joints, by name."""
+def without_crossed_sensors(d: Description, joints: Sequence[Joint]) -> tuple[tuple[tuple[str, Sensor], ...], list[str]]:
+    """The sensors, without those of the wrench through a cut whose links are carried by others among the new joints; notes."""
     before, after = ({j.child: j.name for j in row} for row in (d.joints, joints))
     link = {FLOATING_BASE: d.root} | {j.name: j.child for j in d.joints}  # a link or frame of that name comes first
     link |= {f.name: f.link for f in d.frames} | {x.name: x.name for x in d.links}
     cuts = [(name, link.get(s.at, s.at)) for name, s in d.sensors if s.reads == "cut"]
-    return [name for name, at in cuts if before.get(at) != after.get(at)]
+    lost = [name for name, at in cuts if before.get(at) != after.get(at)]
+    notes = [f"sensors removed, as other joints carry their links now: {', '.join(lost)}"] if lost else []
+    return tuple((name, s) for name, s in d.sensors if name not in lost), notes
 
 
-def _graph(d: Description) -> tuple[list[Edge], tuple[Loop, ...]]:
-    """Every joint as an edge, in file order; and, separately, the loops between a floating robot and the world.
+def _graph(d: Description) -> tuple[list[Loop], tuple[Loop, ...]]:
+    """Every joint as an edge, as if it closed a loop, in file order; and the loops between a floating robot and the world.
 
     The root of a fixed base is in the world frame, so there the two are one node.
     """
     links = {link.name for link in d.links}
     loops = ground_loops(d)
     held = tuple(x for x in loops if WORLD in (x.parent, x.child) and WORLD not in links)
-    edges = [Edge(j.name, j.kind, j.parent, j.child, j.origin, Transform.identity(), j) for j in d.joints]
-    edges += [Edge(x.name, x.kind, x.parent, x.child, x.origin, x.child_origin, None) for x in loops if x not in held]
-    return edges, held
+    edges = [Loop(j.name, j.kind, j.parent, j.child, j.origin) for j in d.joints]
+    return edges + [x for x in loops if x not in held], held
+
+
+def _far_end(e: Loop, link: str) -> str:
+    return e.child if link == e.parent else e.parent
 
 
 def ground_loops(d: Description) -> tuple[Loop, ...]:
@@ -126,7 +116,7 @@ def ground(d: Description) -> dict[str, str]:
 # -- which edges to cut --------------------------------------------------------------------------------------------------
 
 
-def _automatic(d: Description, edges: list[Edge]) -> set[str]:
+def _automatic(d: Description, edges: list[Loop]) -> set[str]:
     """Prim's tree from the root: fewest degrees of freedom first, then nearest to the root, then file order."""
     coupled = _coupled_joints(d)
     weight = {e.name: e.kind.nv if e.name not in coupled and e.kind.closes_loops else -1 for e in edges}
@@ -137,14 +127,14 @@ def _automatic(d: Description, edges: list[Edge]) -> set[str]:
 
     def offer(link: str) -> None:
         for e in at.get(link, ()):
-            if e.other(link) not in reached:
+            if _far_end(e, link) not in reached:
                 heapq.heappush(todo, (weight[e.name], depth[link], order[e.name], link))
 
     offer(d.root)
     while todo:
         _, _, n, link = heapq.heappop(todo)
         e = edges[n]
-        end = e.other(link)
+        end = _far_end(e, link)
         if end in reached:
             continue
         reached.add(end)
@@ -160,7 +150,7 @@ def _automatic(d: Description, edges: list[Edge]) -> set[str]:
     return cut
 
 
-def _chosen_tree(d: Description, edges: list[Edge], cut: list[str], held: tuple[Loop, ...]) -> set[str]:
+def _chosen_tree(d: Description, edges: list[Loop], cut: list[str], held: tuple[Loop, ...]) -> set[str]:
     """The user's choice, checked."""
     known, coupled, to_world = {e.name: e for e in edges}, _coupled_joints(d), {loop.name for loop in held}
     for name in cut:
@@ -177,29 +167,29 @@ def _coupled_joints(d: Description) -> set[str]:
     return {name for j in d.joints if j.mimic is not None for name in (j.name, j.mimic.joint)}
 
 
-def _reason_not_in_tree(d: Description, edges: list[Edge], name: str) -> str:
+def _reason_not_in_tree(d: Description, edges: list[Loop], name: str) -> str:
     if name in _coupled_joints(d):
         return "it is a mimic joint or a leader, and a loop joint has no coordinate; use without_couplings()"
     kind = next(e.kind for e in edges if e.name == name)
     return f"its type {kind.name!r} does not define complement(q) and coordinates(X)"
 
 
-def _incidence(edges: Iterable[Edge]) -> dict[str, list[Edge]]:
-    at: dict[str, list[Edge]] = {}
+def _incidence(edges: Iterable[Loop]) -> dict[str, list[Loop]]:
+    at: dict[str, list[Loop]] = {}
     for e in edges:
         at.setdefault(e.parent, []).append(e)
         at.setdefault(e.child, []).append(e)
     return at
 
 
-def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
+def _tree(d: Description, kept: list[Loop]) -> dict[str, str]:
     """The inner link of each edge, seen from the root; raises if the edges are not a tree that reaches every link."""
     at = _incidence(kept)
     reached, inner, todo = {d.root}, dict[str, str](), [d.root]
     while todo:
         link = todo.pop()
         for e in at.get(link, ()):
-            end = e.other(link)
+            end = _far_end(e, link)
             if end not in reached:
                 reached.add(end)
                 inner[e.name] = link
@@ -215,15 +205,15 @@ def _tree(d: Description, kept: list[Edge]) -> dict[str, str]:
     return inner
 
 
-def _cyclic(kept: list[Edge]) -> list[str]:
+def _cyclic(kept: list[Loop]) -> list[str]:
     """The edges left after removing dangling edges repeatedly: the cycles, and the paths between them."""
     at = {link: {e.name for e in edges} for link, edges in _incidence(kept).items()}
-    ends = {e.name: (e.parent, e.child) for e in kept}
+    ends = {e.name: e for e in kept}
     loose = [link for link, names in at.items() if len(names) == 1]
     while loose:
         link = loose.pop()
         for name in at[link]:
-            far = ends[name][0] if ends[name][1] == link else ends[name][1]
+            far = _far_end(ends[name], link)
             at[far].discard(name)
             if len(at[far]) == 1:
                 loose.append(far)
@@ -240,36 +230,37 @@ def _list_names(names: Collection[str]) -> str:
 # -- edges as joints and as loops ----------------------------------------------------------------------------------------
 
 
-def _as_tree_joint(e: Edge, inner: str, taken: set[str]) -> tuple[list[Link], list[Joint]]:
-    """The edge as a joint of the tree; a link between where the far link's frame is off the joint's axis."""
+def _as_tree_joint(e: Loop, j: Joint | None, inner: str, taken: set[str]) -> tuple[list[Link], list[Joint]]:
+    """The edge as a joint of the tree (j: it is one now), with a link between where the far link's frame is off its axis."""
     outward = inner == e.parent
-    if outward and e.joint is not None:
-        return [], [e.joint]
-    between = unused_name(f"{e.name}_axis", taken)
-    fields = joint_fields(e.joint) if e.joint is not None else {}
-    if outward:
-        return move_axis_to_frame(e.name, e.kind, e.parent, e.child, e.origin, e.seat.inverse, between=between, **fields)
-    # X_parent = origin⁻¹ · X_J⁻¹ · seat · X_child
-    return move_axis_to_frame(e.name, reverse(e.kind), e.child, e.parent, e.seat, e.origin.inverse, between=between, **fields)
+    if outward and j is not None:
+        return [], [j]
+    between, fields = unused_name(f"{e.name}_axis", taken), joint_fields(j) if j is not None else {}
+    if outward:  # X_child = child_origin⁻¹ · X_J · origin · X_parent
+        seat = e.child_origin.inverse
+        return move_axis_to_frame(e.name, e.kind, e.parent, e.child, e.origin, seat, between=between, **fields)
+    # X_parent = origin⁻¹ · X_J⁻¹ · child_origin · X_child
+    seat = e.origin.inverse
+    return move_axis_to_frame(e.name, reverse(e.kind), e.child, e.parent, e.child_origin, seat, between=between, **fields)
 
 
-def _as_loop(e: Edge) -> list[Loop]:
+def _as_loop(e: Loop) -> list[Loop]:
     """The edge as a loop; empty for a floating joint, which has no constraint.  A reversed joint swaps parent and child."""
     if isinstance(e.kind, Floating):
         return []
     if isinstance(e.kind, ReversedJoint):
-        return [Loop(e.name, e.kind.kind, e.child, e.parent, e.seat, e.origin)]
-    return [Loop(e.name, e.kind, e.parent, e.child, e.origin, e.seat)]
+        return [Loop(e.name, e.kind.kind, e.child, e.parent, e.child_origin, e.origin)]
+    return [e]
 
 
-def _dropped_properties(e: Edge) -> list[str]:
+def _dropped_properties(j: Joint | None) -> list[str]:
     """Data that a joint of the tree loses when it becomes a loop joint."""
-    if e.joint is None:
+    if j is None:
         return []
-    if isinstance(e.kind, Floating):
-        return [f"joint {e.name!r} is floating and constrains nothing: it is removed"]
-    lost = [label for label, value in joint_fields(e.joint).items() if value and any(value)]
-    return [f"joint {e.name!r} is cut; a loop joint has no {', '.join(lost)}, which is dropped"] if lost else []
+    if isinstance(j.kind, Floating):
+        return [f"joint {j.name!r} is floating and constrains nothing: it is removed"]
+    lost = [label for label, value in joint_fields(j).items() if value and any(value)]
+    return [f"joint {j.name!r} is cut; a loop joint has no {', '.join(lost)}, which is dropped"] if lost else []
 
 
 def joint_fields(j: Joint) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from torsor.model.named_configurations import keep_joints, merge, note_of_losses
 from torsor.model.renaming import names_of, rename
 from torsor.model.reversal import reverse
 from torsor.model.seat import move_axis_to_frame, snap_rounding
-from torsor.model.spanning import crossed_sensors, ground, ground_loops, joint_fields
+from torsor.model.spanning import ground, ground_loops, joint_fields, without_crossed_sensors
 from torsor.model.terms.attaching import rename_places, with_prefix
 from torsor.model.terms.joint_losses import Damping
 from torsor.scalar import Scalar
@@ -279,17 +279,15 @@ def rebase(d: Description, link: str) -> Description:
     named = keep_joints(d.configurations, {j.name for j in joints})
     if all(j.name != FLOATING_BASE for j in joints) and any(FLOATING_BASE in dict(c.values) for c in d.configurations):
         note += "; named configurations lose the pose of the base" + note_of_losses(d.configurations, named)
-    crossed = crossed_sensors(d, joints)
-    if crossed:
-        note += f"; sensors removed, as other joints carry their links now: {', '.join(crossed)}"
+    sensors, crossed = without_crossed_sensors(d, joints)
     return d.with_note(
-        note,
+        "; ".join([note, *crossed]),
         links=tuple(links),
         joints=tuple(joints),
         loops=ground_loops(d),
         terms=ground_terms(d),
         configurations=named,
-        sensors=tuple((name, s) for name, s in d.sensors if name not in crossed),
+        sensors=sensors,
     )
 
 
@@ -306,11 +304,6 @@ def with_gravity(d: Description, gravity: Any) -> Description:
     """The robot under another gravity [m/s²], in world axes."""
     g = read.vector(gravity, "gravity")
     return d.with_note(f"gravity: {tuple(d.gravity)} → {tuple(g)}", gravity=g)
-
-
-def without_loops(d: Description) -> Description:
-    """The spanning tree alone."""
-    return replace(d, loops=())
 
 
 def without_couplings(d: Description) -> Description:
