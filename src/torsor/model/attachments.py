@@ -10,7 +10,7 @@ from typing import Any
 from torsor.errors import ArgumentError, ModelError, UnknownName, require_known
 from torsor.model.assembly import assemble
 from torsor.model.description import FLOATING_BASE, Description
-from torsor.model.forces import Buoyancy, Drag, GravityCompensation
+from torsor.model.forces import Element, GravityCompensation
 from torsor.model.named_configurations import make_configuration
 from torsor.model.numbers_surgery import moving_joint
 from torsor.model.rotor import make_rotor
@@ -86,15 +86,11 @@ def rotors_as_armature(d: Description) -> Description:
     """
     if not d.rotors:
         return d
-    reflected = {r.joint: r.spin_inertia * (r.ratio * r.ratio) for r in d.rotors}
-    return d.with_note(
-        f"as armature, without gyroscopic coupling: rotor {', '.join(r.name for r in d.rotors)}",
-        links=tuple(replace(x, inertia=d.bodies[x.name]) for x in d.links),
-        joints=tuple(
-            replace(j, armature=(sum(j.armature) + reflected[j.name],)) if j.name in reflected else j for j in d.joints
-        ),
-        rotors=(),
-    )
+    own, bodies = {j.name: sum(j.armature) for j in d.joints}, d.bodies
+    made = {r.joint: {"armature": (own[r.joint] + r.spin_inertia * (r.ratio * r.ratio),)} for r in d.rotors}
+    note = f"as armature, without gyroscopic coupling: rotor {', '.join(r.name for r in d.rotors)}"
+    links = tuple(replace(x, inertia=bodies[x.name]) for x in d.links)
+    return replace(d, links=links, rotors=()).with_joint_fields(made, note)
 
 
 def with_friction(d: Description, laws: Mapping[str, Any]) -> Description:
@@ -157,7 +153,7 @@ def with_forces(d: Description, forces: Mapping[str, Any] | None) -> Description
                 name = element.name or unused_name(f"{at} field", {term.name for term in fields})
                 fields.append(replace(element, frame=at, name=name))
                 continue
-            if not isinstance(element, (GravityCompensation, Buoyancy, Drag)):
+            if not isinstance(element, Element):
                 raise ModelError(f"{at!r}: {element!r} is not a force element; see torsor.forces")
             if isinstance(element, GravityCompensation) and at != link:
                 raise ModelError(f"gravity compensation acts on a link; {at!r} is a frame on link {link!r}")

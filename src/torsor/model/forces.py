@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ModelError
 from torsor.model.magnitudes import check_size
@@ -40,8 +40,24 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
+class Element:
+    """A force element of a link: a weight that it carries, or a drag; by default neither."""
+
+    def carried_mass(self, link: Inertia) -> tuple[Scalar, Vec]:
+        """The mass whose weight is carried [kg], and its first moment [kg·m] in the link's frame."""
+        return 0, ZERO
+
+    def drag(self, V: Motion) -> Force:
+        """The wrench of drag, in the frame of the element; V is the twist of this frame."""
+        return Force.zero()
+
+    def _set(self, name: str, negative: bool = False) -> None:
+        checked = _number(f"{type(self).__name__}: {name}", getattr(self, name), negative)
+        object.__setattr__(self, name, checked)
+
+
 @dataclass(frozen=True)
-class GravityCompensation:
+class GravityCompensation(Element):
     """f = −k m g at the centre of mass of a link: a weight that is carried, to a share k (1: all of it).
 
     m is the link's own mass, with payloads and rotors on it, without links that are welded to it.
@@ -50,18 +66,14 @@ class GravityCompensation:
     share: Scalar = 1
 
     def __post_init__(self) -> None:
-        _set(self, "share", self.share, negative=True)
+        self._set("share", negative=True)
 
     def carried_mass(self, link: Inertia) -> tuple[Scalar, Vec]:
-        """The mass whose weight is carried [kg], and its first moment [kg·m] in the link's frame."""
         return link.m * self.share, link.h * self.share
-
-    def drag(self, V: Motion) -> Force:
-        return Force.zero()
 
 
 @dataclass(frozen=True)
-class Buoyancy:
+class Buoyancy(Element):
     """f = −ρ V g at the centre of the displaced ``volume`` V [m³], fully immersed; ``center`` [m], ``density`` ρ [kg/m³]."""
 
     volume: Scalar
@@ -71,20 +83,17 @@ class Buoyancy:
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", tuple(read.vector(self.center, "Buoyancy: center")))
         check_size("Buoyancy: center", self.center)
-        _set(self, "volume", self.volume)
-        _set(self, "density", self.density)
+        self._set("volume")
+        self._set("density")
 
     def carried_mass(self, link: Inertia) -> tuple[Scalar, Vec]:
         """The displaced mass ρ V [kg], and its first moment [kg·m]."""
         m = self.volume * self.density
         return m, Vec(*self.center) * m
 
-    def drag(self, V: Motion) -> Force:
-        return Force.zero()
-
 
 @dataclass(frozen=True)
-class Drag:
+class Drag(Element):
     """F_i = −(l_i + c_i |V_i|) V_i: drag at a frame's origin and along its axes, in a fluid at rest.
 
     ``linear`` l [N·m·s/rad, N·s/m] and ``quadratic`` c [N·m·s²/rad², N·s²/m²]: six numbers, angular part first; three or one
@@ -103,15 +112,9 @@ class Drag:
             six = (0,) * (6 - len(values)) + tuple(_number(f"Drag: {name}", x) for x in values)
             object.__setattr__(self, name, six)
 
-    def carried_mass(self, link: Inertia) -> tuple[Scalar, Vec]:
-        return 0, ZERO
-
     def drag(self, V: Motion) -> Force:
         rows = zip(self.linear, self.quadratic, (*V.w, *V.v), strict=True)
         return Force.of([-(x * v) - (c * (absolute(v) * v) if not is_zero(c) else 0) for x, c, v in rows])
-
-
-Element: TypeAlias = GravityCompensation | Buoyancy | Drag
 
 
 class ForceRow(NamedTuple):
@@ -160,10 +163,6 @@ def thrust(force: ArrayLike, axis: ArrayLike = (0, 0, 1), ratio: float = 0.0) ->
         raise ModelError(f"thrust: shapes of force {np.shape(force)} and ratio {np.shape(ratio)} do not fit") from None
     f = f * (u / np.linalg.norm(u))
     return np.concatenate([f * k, f], axis=-1)
-
-
-def _set(element: Any, name: str, x: Any, negative: bool = False) -> None:
-    object.__setattr__(element, name, _number(f"{type(element).__name__}: {name}", x, negative))
 
 
 def _number(what: str, x: Any, negative: bool = False) -> Scalar:

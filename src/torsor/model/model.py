@@ -147,11 +147,9 @@ class Model:
         """Whether every constant is a number, and none a symbol."""
         laws = (getattr(law, "numeric", True) for row in self.friction for law in row)
         spins = tuple((r.axis, r.inertia, r.ratio) for r in self.rotors)
-        drags = tuple(
-            (row.m, row.h, getattr(row.element, "linear", ()), getattr(row.element, "quadratic", ())) for row in self.forces
-        )
+        forces = tuple((row.m, row.h, *vars(row.element).values()) for row in self.forces)
         tied = tuple((c.k, c.b) for c in self.coupling if c is not None)
-        constants = flat(self.offset, self.inertia, self.gravity, self.armature, spins, drags, tied)
+        constants = flat(self.offset, self.inertia, self.gravity, self.armature, spins, forces, tied)
         return all(laws) and all(isinstance(x, (int, float)) for x in constants) and not any(map(has_symbols, self.joint))
 
     def weightless(self) -> Model:
