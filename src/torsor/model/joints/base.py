@@ -125,7 +125,8 @@ class JointType(ABC):
 
     def fault(self, q: Sequence[float]) -> str:
         """The reason why these numbers are not a valid configuration of this joint; empty if they are valid."""
-        return ""
+        zero = any(all(x == 0 for x in q[part]) for part in self.quaternions)
+        return "its quaternion is zero, which is not a rotation; the identity is (0, 0, 0, 1)" if zero else ""
 
     def align_axis(self) -> tuple[Mat, JointType]:
         """(R, joint): the same joint seen from axes R in which its own axis is a coordinate axis."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torsor.model.joints.base import JointType, bounds
-from torsor.model.joints.spherical import quaternion_tangent, random_quaternion, twist_bracket, zero_quaternion
+from torsor.model.joints.spherical import quaternion_tangent, random_quaternion, twist_bracket
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, Motion, Quaternion, Subspace, Transform, Vec
 from torsor.spatial.exponential import exp, log
@@ -54,9 +54,6 @@ class Floating(JointType):
 
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-
-    def fault(self, q: Sequence[float]) -> str:
-        return zero_quaternion(q[3:])
 
     def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
         """x, y and z within the limits and [−1, 1] [m]; the orientation uniform."""

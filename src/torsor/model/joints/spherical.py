@@ -48,9 +48,6 @@ class Spherical(JointType):
     def neutral(self) -> list[float]:
         return [0.0, 0.0, 0.0, 1.0]
 
-    def fault(self, q: Sequence[float]) -> str:
-        return zero_quaternion(q)
-
     def random(self, rng: Any, lower: Sequence[float], upper: Sequence[float], shape: tuple[int, ...] = ()) -> list[Any]:
         return random_quaternion(rng, shape)
 
@@ -70,7 +67,3 @@ def twist_bracket(S: Subspace, v: Scalars) -> list[list[Scalar]]:
 def random_quaternion(rng: Any, shape: tuple[int, ...] = ()) -> list[Any]:
     """Uniform over rotations: a Gaussian direction in four dimensions."""
     return list(Quaternion(*rng.normal(size=(4, *shape))).normalized)
-
-
-def zero_quaternion(q: Sequence[float]) -> str:
-    return "" if any(x != 0 for x in q) else "its quaternion is zero, which is not a rotation; the identity is (0, 0, 0, 1)"
