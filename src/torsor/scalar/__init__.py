@@ -14,7 +14,6 @@ from torsor.scalar.ops import (
     atan2,
     cos,
     exp,
-    is_constant,
     log,
     maximum,
     minimum,
@@ -29,7 +28,7 @@ from torsor.scalar.ops import (
     where,
 )
 from torsor.scalar.repeat import repeatable
-from torsor.scalar.scalar import Scalar, Scalars, is_zero
+from torsor.scalar.scalar import Scalar, Scalars, is_constant, is_zero
 
 __all__ = [
     "Dual",

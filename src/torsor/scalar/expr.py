@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from torsor.scalar.scalar import is_constant
+
 Number = int | float
 
 UNARY: dict[str, Callable[[float], float]] = {
@@ -121,12 +123,9 @@ class Expr:
         if other.__class__ is Expr:
             if other.op == "neg":
                 return self - other.args[0]
-            if self.op == "neg":
-                return other - self.args[0]
-            return self.graph.apply("add", self, other)
-        if not _is_number(other):
+        elif not is_constant(other):
             return NotImplemented
-        if other == 0:
+        elif other == 0:
             return self
         if self.op == "neg":
             return other - self.args[0]
@@ -143,14 +142,14 @@ class Expr:
             if self.op == "neg":
                 return -(self.args[0] + other)
             return self.graph.apply("sub", self, other)
-        if not _is_number(other):
+        if not is_constant(other):
             return NotImplemented
         if other == 0:
             return self
         return self + (-other)
 
     def __rsub__(self, other: Any) -> Any:
-        if not _is_number(other):
+        if not is_constant(other):
             return NotImplemented
         if other == 0:
             return -self
@@ -165,7 +164,7 @@ class Expr:
             if other.op == "neg":
                 return -(self * other.args[0])
             return self.graph.apply("mul", self, other)
-        if not _is_number(other):
+        if not is_constant(other):
             return NotImplemented
         if other == 0:
             return 0
@@ -190,12 +189,12 @@ class Expr:
             if self.op == "neg":
                 return -(self.args[0] / other)
             return self.graph.apply("div", self, other)
-        if not _is_number(other):
+        if not is_constant(other):
             return NotImplemented
         return self * (1 / other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        if not _is_number(other):
+        if not is_constant(other):
             return NotImplemented
         if other == 0:
             return 0
@@ -271,7 +270,3 @@ class Expr:
         if self.op == "input":
             return f"x{self.args[0]}"
         return f"{self.op}({', '.join(f'%{a.index}' for a in self.args)})"
-
-
-def _is_number(x: Any) -> bool:
-    return isinstance(x, (int, float))

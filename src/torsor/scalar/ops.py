@@ -13,7 +13,7 @@ from typing import Any
 
 from torsor.scalar.dual import Dual, rate, value
 from torsor.scalar.expr import BINARY, UNARY, Expr, Graph
-from torsor.scalar.scalar import Scalar, Scalars
+from torsor.scalar.scalar import Scalar, Scalars, is_constant
 
 #: module of each library's functions, and the names of those that are called differently there
 LIBRARIES: dict[str, tuple[str, dict[str, str]]] = {
@@ -209,11 +209,6 @@ def _array_ray(x: tuple[Any, ...]) -> tuple[Scalar, ...]:
         return x
     exponent = np.where(odd, np.frexp(size)[1], 0)
     return tuple(np.ldexp(a, -exponent) for a in x)
-
-
-def is_constant(x: Any) -> bool:
-    """Whether ``x`` is a plain number, constant while recording."""
-    return isinstance(x, (int, float))
 
 
 def tidy(x: Scalar, snap: float = 4e-16) -> Scalar:

@@ -37,6 +37,11 @@ class Scalar(Protocol):
 Scalars: TypeAlias = Sequence[Scalar]
 
 
+def is_constant(x: Any) -> bool:
+    """Whether ``x`` is a plain number, constant while recording."""
+    return isinstance(x, (int, float))
+
+
 def is_zero(x: Any) -> bool:
     """Whether x is the constant zero: a recorded expression or a symbol is not, whatever its value will be.
 
