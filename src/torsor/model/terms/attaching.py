@@ -10,7 +10,7 @@ from torsor.errors import ArgumentError, UnknownName
 from torsor.model.assembly import assemble
 from torsor.model.description import WORLD, Description
 from torsor.model.terms.joint_losses import JointFriction
-from torsor.model.terms.term import Term
+from torsor.model.terms.term import Term, with_fields
 
 
 def with_terms(d: Description, terms: Iterable[Term]) -> Description:
@@ -57,7 +57,7 @@ def rename_places(terms: Iterable[Term], new: Callable[[str], str]) -> tuple[Ter
         made = {field: _each(getattr(t, field), new) for field in t.places}
         return made | {"name": ""} if made and t.name == t.default_name else made
 
-    return tuple(_changed(t, renamed) for t in terms)
+    return tuple(with_fields(t, renamed) for t in terms)
 
 
 def with_prefix(terms: Iterable[Term], prefix: str) -> tuple[Term, ...]:
@@ -67,15 +67,7 @@ def with_prefix(terms: Iterable[Term], prefix: str) -> tuple[Term, ...]:
         own = t.name != t.default_name and any(field.name == "name" for field in fields(t))  # type: ignore[arg-type]
         return {"name": prefix + t.name} if own else {}
 
-    return tuple(_changed(t, prefixed) for t in terms)
-
-
-def _changed(t: Term, change: Callable[[Term], dict[str, Any]]) -> Term:
-    """A term with other fields; a constraint that it contains is changed likewise."""
-    made = change(t)
-    if isinstance(inner := getattr(t, "constraint", None), Term):
-        made["constraint"] = _changed(inner, change)
-    return replace(t, **made) if made else t  # type: ignore[type-var]
+    return tuple(with_fields(t, prefixed) for t in terms)
 
 
 def without_lost_terms(d: Description) -> Description:

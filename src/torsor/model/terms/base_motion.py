@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torsor.compile.recorded_function import RecordedFunction
 from torsor.errors import ModelError
 from torsor.model.description import WORLD
+from torsor.model.joints.moving import Moving
+from torsor.model.model import Model
 from torsor.model.moving_base import base_motion
 from torsor.model.terms.term import Term
-
-if TYPE_CHECKING:
-    from torsor.model.joints.moving import Moving
-    from torsor.model.model import Model
-    from torsor.scalar import Scalar
+from torsor.scalar import Scalar
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,10 @@ that is not in its row, is supported.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from torsor.errors import Unsupported
 from torsor.model.forces import Drag
-
-if TYPE_CHECKING:
-    from torsor.model.model import Model
+from torsor.model.model import Model
 
 #: capability → the words of errors
 CAPABILITIES = {

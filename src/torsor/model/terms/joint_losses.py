@@ -104,16 +104,11 @@ class Damping(Term):
     def force(self, at: At) -> Effort:
         m = at.model
         bodies = range(1, len(m.parent)) if self.joints is None else map(at.body_of, self.joints)
-        return Effort(
-            {i: [-d * x for d, x in zip(m.damping[i], at.vs[i], strict=True)] for i in bodies if _damps(m.damping[i])}
-        )
+        damped = [i for i in bodies if not all(map(is_zero, m.damping[i]))]
+        return Effort({i: [-d * x for d, x in zip(m.damping[i], at.vs[i], strict=True)] for i in damped})
 
     def heat(self, at: At) -> Scalar:
         return -sum(x * v for i, force in self.force(at).joints.items() for x, v in zip(force, at.vs[i], strict=True))
-
-
-def _damps(damping: Scalars) -> bool:
-    return not all(map(is_zero, damping))
 
 
 def notes_on_omitted_losses(d: Description) -> list[str]:

@@ -79,7 +79,7 @@ class JointConstraint(BetweenFrames):
         """v_J with S v_J = V, the joint's own velocity: (SᵀS)⁻¹ SᵀV."""
         seen = relative_motion(at, *self.frames(at.model))
         S = self.joint_type.subspace(self.joint_type.coordinates(seen.X))
-        return _along(S, seen.V)
+        return solve(_gram(S), [c.w.dot(seen.V.w) + c.v.dot(seen.V.v) for c in S])
 
     def drive_wrench(self, at: At, tau: Scalars) -> Force:
         """The wrench on the successor, in its frame, when the joint applies τ (F&O 19's τ_a): F = S (SᵀS)⁻¹ τ, so SᵀF = τ."""
@@ -104,7 +104,3 @@ def _label(F: Force, k: int) -> str:
 
 def _gram(S: Sequence[Motion]) -> Any:
     return factor([[a.w.dot(b.w) + a.v.dot(b.v) for b in S] for a in S])
-
-
-def _along(S: Sequence[Motion], V: Motion) -> list[Any]:
-    return solve(_gram(S), [c.w.dot(V.w) + c.v.dot(V.v) for c in S])

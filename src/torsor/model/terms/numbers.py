@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import fields as fields_of
-from dataclasses import replace
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from torsor.model.joints import JOINT_TYPES, JointType
 from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.term import with_fields
 
 
 class Slot(NamedTuple):
@@ -37,14 +37,13 @@ def put_numbers(constraints: Sequence[Constraint], numbers: Sequence[Any]) -> tu
 
 
 def _of_constraint(c: Constraint, change: Any) -> Constraint:
-    """A constraint with the fields of its numbers changed; a constraint that it contains is changed likewise."""
-    fields = {name: change(getattr(c, name)) for name in c.NUMBERS}
-    if "joint_type" in fields:  # the labels of a joint's rows depend on its axes
-        fields["row_names"] = c.labels()
-    inner = getattr(c, "constraint", None)
-    if isinstance(inner, Constraint):
-        fields["constraint"] = _of_constraint(inner, change)
-    return replace(c, **fields) if fields else c  # type: ignore[type-var]  # those with numbers are dataclasses
+    """A constraint with the fields of its numbers changed."""
+
+    def changed(t: Constraint) -> dict[str, Any]:
+        fields = {name: change(getattr(t, name)) for name in t.NUMBERS}
+        return fields | {"row_names": t.labels()} if "joint_type" in fields else fields  # labels depend on the joint's axes
+
+    return with_fields(c, changed)
 
 
 def _take(x: Any, found: list[float]) -> Any:
@@ -67,7 +66,7 @@ def _inside(x: Any, change: Callable[[Any], Any]) -> Any:
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
     if isinstance(x, JointType) and type(x) in JOINT_TYPES.values():
         made = copy(x)
-        for field in fields_of(x):  # type: ignore[arg-type]  # torsor's joint types are dataclasses
+        for field in fields(x):  # type: ignore[arg-type]  # torsor's joint types are dataclasses
             object.__setattr__(made, field.name, change(getattr(x, field.name)))  # past the checks, which need numbers
         return made
     return x

@@ -53,15 +53,11 @@ class Spring:
                 "a Spring acts in parallel to its joint and has no rotor; a motor that drives its link through a spring is "
                 f"SeriesSpring({self.stiffness!r}, {self.damping!r}, rotor_inertia={rotor_inertia!r})"
             )
-        for word, rule, holds in (
-            ("stiffness", "finite and not negative", lambda x: 0 <= x < math.inf),
-            ("damping", "finite and not negative", lambda x: 0 <= x < math.inf),
-            ("rest", "finite", math.isfinite),
-            ("preload", "finite", math.isfinite),
-        ):
-            x = getattr(self, word)
+        for word in ("stiffness", "damping", "rest", "preload"):
+            x, signed = getattr(self, word), word in ("rest", "preload")
+            rule = "finite" if signed else "finite and not negative"
             for y in x if word == "rest" and isinstance(x, tuple) else (x,):
-                if not (read.is_number(y) and holds(y)):
+                if not (read.is_number(y) and math.isfinite(y) and (signed or y >= 0)):
                     raise ArgumentError(f"a spring's {word} must be a number, {rule}, not {y!r}")
         if isinstance(self.rest, tuple) and not (len(self.rest) == 2 and self.rest[0] <= self.rest[1]):
             raise ArgumentError(f"a spring's rest must be a number or (lower, upper), not {self.rest!r}")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from torsor.errors import ArgumentError, require_known
 from torsor.model.joints import JointType
 from torsor.model.joints.composite import JointOfJoints
+from torsor.model.model import Model
 from torsor.model.terms.term import Term
-
-if TYPE_CHECKING:
-    from torsor.model.model import Model
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from torsor.model.terms.capabilities import TABLE
 from torsor.scalar import Scalar, Scalars
@@ -205,3 +206,14 @@ class AtJoint(Term):
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"{self.joint} {self.kind}"
+
+
+AnyTerm = TypeVar("AnyTerm", bound=Term)
+
+
+def with_fields(t: AnyTerm, change: Callable[[AnyTerm], dict[str, Any]]) -> AnyTerm:
+    """A term with other fields; a constraint that it contains is changed likewise."""
+    made = change(t)
+    if isinstance(inner := getattr(t, "constraint", None), Term):
+        made["constraint"] = with_fields(inner, change)  # type: ignore[arg-type]
+    return replace(t, **made) if made else t  # type: ignore[type-var]
