@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from torsor.errors import ArgumentError
-from torsor.model.actuators.parameters import as_number, clip, require, require_limit
+from torsor.model.actuators.parameters import as_number, clip, require, require_fields, require_limit
 from torsor.scalar import Scalar, Scalars, exp, is_constant
 
 #: y, and the memory of the next step
@@ -173,8 +173,7 @@ class PositionServo(ActuatorLaw):
     kv: Scalar = 0.0
 
     def __post_init__(self) -> None:
-        require("PositionServo", "kp", self.kp, "N·m/rad or N/m", least=0)
-        require("PositionServo", "kv", self.kv, "N·m·s/rad or N·s/m", least=0)
+        require_fields(self, {"kp": "N·m/rad or N/m", "kv": "N·m·s/rad or N·s/m"}, least=0)
 
     @staticmethod
     def respond(x: Scalar, q: Scalar, v: Scalar, memory: Scalars, kp: Scalar, kv: Scalar) -> Response:
@@ -209,8 +208,7 @@ class PID(ActuatorLaw):
     integral_limit: Scalar = field(default=math.inf, kw_only=True)
 
     def __post_init__(self) -> None:
-        for name, unit in (("kp", "N·m/rad or N/m"), ("ki", "N·m/(rad·s) or N/(m·s)"), ("kd", "N·m·s/rad or N·s/m")):
-            require("PID", name, getattr(self, name), unit, least=0)
+        require_fields(self, {"kp": "N·m/rad or N/m", "ki": "N·m/(rad·s) or N/(m·s)", "kd": "N·m·s/rad or N·s/m"}, least=0)
         require_limit("PID", "integral_limit", self.integral_limit, "N·m or N")
 
     def coefficients(self, dt: float) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from torsor.errors import ArgumentError
-from torsor.model.actuators.parameters import require
+from torsor.model.actuators.parameters import require, require_fields
 from torsor.scalar import Scalar, is_constant, tanh, where
 
 
@@ -39,8 +39,7 @@ class Gearbox:
         require("Gearbox", "ratio", self.ratio, "input turns per output turn")
         if is_constant(self.ratio) and self.ratio == 0:
             raise ArgumentError("Gearbox: ratio must not be 0; it is the number of input turns per output turn")
-        require("Gearbox", "inertia", self.inertia, "kg·m²", least=0)
-        require("Gearbox", "smoothing", self.smoothing, "W", least=0)
+        require_fields(self, {"inertia": "kg·m²", "smoothing": "W"}, least=0)
         if self.back_efficiency is None:
             object.__setattr__(self, "back_efficiency", self.efficiency)
         for name in ("efficiency", "back_efficiency"):

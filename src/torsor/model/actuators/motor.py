@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError
-from torsor.model.actuators.parameters import clip, is_unlimited, require, require_limit
+from torsor.model.actuators.parameters import clip, is_unlimited, require_fields, require_limit
 from torsor.model.actuators.region import OperatingLimit, Region
 from torsor.model.actuators.thermal import Thermal
+from torsor.model.friction import Friction
 from torsor.scalar import Scalar, is_constant, maximum, minimum, where
-
-if TYPE_CHECKING:
-    from torsor.model.friction import Friction
 
 
 class OperatingPoint(NamedTuple):
@@ -55,10 +53,8 @@ class Motor:
     thermal: Thermal | None = None
 
     def __post_init__(self) -> None:
-        require("Motor", "torque_constant", self.torque_constant, "N·m/A", above=0)
-        require("Motor", "resistance", self.resistance, "Ω", above=0)
-        require("Motor", "inductance", self.inductance, "H", least=0)
-        require("Motor", "rotor_inertia", self.rotor_inertia, "kg·m²", least=0)
+        require_fields(self, {"torque_constant": "N·m/A", "resistance": "Ω"}, above=0)
+        require_fields(self, {"inductance": "H", "rotor_inertia": "kg·m²"}, least=0)
         for name, unit in (("max_voltage", "V"), ("max_current", "A"), ("max_speed", "rad/s")):
             require_limit("Motor", name, getattr(self, name), unit)
         self._check_friction()

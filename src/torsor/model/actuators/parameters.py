@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from torsor.errors import ArgumentError
@@ -30,6 +31,12 @@ def require(what: str, name: str, value: Any, unit: str, *, above: float | None 
         raise ArgumentError(f"{what}: {name} is {value:g} {unit}; it must be greater than {above:g}")
     if value < least:
         raise ArgumentError(f"{what}: {name} is {value:g} {unit}; it must be at least {least:g}")
+
+
+def require_fields(thing: Any, units: Mapping[str, str], *, above: float | None = None, least: float = -math.inf) -> None:
+    """:func:`require` of fields of an object, ``{name: unit}``."""
+    for name, unit in units.items():
+        require(type(thing).__name__, name, getattr(thing, name), unit, above=above, least=least)
 
 
 def require_limit(what: str, name: str, value: Any, unit: str) -> None:

@@ -6,13 +6,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError
+from torsor.model.actuators.gearbox import Gearbox
 from torsor.scalar import Scalar, is_constant, maximum
-
-if TYPE_CHECKING:
-    from torsor.model.actuators.gearbox import Gearbox
 
 Vertex = tuple[Scalar, Scalar]
 

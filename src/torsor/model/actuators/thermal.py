@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from torsor.errors import ArgumentError
-from torsor.model.actuators.parameters import require
+from torsor.model.actuators.parameters import require_fields
 from torsor.scalar import Scalar, is_constant, sqrt
 
 #: temperature coefficient of the resistance of copper, at 25 °C [1/K]
@@ -34,11 +34,9 @@ class Thermal:
     coefficient: Scalar = COPPER
 
     def __post_init__(self) -> None:
-        require("Thermal", "resistance", self.resistance, "K/W", above=0)
-        require("Thermal", "capacitance", self.capacitance, "J/K", above=0)
-        require("Thermal", "coefficient", self.coefficient, "1/K", least=0)
-        for name in ("max_temperature", "ambient", "reference"):
-            require("Thermal", name, getattr(self, name), "°C", above=-273.15)
+        require_fields(self, {"resistance": "K/W", "capacitance": "J/K"}, above=0)
+        require_fields(self, {"coefficient": "1/K"}, least=0)
+        require_fields(self, dict.fromkeys(("max_temperature", "ambient", "reference"), "°C"), above=-273.15)
         if is_constant(self.max_temperature) and is_constant(self.ambient) and self.max_temperature <= self.ambient:
             raise ArgumentError(
                 f"Thermal: max_temperature {self.max_temperature:g} °C is not above the ambient {self.ambient:g} °C"
