@@ -289,9 +289,7 @@ def validate(d: Description) -> None:
         _check_loop(loop, links, fixed_root)
     if d.configurations:
         _check_unique("configuration", [c.name for c in d.configurations])
-        kinds = {j.name: j.kind for j in d.joints if j.kind.nq}
-        leaders = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
-        check_configurations(d.configurations, kinds, leaders, [loop.name for loop in d.loops], FLOATING_BASE)
+        check_configurations(d, FLOATING_BASE)
 
 
 def _check_unique(kind: str, names: list[str]) -> None:

@@ -56,12 +56,7 @@ def with_joint_type(
 
 
 def with_mimic(
-    d: Description,
-    name: str,
-    leader: str | None,
-    multiplier: float = 1.0,
-    offset: float = 0.0,
-    polynomial: Sequence[float] | None = None,
+    d: Description, name: str, leader: str | None, multiplier: float = 1.0, offset: float = 0.0, polynomial: Any = None
 ) -> Description:
     """The robot with a joint that follows another: q = multiplier · x + offset, or a0 + a1 x + a2 x² + … with x = q(leader).
 
@@ -130,15 +125,9 @@ def _same_units(old: JointType, new: JointType) -> bool:
 
 def _valid_fields(old: Joint, kind: JointType) -> tuple[dict[str, Any], list[str]]:
     """The fields that stay valid, and the names of those dropped."""
-    same = _same_units(old.kind, kind)
-    kept, lost = dict[str, Any](), list[str]()
-    for word, value in joint_fields(old).items():
-        if word == "mimic":
-            valid = kind.nv == 1
-        else:
-            valid = same and not (word in ("lower", "upper") and isinstance(kind, Continuous))
-        if valid:
-            kept[word] = value
-        elif value:
-            lost.append(word)
-    return kept, lost
+    fields = joint_fields(old)
+    invalid = set() if _same_units(old.kind, kind) else set(fields) - {"mimic"}
+    invalid |= {"lower", "upper"} if isinstance(kind, Continuous) else set()
+    invalid |= {"mimic"} if kind.nv != 1 else set()
+    kept = {word: value for word, value in fields.items() if word not in invalid}
+    return kept, [word for word, value in fields.items() if word in invalid and value]

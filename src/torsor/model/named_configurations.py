@@ -52,24 +52,18 @@ def make_configuration(name: str, values: Any) -> Configuration:
     return Configuration(name, tuple(rows))
 
 
-def check_configurations(
-    configurations: Sequence[Configuration],
-    kinds: Mapping[str, JointType],
-    leaders: Mapping[str, str],
-    loops: Collection[str],
-    base: str,
-) -> None:
-    """Raise for joints without a coordinate, a wrong number of coordinates, or a zero quaternion.
-
-    ``kinds`` are the types of the joints by name, ``leaders`` the leaders of mimic joints, ``base`` the floating base's name.
-    """
-    for c in configurations:
+def check_configurations(d: Description, base: str) -> None:
+    """Raise for joints without a coordinate, a wrong number of coordinates, a zero quaternion; ``base``: the base's joint."""
+    kinds = {j.name: j.kind for j in d.joints if j.kind.nq}
+    leaders = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
+    for c in d.configurations:
         for name, values in c.values:
             what, kind = f"configuration {c.name!r}: joint {name!r}", kinds.get(name)
             if name == base and kind is None:
                 kind = FloatingRPY() if len(values) == FloatingRPY.nq else Floating()
             if kind is None:
-                why = "closes a loop and has no coordinate" if name in loops else "is fixed or not defined"
+                closes = any(loop.name == name for loop in d.loops)
+                why = "closes a loop and has no coordinate" if closes else "is fixed or not defined"
                 raise ModelError(f"{what} {why}")
             if name in leaders:
                 raise ModelError(f"{what} is a mimic joint and has no coordinate; give its leader {leaders[name]!r}")

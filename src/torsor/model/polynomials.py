@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import Any
 
 from torsor.scalar import Scalar
@@ -40,7 +39,8 @@ def compose(outer: Coefficients, inner: Coefficients) -> tuple[Any, ...]:
     """
     out: list[Any] = []
     for c in reversed(outer):
-        out = _add(_multiply(out, inner), [c])
+        first, *rest = _multiply(out, inner) or [0]
+        out = [first + c, *rest]
     return tuple(out)
 
 
@@ -54,10 +54,6 @@ def trim(p: Coefficients, least: int = 1) -> tuple[Any, ...]:
     while n > least and p[n - 1] == 0:
         n -= 1
     return tuple(p[:n])
-
-
-def _add(p: Coefficients, r: Coefficients) -> list[Any]:
-    return [a + b for a, b in zip_longest(p, r, fillvalue=0)]
 
 
 def _multiply(p: Coefficients, r: Coefficients) -> list[Any]:

@@ -25,11 +25,9 @@ def tree(d: Description, model: Model) -> str:
         m = links[name].inertia.m
         lines.append(text + (f"  {short(m)} kg" if not isinstance(m, (int, float)) or m else ""))
         below = d.joints_from(name)
-        entries: list[tuple[str, Joint | None, str, str]] = []
-        for k, j in enumerate(below):
-            last = k == len(below) - 1
-            entries.append((j.child, j, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
-        todo.extend(reversed(entries))
+        for j in reversed(below):
+            branch, below_it = ("└─ ", "   ") if j is below[-1] else ("├─ ", "│  ")
+            todo.append((j.child, j, indent + branch, indent + below_it))
     rest = [f"rotor: {x.name} on {x.link}  ({x.joint} × {short(x.ratio)})  {short(x.inertia.m)} kg" for x in d.rotors]
     rest += [f"loop: {x.parent} ⇄ {x.child}  ({x.name}: {x.kind.name})" for x in d.loops]
     loops = {x.name for x in d.loops}
