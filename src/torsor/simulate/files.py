@@ -130,7 +130,7 @@ def _group(columns: list[Array], meta: dict[str, Any]) -> dict[str, Array]:
 
 
 def _to_csv(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
-    return tables.csv_bytes(*_flat(groups, meta))
+    return tables.table_bytes(tables.csv_writer, *_flat(groups, meta))
 
 
 def _from_csv(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -140,7 +140,7 @@ def _from_csv(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
 
 
 def _to_parquet(groups: dict[str, Array], meta: dict[str, Any]) -> bytes:
-    return parquet.parquet_bytes(*_flat(groups, meta))
+    return tables.table_bytes(parquet.parquet_writer, *_flat(groups, meta))
 
 
 def _from_parquet(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:

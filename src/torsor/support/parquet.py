@@ -27,14 +27,6 @@ RATIO = 1 << 16
 HEADERS = (1 << 10, 1 << 20)
 
 
-def parquet_bytes(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str, Any] | None = None) -> bytes:
-    """A whole Parquet file."""
-    stream = io.BytesIO()
-    with parquet_writer(stream, names, meta) as put:
-        put(columns)
-    return stream.getvalue()
-
-
 @contextmanager
 def parquet_writer(stream: IO[bytes], names: Sequence[str], meta: Mapping[str, Any] | None = None) -> Iterator[Put]:
     """A function that appends rows, as one row group each."""

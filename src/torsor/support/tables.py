@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from typing import IO, Any, NamedTuple, TypeAlias
 
@@ -71,10 +71,12 @@ def parse_metadata(text: str | bytes) -> dict[str, Any]:
 Put: TypeAlias = Callable[[Sequence[Array]], None]
 
 
-def csv_bytes(names: Sequence[str], columns: Sequence[Array], meta: Mapping[str, Any] | None = None) -> bytes:
-    """A whole CSV file."""
+def table_bytes(
+    writer: Callable[..., AbstractContextManager[Put]], names: Sequence[str], columns: Sequence[Array], meta: Any = None
+) -> bytes:
+    """A whole file, by :func:`csv_writer` or :func:`torsor.support.parquet.parquet_writer`."""
     stream = io.BytesIO()
-    with csv_writer(stream, names, meta) as put:
+    with writer(stream, names, meta) as put:
         put(columns)
     return stream.getvalue()
 
