@@ -27,7 +27,9 @@ myst_enable_extensions = ["dollarmath"]
 
 autodoc_typehints = "signature"
 # and not all that they stand for
-autodoc_type_aliases = {name: name for name in ("ArrayLike", "Array", "Wrenches", "Scalar", "Scalars", "Source")}
+autodoc_type_aliases = {
+    name: name for name in ("ArrayLike", "Array", "Wrenches", "Scalar", "Scalars", "Source", "VectorLike", "InertiaLike")
+}
 autodoc_member_order = "bysource"
 python_use_unqualified_type_names = True
 

@@ -23,6 +23,7 @@ from torsor.model.terms.joint_losses import Damping
 from torsor.model.terms.springs import SeriesSpring, Spring, SpringLaw, motors_of, with_springs
 from torsor.model.terms.tendons import between_frames
 from torsor.scalar import Scalar, Scalars
+from torsor.spatial.arguments import InertiaLike, VectorLike
 
 
 class Editing(Composing):
@@ -64,8 +65,8 @@ class Editing(Composing):
         joint: str,
         type: str | JointType,
         *,
-        axis: Scalars | np.ndarray | None = None,
-        second_axis: Scalars | np.ndarray | None = None,
+        axis: VectorLike | None = None,
+        second_axis: VectorLike | None = None,
         pitch: Scalar | None = None,
     ) -> Self:
         """The robot with a joint of another type, at the same place: ``"fixed"``, ``"revolute"``, ``"prismatic"``, ...
@@ -100,13 +101,7 @@ class Editing(Composing):
         return self._with_description(with_mimic(self._description, joint, leader, multiplier, offset, polynomial))
 
     def attach(
-        self,
-        other: Mechanism,
-        at: str,
-        *,
-        xyz: Scalars | np.ndarray = (0, 0, 0),
-        rpy: Scalars | np.ndarray = (0, 0, 0),
-        prefix: str = "",
+        self, other: Mechanism, at: str, *, xyz: VectorLike = (0, 0, 0), rpy: VectorLike = (0, 0, 0), prefix: str = ""
     ) -> Self:
         """Another robot welded on at a link or frame, at xyz [m] and rpy [rad] in it.  ``prefix`` is put before its names.
 
@@ -121,14 +116,7 @@ class Editing(Composing):
             raise ArgumentError(f"attach: prefix must be text, such as 'left_', not {prefix!r}")
         return self._with_description(surgery.attach(self._description, other.description, at, xyz=xyz, rpy=rpy, prefix=prefix))
 
-    def with_payload(
-        self,
-        at: str,
-        mass: Scalar,
-        *,
-        com: Scalars | np.ndarray = (0, 0, 0),
-        inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
-    ) -> Self:
+    def with_payload(self, at: str, mass: Scalar, *, com: VectorLike = (0, 0, 0), inertia: InertiaLike = None) -> Self:
         """A load fixed to a link or frame: mass [kg], com [m] and inertia about the com [kg·m²], both in that frame.
 
         ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz) or three of a diagonal; None is a point mass.
@@ -140,12 +128,7 @@ class Editing(Composing):
         return self._with_description(surgery.payload(self._description, at, mass, com, inertia))
 
     def with_link(
-        self,
-        link: str,
-        *,
-        mass: Scalar | None = None,
-        com: Scalars | np.ndarray | None = None,
-        inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
+        self, link: str, *, mass: Scalar | None = None, com: VectorLike | None = None, inertia: InertiaLike = None
     ) -> Self:
         """The robot with another mass [kg], com [m] or inertia about the com [kg·m²] of a link, both in the link's frame.
 
@@ -212,9 +195,7 @@ class Editing(Composing):
         rest = tuple(t for t in d.terms if not isinstance(t, Damping))
         return self._with_description(replace(d, terms=rest if damping is False else (*rest, Damping(joints))))
 
-    def with_frame(
-        self, name: str, at: str | None, *, xyz: Scalars | np.ndarray = (0, 0, 0), rpy: Scalars | np.ndarray = (0, 0, 0)
-    ) -> Self:
+    def with_frame(self, name: str, at: str | None, *, xyz: VectorLike = (0, 0, 0), rpy: VectorLike = (0, 0, 0)) -> Self:
         """The robot with a named frame at xyz [m] and rpy [rad] in a link or another frame: a tool centre point.
 
         It replaces a frame of the same name; ``at=None`` removes it.
@@ -250,7 +231,7 @@ class Editing(Composing):
         """
         return self._with_description(surgery.with_base(self._description, base))
 
-    def with_gravity(self, gravity: Scalars | np.ndarray) -> Self:
+    def with_gravity(self, gravity: VectorLike) -> Self:
         """The same robot with another gravity vector in world axes [m/s²], such as (0, −9.81, 0) for a wall-mounted robot."""
         return self._with_description(surgery.with_gravity(self._description, gravity))
 

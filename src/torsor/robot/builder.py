@@ -14,10 +14,9 @@ from torsor.model.named_configurations import Configuration, make_configuration
 from torsor.model.rotor import Rotor, make_rotor
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import arguments as read
+from torsor.spatial.arguments import InertiaLike, VectorLike
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from torsor.robot import Robot
 
 
@@ -54,9 +53,9 @@ class Builder:
         name: str,
         mass: Scalar = 0,
         *,
-        com: Scalars | np.ndarray = (0, 0, 0),
-        inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
-        rpy: Scalars | np.ndarray = (0, 0, 0),
+        com: VectorLike = (0, 0, 0),
+        inertia: InertiaLike = None,
+        rpy: VectorLike = (0, 0, 0),
     ) -> Builder:
         """A rigid body: mass [kg], centre of mass [m] in the link frame, inertia [kg·m²] about the centre of mass.
 
@@ -73,10 +72,10 @@ class Builder:
         parent: str,
         child: str,
         *,
-        xyz: Scalars | np.ndarray = (0, 0, 0),
-        rpy: Scalars | np.ndarray = (0, 0, 0),
-        axis: Scalars | np.ndarray | None = None,
-        second_axis: Scalars | np.ndarray | None = None,
+        xyz: VectorLike = (0, 0, 0),
+        rpy: VectorLike = (0, 0, 0),
+        axis: VectorLike | None = None,
+        second_axis: VectorLike | None = None,
         pitch: Scalar | None = None,
         lower: Scalar | Scalars | None = None,
         upper: Scalar | Scalars | None = None,
@@ -117,12 +116,12 @@ class Builder:
         parent: str,
         child: str,
         *,
-        xyz: Scalars | np.ndarray = (0, 0, 0),
-        rpy: Scalars | np.ndarray = (0, 0, 0),
-        child_xyz: Scalars | np.ndarray = (0, 0, 0),
-        child_rpy: Scalars | np.ndarray = (0, 0, 0),
-        axis: Scalars | np.ndarray | None = None,
-        second_axis: Scalars | np.ndarray | None = None,
+        xyz: VectorLike = (0, 0, 0),
+        rpy: VectorLike = (0, 0, 0),
+        child_xyz: VectorLike = (0, 0, 0),
+        child_rpy: VectorLike = (0, 0, 0),
+        axis: VectorLike | None = None,
+        second_axis: VectorLike | None = None,
         pitch: Scalar | None = None,
     ) -> Builder:
         """A joint that closes a loop between two links of the tree, and removes degrees of freedom (F&O §3.4).
@@ -141,9 +140,7 @@ class Builder:
         self._loops.append(loop_joint(name, type, parent, child, **at, axis=axis, second_axis=second_axis, pitch=pitch))
         return self
 
-    def frame(
-        self, name: str, link: str, *, xyz: Scalars | np.ndarray = (0, 0, 0), rpy: Scalars | np.ndarray = (0, 0, 0)
-    ) -> Builder:
+    def frame(self, name: str, link: str, *, xyz: VectorLike = (0, 0, 0), rpy: VectorLike = (0, 0, 0)) -> Builder:
         """A named frame on a link, at (xyz [m], rpy [rad]) in the link's frame."""
         self._frames.append(NamedFrame(name, link, read.pose(xyz, rpy, f"frame {name!r}")))
         return self
@@ -155,12 +152,12 @@ class Builder:
         link: str,
         *,
         mass: Scalar = 0,
-        com: Scalars | np.ndarray = (0, 0, 0),
-        inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
+        com: VectorLike = (0, 0, 0),
+        inertia: InertiaLike = None,
         ratio: Scalar = 1,
-        xyz: Scalars | np.ndarray = (0, 0, 0),
-        rpy: Scalars | np.ndarray = (0, 0, 0),
-        axis: Scalars | np.ndarray = Z,
+        xyz: VectorLike = (0, 0, 0),
+        rpy: VectorLike = (0, 0, 0),
+        axis: VectorLike = Z,
     ) -> Builder:
         """The rotor of the geared motor that drives ``joint``, mounted on ``link``: the joint's parent, or one before it.
 
@@ -198,7 +195,7 @@ class Builder:
         self._configurations.append(make_configuration(name, values))
         return self
 
-    def description(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Description:
+    def description(self, base: str = "fixed", gravity: VectorLike = EARTH) -> Description:
         """The robot as data, checked to be a tree.  ``base`` as in :meth:`Robot.with_base`; ``gravity`` [m/s²], world axes."""
         whole = Description(
             self.name,
@@ -213,7 +210,7 @@ class Builder:
         )
         return with_actuated(whole, self._actuated)
 
-    def build(self, base: str = "fixed", gravity: Scalars | np.ndarray = EARTH) -> Robot:
+    def build(self, base: str = "fixed", gravity: VectorLike = EARTH) -> Robot:
         """The Robot."""
         from torsor.robot import Robot  # imported here to avoid an import cycle
 

@@ -7,11 +7,20 @@ A wrong shape, NaN or infinity raises ModelError with the text ``what``, for exa
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torsor.errors import ModelError
-from torsor.scalar import Scalar, tidy
+from torsor.scalar import Scalar, Scalars, tidy
 from torsor.spatial import Inertia, Sym, Transform, Vec, from_rpy
+
+if TYPE_CHECKING:
+    import numpy as np
+
+#: three scalars: a list, a tuple or an array
+VectorLike: TypeAlias = "Scalars | np.ndarray"
+#: a 3×3 matrix, six numbers (ixx, ixy, ixz, iyy, iyz, izz), three of a diagonal, or None for a point mass
+InertiaLike: TypeAlias = "VectorLike | Sequence[Scalars] | None"
 
 
 def is_number(x: Any) -> bool:

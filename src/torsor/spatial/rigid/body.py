@@ -6,27 +6,20 @@ Twists, accelerations and wrenches are arrays (..., 6), leading axes a batch; th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, SingularError
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Scalar
 from torsor.spatial import Force, Inertia, Motion, Sym, Vec, arguments
+from torsor.spatial.arguments import InertiaLike, VectorLike
 from torsor.spatial.rigid import reading as read
 from torsor.support.text import numbers
 
 Body = Inertia | ArrayLike
 
 
-def from_com(
-    mass: Scalar,
-    com: Scalars | np.ndarray = (0, 0, 0),
-    *,
-    inertia: Scalars | np.ndarray | Sequence[Scalars] | None = None,
-    rpy: Scalars | np.ndarray = (0, 0, 0),
-) -> Inertia:
+def from_com(mass: Scalar, com: VectorLike = (0, 0, 0), *, inertia: InertiaLike = None, rpy: VectorLike = (0, 0, 0)) -> Inertia:
     """I_o = R I_c Rᵀ + m(cᵀc 1 − c cᵀ): from mass [kg], centre of mass [m] and inertia about it [kg·m²] (MR 8.26, 8.27).
 
     ``inertia`` is 3×3, six numbers (ixx, ixy, ixz, iyy, iyz, izz), three (the diagonal) or None (a point), in axes turned

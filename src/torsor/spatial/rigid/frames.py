@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.scalar import Scalar, Scalars
+from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Mat, Transform, Vec, arguments
+from torsor.spatial.arguments import VectorLike
 from torsor.spatial.rigid import reading as read
 from torsor.spatial.rigid.basis import canonical_axes
 from torsor.support.text import numbers
@@ -28,7 +29,7 @@ def rotate_inertia(inertia: Any, R: ArrayLike) -> np.ndarray:
     return numbers(arguments.rotational_inertia(inertia, "inertia").rotated(axes.T).rows)
 
 
-def steiner(inertia: Any, mass: Scalar, q: Scalars | np.ndarray) -> np.ndarray:
+def steiner(inertia: Any, mass: Scalar, q: VectorLike) -> np.ndarray:
     """I_q = I_b + m(qᵀq 1 − q qᵀ) (3×3) [kg·m²]: from the centre of mass to a point q [m], axes kept (MR 8.27).
 
     ``inertia`` as in :func:`rotate_inertia`, about the centre of mass.  Works over any scalar.
@@ -52,11 +53,7 @@ def parallel_axis(inertia: Scalar, mass: Scalar, distance: Scalar) -> Scalar:
 
 
 def transform_inertia(
-    inertia: Inertia,
-    pose: ArrayLike | None = None,
-    *,
-    xyz: Scalars | np.ndarray = (0, 0, 0),
-    rpy: Scalars | np.ndarray = (0, 0, 0),
+    inertia: Inertia, pose: ArrayLike | None = None, *, xyz: VectorLike = (0, 0, 0), rpy: VectorLike = (0, 0, 0)
 ) -> Inertia:
     """G_a = [Ad_T_ba]ᵀ G_b [Ad_T_ba], Steiner's theorem for frames: a part with frame {b}, seen from {a} (MR 8.42).
 
