@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from torsor.model import Description, attachments
+from torsor.model.actuators import ActuatorLaw, Drive
 from torsor.model.mechanism import Mechanism
+from torsor.model.sensor import Sensor
 from torsor.model.terms import attaching
 from torsor.model.terms.base_motion import BaseMotion
-from torsor.model.terms.constraint import Settling
+from torsor.model.terms.constraint import Constraint, Settling
 from torsor.model.terms.joint_drive import joint_drives
 from torsor.model.terms.signal_path import signal_paths
 from torsor.model.terms.stops import Stops
-
-if TYPE_CHECKING:
-    from torsor.model.actuators import ActuatorLaw, Drive
-    from torsor.model.sensor import Sensor
-    from torsor.model.terms.constraint import Constraint
-    from torsor.model.terms.term import Term
+from torsor.model.terms.term import Term
 
 
 class Composing(Mechanism):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from torsor.model.mechanism import Mechanism
+from torsor.model.part_views import JointView
 from torsor.model.printing import loop_count
 from torsor.scalar import Scalars
 from torsor.support.html import Markup, collapsible, concat, element, table
 from torsor.support.text import count, short
-
-if TYPE_CHECKING:
-    from torsor.model.mechanism import Mechanism
-    from torsor.model.part_views import JointView
 
 #: joints up to which the table is open
 FEW = 12

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from torsor.model.configuration_space import ConfigurationSpace
 from torsor.model.names import configuration_names, coordinate_names, displacement_units, entry_units
 from torsor.support.user_arrays import Array
-
-if TYPE_CHECKING:
-    from torsor.model.configuration_space import ConfigurationSpace
 
 #: excess that counts as rounding [rad, m]; of velocities and forces, relative to 1 + limit
 ROUNDING = 1e-9

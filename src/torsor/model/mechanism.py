@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from torsor.model import Description, Model, assemble
+from torsor.model.actuators import ActuatorLaw
 from torsor.model.configuration_space import ConfigurationSpace
 from torsor.model.forces import Element
 from torsor.model.part import part_of
@@ -18,9 +19,6 @@ from torsor.model.topology import Topology
 from torsor.scalar import Scalar
 from torsor.support.locks import cached_property
 from torsor.support.text import as_float, count, numbers, short
-
-if TYPE_CHECKING:
-    from torsor.model.actuators import ActuatorLaw
 
 
 class Mechanism(ConfigurationSpace, Topology):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from torsor.model.friction.law import Friction
+from torsor.model.friction.lugre import LuGre
 from torsor.scalar import Scalar
-
-if TYPE_CHECKING:
-    from torsor.model.friction.law import Friction
-    from torsor.model.friction.lugre import LuGre
 
 POINTS = 200
 #: number of steps of the velocity cycle in the plot of a law with an internal state
