@@ -23,6 +23,7 @@ from torsor.model.joints import (
 )
 from torsor.model.magnitudes import LARGEST, check_size
 from torsor.spatial import Vec
+from torsor.spatial.rigid.motions import from_quaternion
 from torsor.support.user_arrays import as_array
 
 X, Y, Z = Vec(1, 0, 0), Vec(0, 1, 0), Vec(0, 0, 1)
@@ -54,8 +55,7 @@ def chain(
     >>> chain(1000)
     <LargeTree chain: 1000 bodies, 1000 freedoms; revolute>
     """
-    if not isinstance(n, (int, np.integer)) or n < 1:
-        raise ArgumentError(f"the number of links must be a whole number of at least 1, not {n!r}")
+    _check_count("links", n)
     types = (joint,) if isinstance(joint, JointType) else tuple(joint) if isinstance(joint, Sequence) else ()
     if not types or not all(isinstance(kind, JointType) for kind in types):
         raise ArgumentError(f"joint must be a joint type such as torsor.joints.Revolute((0, 1, 0)), or several, not {joint!r}")
@@ -95,8 +95,7 @@ def random_tree(
     >>> tree.nq, tree.nv
     (20, 15)
     """
-    if not isinstance(n, (int, np.integer)) or n < 1:
-        raise ArgumentError(f"the number of bodies must be a whole number of at least 1, not {n!r}")
+    _check_count("bodies", n)
     if not 0 <= branching <= 1:
         raise ArgumentError(f"branching must be a probability between 0 and 1, not {branching!r}")
     kind = rng.integers(0, len(types), size=n)
@@ -108,7 +107,7 @@ def random_tree(
         parent=parent,
         kind=kind,
         types=tuple(types),
-        E=_rotations(rng, n),
+        E=from_quaternion(rng.normal(size=(n, 4))),  # drawn uniformly
         r=rng.normal(scale=0.3, size=(n, 3)),
         mass=masses.sum(axis=1),
         h=np.einsum("nk,nki->ni", masses, points),
@@ -119,24 +118,17 @@ def random_tree(
     )
 
 
+def _check_count(what: str, n: Any) -> None:
+    if not isinstance(n, (int, np.integer)) or n < 1:
+        raise ArgumentError(f"the number of {what} must be a whole number of at least 1, not {n!r}")
+
+
 def _per_link(x: Any, n: int, what: str) -> np.ndarray:
     array = as_array(what, x, dtype=float)
     if array.shape not in ((), (n,)):
         raise ArgumentError(f"{what} must be a number or an array of {n}, not of shape {array.shape}")
     check_size(what, *array.ravel()[~(np.abs(array.ravel()) <= LARGEST)].tolist())  # a million links are compared by NumPy
     return np.broadcast_to(array, (n,))
-
-
-def _rotations(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Rotations drawn uniformly: R of Gaussian quaternions."""
-    q = rng.normal(size=(n, 4))
-    x, y, z, w = (q / np.linalg.norm(q, axis=1, keepdims=True)).T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), 2, 0)
 
 
 def _rotational_inertia(points: np.ndarray, masses: np.ndarray) -> np.ndarray:

@@ -149,12 +149,7 @@ def solve_sequentially(row: Array, C: Array) -> Array:
     there, back = _thomas()
     one = np.zeros(BODY)
     one[[0, 6, 11, 15, 18, 20]] = 1
-    row = _single_result(there(row, C, one))
-    return _single_result(back(row, np.concatenate([C[1:], np.zeros((1, 36))]), np.zeros(6)))
-
-
-def _single_result(result: Any) -> Array:
-    return result if isinstance(result, np.ndarray) else result[0]
+    return back(there(row, C, one), np.concatenate([C[1:], np.zeros((1, 36))]), np.zeros(6))
 
 
 def constraint_force(tree: LargeTree, q: Array, v: Array, tau: Array, solver: Any = odd_even) -> Array:
@@ -211,8 +206,9 @@ def _from_parent(x: Array) -> Array:
 def _check(tree: LargeTree) -> None:
     if not tree.is_chain:
         i = int(np.argmax(tree.parent != np.arange(-1, len(tree) - 1)))
+        above = "the base" if tree.parent[i] < 0 else tree.body_name(int(tree.parent[i]))
         raise ArgumentError(
-            f"constraint_force is for unbranched chains, but {tree.body_name(i)} is attached to {_parent_name(tree, i)}, "
+            f"constraint_force is for unbranched chains, but {tree.body_name(i)} is attached to {above}, "
             'not to the body before it; method="divide_and_conquer" supports any tree'
         )
     c2 = np.einsum("ni,nj->nij", tree.h, tree.h) / np.maximum(tree.mass, 1e-300)[:, None, None]
@@ -224,10 +220,6 @@ def _check(tree: LargeTree) -> None:
             f"{tree.body_name(int(empty[0]))} has no mass, or no extent about some axis, so its inertia has no inverse, "
             'which constraint_force needs; method="aba" or "divide_and_conquer" does without'
         )
-
-
-def _parent_name(tree: LargeTree, i: int) -> str:
-    return "the base" if tree.parent[i] < 0 else tree.body_name(int(tree.parent[i]))
 
 
 def depth(tree: LargeTree, solver: Any = odd_even) -> int:

@@ -148,12 +148,9 @@ def preorder(parent: Array) -> Array:
 
 
 def rows(index: Array) -> Rows:
-    """A slice where the rows are at equal distances, the index itself where they are not."""
-    if len(index) == 0:
-        return slice(0, 0)
-    if len(index) == 1:
+    """A slice where the rows, in the order of the index, are at equal distances; the index itself where they are not."""
+    flat = index.ravel()
+    step = int(flat[1] - flat[0]) if len(flat) > 1 else 1
+    if step <= 0 or (flat[:1] < 0).any() or (np.diff(flat) != step).any():
         return index
-    step = index[1] - index[0]
-    if step > 0 and index[0] >= 0 and (np.diff(index) == step).all():
-        return slice(int(index[0]), int(index[-1]) + 1, int(step))
-    return index
+    return slice(int(flat[0]), int(flat[-1]) + 1, step) if len(flat) else slice(0, 0)

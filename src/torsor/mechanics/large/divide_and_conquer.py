@@ -14,9 +14,10 @@ import numpy as np
 
 from torsor.algorithms.joining import ZERO_VECTOR, Gains, from_matrix, join_to_joint, join_to_segment, to_matrix
 from torsor.compile import Kernel
-from torsor.errors import SingularError, TorsorError
+from torsor.errors import TorsorError
 from torsor.mechanics.large.contraction import SEGMENT, Batch, Contraction, contraction
-from torsor.mechanics.large.freedoms import Freedoms, counts
+from torsor.mechanics.large.freedoms import Freedoms
+from torsor.mechanics.large.joints import counts
 from torsor.mechanics.large.motions import loads, motions
 from torsor.mechanics.large.stages import (
     BODY,
@@ -36,7 +37,7 @@ from torsor.mechanics.large.stages import (
     upper_triangle,
 )
 from torsor.mechanics.large.stages import SEGMENT as WIDTH
-from torsor.mechanics.large.tree import LargeTree
+from torsor.mechanics.large.tree import LargeTree, massless_error
 from torsor.spatial import Force, Motion, factor, plus_diagonal
 from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import six_numbers
@@ -191,9 +192,8 @@ class _Solver:
 
     def _light_bodies(self) -> Array:
         light, near = np.zeros(len(self.tree), dtype=bool), self.body[:, :21].copy()
-        np.add.at(
-            near, self.tree.parent, inertia_at_parent()(self.joints.E, self.joints.r, self.body[:-1])
-        )  # −1, the base, is the last
+        from_children = inertia_at_parent()(self.joints.E, self.joints.r, self.body[:-1])
+        np.add.at(near, self.tree.parent, from_children)  # −1, the base, is the last
         for d, bodies in self.joints.bodies.items():
             share = lightness(d)(self.joints.S[d], self.m[d], self.body[:-1][bodies], near[:-1][bodies])
             light[bodies] = (share < LIGHT).any(axis=1)
@@ -243,11 +243,7 @@ class _Solver:
         share = lightness(d)(self.joints.S[d][at], self.m[d][at], load, load[:, :21]).min(axis=1)
         if s.kind == "join" or share.min() >= LIGHT:
             return error
-        worst = int(np.arange(len(self.tree))[s.bodies][np.argmin(share)])
-        return SingularError(
-            f"the joint of {self.tree.body_name(worst)} moves no mass, so no torque gives it a finite acceleration; "
-            "add inertia to the bodies it moves, or an armature to the joint"
-        )
+        return massless_error(self.tree, np.arange(len(self.tree))[s.bodies][np.argmin(share)])
 
     def _outward(self, s: Batch) -> None:
         below = {"rake": (), "open": (self.f[s.bodies],), "join": (self.segment[s.bodies, HELD:], self.f[s.below])}[s.kind]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torsor.mechanics.large.contraction import Rows
+from torsor.mechanics.large.joints import counts
 from torsor.mechanics.large.tree import LargeTree
 from torsor.support.user_arrays import Array
 
@@ -44,8 +45,3 @@ class Freedoms:
     def rows_of_bodies(self, bodies: Rows) -> Rows:
         """Rows of these bodies in the arrays of their number of degrees of freedom."""
         return bodies if self.place is None else self.place[bodies]
-
-
-def counts(tree: LargeTree) -> Array:
-    """The degrees of freedom of each joint."""
-    return np.array([j.nv for j in tree.types] or [0], dtype=np.int64)[tree.kind]

@@ -9,14 +9,19 @@ import numpy as np
 
 from torsor.compile import Argument, Kernel
 from torsor.kernels.functions import function_kernel
+from torsor.mechanics.large.contraction import Rows
+from torsor.mechanics.large.contraction import rows as as_rows
+from torsor.mechanics.large.stages import transform
 from torsor.model.joints import JointType
-from torsor.spatial import Mat, Transform, Vec
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.large.tree import LargeTree
 
-Place = slice | np.ndarray
+
+def counts(tree: LargeTree) -> Array:
+    """The degrees of freedom of each joint."""
+    return np.array([j.nv for j in tree.types] or [0], dtype=np.int64)[tree.kind]
 
 
 class Group(NamedTuple):
@@ -31,14 +36,14 @@ class Group(NamedTuple):
     v: Array
     E: Array
     r: Array
-    place: Place
-    q_place: Place
-    v_place: Place
+    place: Rows
+    q_place: Rows
+    v_place: Rows
 
     @classmethod
     def of(cls, joint: JointType, bodies: Array, q_start: Array, v_start: Array, E: Array, r: Array) -> Group:
         q, v = q_start[bodies][:, None] + np.arange(joint.nq), v_start[bodies][:, None] + np.arange(joint.nv)
-        return cls(joint, bodies, q, v, E[bodies], r[bodies], _as_slice(bodies), _as_slice(q), _as_slice(v))
+        return cls(joint, bodies, q, v, E[bodies], r[bodies], as_rows(bodies), as_rows(q), as_rows(v))
 
 
 @cache
@@ -54,7 +59,7 @@ def joint_kernel(joint: JointType, placed: bool, rates: int) -> Kernel:
         S, out = joint.subspace(q), {}
         if placed:
             (E, r), given = given[:2], given[2:]
-            X = joint.transform(q) @ Transform(Mat(Vec(*E[:3]), Vec(*E[3:6]), Vec(*E[6:])), Vec(*r))
+            X = joint.transform(q) @ transform(E, r)
             out = {"E": X.E, "r": X.r, "S": [[*column.w, *column.v] for column in S]}
         if rates:
             v, a = given[0], given[1] if rates > 1 else [0] * joint.nv
@@ -67,17 +72,7 @@ def joint_kernel(joint: JointType, placed: bool, rates: int) -> Kernel:
     return function_kernel(f"the {joint.name} joints", step, inputs)
 
 
-def joint_transforms(tree: LargeTree, q: Array) -> tuple[Array, Array, Array]:
-    """(E, r, S) of every joint; see :meth:`LargeTree.joints`."""
-    return joint_states(tree, True, q)  # type: ignore[return-value]
-
-
-def joint_motions(tree: LargeTree, q: Array, *rates: Array) -> tuple[Array, Array]:
-    """(vJ, aJ) of every joint, ``(..., N, 6)``; see :meth:`LargeTree.motions`."""
-    return joint_states(tree, False, q, *rates)  # type: ignore[return-value]
-
-
-def joint_states(tree: LargeTree, placed: bool, q: Array, *rates: Array) -> tuple[Array, ...]:
+def joint_states(tree: LargeTree, placed: bool, q: Array, *rates: Array) -> Any:
     """The outputs of :func:`joint_kernel` for every joint: E, r, S and vJ, aJ, as far as they are requested."""
     batch, n = np.broadcast_shapes(*(x.shape[:-1] for x in (q, *rates))), len(tree)
     shapes = [(n, 3, 3), (n, 3), (tree.nv, 6)] * placed + [(n, 6), (n, 6)] * bool(rates)
@@ -99,14 +94,6 @@ def joint_states(tree: LargeTree, placed: bool, q: Array, *rates: Array) -> tupl
     return out
 
 
-def _columns(x: Array, index: Array, place: Place) -> Array:
+def _columns(x: Array, index: Array, place: Rows) -> Array:
     """x[..., index], by a slice where possible."""
     return x[..., place].reshape(*x.shape[:-1], *index.shape)
-
-
-def _as_slice(index: Array) -> Place:
-    """A slice over the same places in the same order; the index itself where they are not evenly spaced."""
-    flat = index.ravel()
-    step = int(flat[1] - flat[0]) if len(flat) > 1 else 1
-    even = step > 0 and bool((np.diff(flat) == step).all())
-    return slice(int(flat[0]), int(flat[-1]) + 1, step) if even else index

@@ -11,24 +11,21 @@ A revolute joint of a chain takes 480 bytes while this runs, besides the 344 of 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from torsor.algorithms.rnea import newton_euler
 from torsor.compile import Argument, Scan
 from torsor.compile.scan import NotFinite
-from torsor.errors import SingularError
 from torsor.kernels.functions import record_function
 from torsor.mechanics.large.joints import joint_states
-from torsor.spatial import Acceleration, ArticulatedInertia, Force, Forces, Inertia, Mat, Motion, Subspace, Sym, Transform, Vec
+from torsor.mechanics.large.stages import acceleration, inertia, matrix, numbers, subspace, transform
+from torsor.mechanics.large.tree import LargeTree, massless_error
+from torsor.spatial import ArticulatedInertia, Force, Forces, Motion, Sym
 from torsor.spatial.articulated import accelerate, articulate, innovate
 from torsor.spatial.linear import Factors
-from torsor.spatial.vector import flat
 from torsor.support.user_arrays import Array
-
-if TYPE_CHECKING:
-    from torsor.mechanics.large.tree import LargeTree
 
 Scalars = list[Any]
 
@@ -40,7 +37,7 @@ def inverse_dynamics(tree: LargeTree, q: Array, v: Array, a: Array) -> Array:
     """τ = M(q) a + h(q, v) (RNEA; MR 8.50–8.54, F&O 3–8)."""
     E, r, S, vJ, aJ = joint_states(tree, True, q, v, a)
     F = body_forces(tree, E, r, vJ, aJ)
-    F = _scan(_transmit, tree.is_chain, True)(E, r, F, _tip_zeros(tree.is_chain, 6), index=_index(tree.is_chain, tree.parent))
+    F = _run(_transmit, tree, tree.parent, E, r, F)
     F = F if tree.rows.simple else F[..., tree.rows.body, :]
     return np.einsum("...ij,...ij->...i", S, F) + tree.armature * a  # MR 8.54, F&O 8
 
@@ -55,28 +52,21 @@ def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
     rows = tree.rows
     E, r = rows.transforms(E, r)
     p = rows.on_last(p, -2)
-    index = _index(tree.is_chain, rows.parent)
     m, h, I = (rows.on_last(x.reshape(len(tree), -1), 0) for x in (tree.mass, tree.h, tree.I))
     try:
-        U, d, u = _scan(_articulate, tree.is_chain, True)(
-            E, r, S, m[:, 0], h, I, tree.armature, tau, p, _tip_zeros(tree.is_chain, 27), index=index
-        )
+        U, d, u = _run(_articulate, tree, rows.parent, E, r, S, m[:, 0], h, I, tree.armature, tau, p)
     except NotFinite as error:
-        raise (_singular_error(tree, error.step, error.state) if error.output == "d" else error) from None
+        raise (massless_error(tree, rows.body[error.step], error.state) if error.output == "d" else error) from None
     if not (d > 0).all():
         *state, row = (int(k) for k in np.argwhere(~(d > 0))[0])
-        raise _singular_error(tree, row, tuple(state))
-    result = _scan(_accelerate, tree.is_chain, False)(E, r, S, U, d, u, np.zeros(6), index=index)
-    return result if tree.is_chain else result[0]
+        raise massless_error(tree, rows.body[row], tuple(state))
+    return _run(_accelerate, tree, rows.parent, E, r, S, U, d, u, base=np.zeros(6))
 
 
 def body_forces(tree: LargeTree, E: Array, r: Array, vJ: Array, aJ: Array) -> Array:
     """F = I A + V ×* I V of each body, ``(..., N, 6)`` in its frame: the wrench its motion takes (MR 8.51–8.53, F&O 3–5)."""
     base = np.concatenate([np.zeros(6), -tree.gravity])  # gravity as an upward acceleration of the base
-    result = _scan(_move_body, tree.is_chain, False)(
-        E, r, vJ, aJ, tree.mass, tree.h, tree.I, base, index=_index(tree.is_chain, tree.parent)
-    )
-    return result if tree.is_chain else result[1]
+    return _run(_move_body, tree, tree.parent, E, r, vJ, aJ, tree.mass, tree.h, tree.I, base=base)
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------
@@ -86,15 +76,15 @@ def _move_body(
     E: Scalars, r: Scalars, vJ: Scalars, aJ: Scalars, m: Scalars, h: Scalars, I: Scalars, A: Scalars
 ) -> dict[str, Any]:
     """Outwards: the acceleration of a body from its parent's, and the wrench it takes."""
-    parent = _transform(E, r) @ Acceleration(Vec(*A[:3]), Vec(*A[3:6]), Vec(*A[6:]))
-    here, F = newton_euler(parent, Motion.of(vJ), Motion.of(aJ), Inertia(m[0], Vec(*h), Sym(*I)))  # F&O 3–5
-    return {"next": _flat(here), "F": _flat(F)}
+    parent = transform(E, r) @ acceleration(A)
+    here, F = newton_euler(parent, Motion.of(vJ), Motion.of(aJ), inertia(m, h, I))  # F&O 3–5
+    return {"F": numbers(F), "next": numbers(here)}
 
 
 def _transmit(E: Scalars, r: Scalars, F: Scalars, below: Scalars) -> dict[str, Any]:
     """Inwards: the wrench through a joint, and its part in the parent's."""
     through = Force.of(F) + Force.of(below)
-    return {"through": _flat(through), "next": _flat(_transform(E, r).T @ through)}  # MR 8.53, F&O 7
+    return {"through": numbers(through), "next": numbers(transform(E, r).T @ through)}  # MR 8.53, F&O 7
 
 
 def _articulate(
@@ -102,21 +92,20 @@ def _articulate(
     below: Scalars,
 ) -> dict[str, Any]:  # fmt: skip
     """Inward: articulated inertia and bias force of a body, transmitted through its joint."""
-    X, s = _transform(E, r), Subspace((Motion.of(S),))
-    children = ArticulatedInertia(Sym(*below[:6]), _matrix(below[6:15]), Sym(*below[15:21]))
-    IA = ArticulatedInertia.of(Inertia(m[0], Vec(*h), Sym(*I))) + children
+    X, s = transform(E, r), subspace(S)
+    children = ArticulatedInertia(Sym(*below[:6]), matrix(below[6:15]), Sym(*below[15:21]))
+    IA = ArticulatedInertia.of(inertia(m, h, I)) + children
     pA = Force.of(p) + Force.of(below[21:])
     U, D, Ia = articulate(IA, s, armature)  # F&O 12
     _, u, pa = innovate(pA, s, U, D, tau)  # F&O 13
-    return {"U": _flat(U[0]), "d": D[1][0], "u": u[0], "next": [*_flat(X.T @ Ia), *_flat(X.T @ pa)]}
+    return {"U": numbers(U[0]), "d": D[1][0], "u": u[0], "next": numbers(X.T @ Ia, X.T @ pa)}
 
 
 def _accelerate(E: Scalars, r: Scalars, S: Scalars, U: Scalars, d: Scalars, u: Scalars, A: Scalars) -> dict[str, Any]:
     """Outwards: the joint's acceleration, and its contribution to the body's."""
-    s = Subspace((Motion.of(S),))
     D: Factors = ([[0]], d)
-    here, a = accelerate(_transform(E, r) @ Motion.of(A), s, Forces([Force.of(U)]), D, u)  # F&O 14
-    return {"a": a[0], "next": _flat(here)}
+    here, a = accelerate(transform(E, r) @ Motion.of(A), subspace(S), Forces([Force.of(U)]), D, u)  # F&O 14
+    return {"a": a[0], "next": numbers(here)}
 
 
 #: step → its inputs; the last one comes from the step before, or from the parent's or the children's rows
@@ -144,32 +133,9 @@ def _scan(step: Any, chain: bool, inward: bool) -> Scan:
     return Scan(program, name=f"large tree: {step.__name__[1:]}", **options)
 
 
-def _index(chain: bool, parent: Array) -> Array | None:
-    """Index of a step's neighbour; along a chain it is the step before."""
-    return None if chain else parent
-
-
-def _tip_zeros(chain: bool, n: int) -> Array | None:
-    """Initial values at the tips: zero."""
-    return np.zeros(n) if chain else None
-
-
-def _transform(E: Scalars, r: Scalars) -> Transform:
-    return Transform(_matrix(E), Vec(*r))
-
-
-def _matrix(nine: Scalars) -> Mat:
-    return Mat(Vec(*nine[:3]), Vec(*nine[3:6]), Vec(*nine[6:]))
-
-
-def _flat(x: tuple) -> Scalars:
-    return list(flat(*x))
-
-
-def _singular_error(tree: LargeTree, row: int, state: tuple[int, ...]) -> SingularError:
-    at = f" at batch index {state}" if state else ""
-    body = tree.body_name(int(tree.rows.body[row]))
-    return SingularError(
-        f"the joint of {body} moves no mass{at}, so no torque gives it a finite acceleration; "
-        "add inertia to the bodies it moves, or an armature to the joint"
-    )
+def _run(step: Any, tree: LargeTree, parent: Array, *rows: Array, base: Array | None = None) -> Any:
+    """The results of a step for each row: outwards from the value at the ``base``, or inwards from zero at the tips."""
+    chain, inward = tree.is_chain, base is None
+    start = np.zeros(STEPS[step][-1].shape) if inward and chain else base
+    result = _scan(step, chain, inward)(*rows, start, index=None if chain else parent)
+    return result if chain or inward else result[0]  # along a chain, the value from the step before is not kept

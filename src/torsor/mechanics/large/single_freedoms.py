@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from torsor.mechanics.large.joints import counts
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class SingleFreedoms(NamedTuple):
         if nv == n:
             every = np.arange(n)
             return cls(every, every, every, tree.parent, True)
-        freedoms = np.diff(np.append(tree.v_start, nv))
+        freedoms = counts(tree)
         first = tree.v_start
         last = first + freedoms - 1
         parent = np.arange(-1, nv - 1)

@@ -29,8 +29,13 @@ def stage(name: str, function: Callable[..., dict[str, Any]], sizes: dict[str, i
     return function_kernel(name, function, [Argument(k, (n,)) for k, n in sizes.items()])
 
 
+def matrix(x: Row) -> Mat:
+    """3×3 by rows."""
+    return Mat(Vec(*x[:3]), Vec(*x[3:6]), Vec(*x[6:]))
+
+
 def transform(E: Row, r: Row) -> Transform:
-    return Transform(Mat(Vec(*E[:3]), Vec(*E[3:6]), Vec(*E[6:])), Vec(*r))
+    return Transform(matrix(E), Vec(*r))
 
 
 def subspace(S: Row) -> Subspace:

@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.algorithms.massless import NO_INERTIA, check_inertia
 from torsor.errors import ModelError, SingularError, printable
-from torsor.mechanics.large.joints import Group, joint_motions, joint_transforms
+from torsor.mechanics.large.joints import Group, counts, joint_states
 from torsor.mechanics.large.single_freedoms import SingleFreedoms
 from torsor.mechanics.large.tips import tip_without_inertia
 from torsor.model.joints import JointType
@@ -150,7 +150,7 @@ class LargeTree:
     @cached_property
     def v_start(self) -> Array:
         """Index in v of the first rate of each joint."""
-        return _starts(np.array([j.nv for j in self.types] or [0])[self.kind])
+        return _starts(counts(self))
 
     @cached_property
     def nq(self) -> int:
@@ -216,12 +216,12 @@ class LargeTree:
         q is ``(..., nq)``; E ``(..., N, 3, 3)``, r ``(..., N, 3)``; S ``(..., nv, 6)``, whose row v_start[i] + d is column d
         of joint i's motion subspace (F&O's h).
         """
-        return joint_transforms(self, check_state(q, self.nq, "q"))
+        return joint_states(self, True, check_state(q, self.nq, "q"))
 
     def motions(self, q: Any, v: Any, a: Any = None) -> tuple[Array, Array]:
         """(vJ, aJ), each ``(..., N, 6)``: the joints' twists S v and apparent accelerations S a + Ṡ v (F&O 4); no a: a = 0."""
         given = [check_state(x, self.nv, name) for x, name in ((v, "v"), (a, "a")) if x is not None]
-        return joint_motions(self, check_state(q, self.nq, "q"), *given)
+        return joint_states(self, False, check_state(q, self.nq, "q"), *given)
 
     def biases(self, q: Any, v: Any) -> Array:
         """c = Ṡ v of each joint, ``(..., N, 6)``: the part of its acceleration beyond that of the body's own motion (F&O 4)."""
@@ -255,6 +255,15 @@ def check_state(value: Any, n: int, name: str) -> Array:
     if not np.isfinite(array).all():
         check_finite([argument], [array])
     return array
+
+
+def massless_error(tree: LargeTree, body: int, state: tuple[int, ...] = ()) -> SingularError:
+    """The error of a joint that moves no mass, in a state of a batch."""
+    at = f" at batch index {state}" if state else ""
+    return SingularError(
+        f"the joint of {tree.body_name(int(body))} moves no mass{at}, so no torque gives it a finite acceleration; "
+        "add inertia to the bodies it moves, or an armature to the joint"
+    )
 
 
 def _as_integers(value: Any, n: int, name: str) -> Array:

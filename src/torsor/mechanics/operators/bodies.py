@@ -11,13 +11,11 @@ from torsor.algorithms.kinematics import joints
 from torsor.algorithms.massless import joint_without_inertia
 from torsor.model import Model
 from torsor.spatial.motion import six_numbers
+from torsor.spatial.rigid.screws import skew
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.large import LargeTree
-
-#: a skew matrix [a] by its entries: (row, column, component of a, sign)
-_SKEW = ((0, 1, 2, -1), (0, 2, 1, 1), (1, 0, 2, 1), (1, 2, 0, -1), (2, 0, 1, -1), (2, 1, 0, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +70,6 @@ class BodyArrays:
     def of_tree(cls, tree: LargeTree, q: Array, v: Array) -> BodyArrays:
         """A large tree at a state, without a loop over its bodies."""
         E, r, S = tree.joints(q)
-        freedoms = np.diff(np.append(tree.v_start, tree.nv))
         return cls(
             parent=tree.parent,
             X=spatial_transforms(E, r),
@@ -80,7 +77,7 @@ class BodyArrays:
             leader=np.arange(len(tree)),
             rate=tree.biases(q, v),
             S=S,
-            body=np.repeat(np.arange(len(tree)), freedoms),
+            body=tree.rows.body,
             coordinate=np.arange(tree.nv),
             gain=np.ones(tree.nv),
             armature=np.asarray(tree.armature),
@@ -113,26 +110,6 @@ def spatial_inertias(m: Array, h: Array, I: Array) -> Array:
     G[:, 3:, :3] = -G[:, :3, 3:]
     G[:, 3:, 3:] = m[:, None, None] * np.eye(3)
     return G
-
-
-def skew(a: Array) -> Array:
-    """[a], with [a] b = a × b, (N, 3, 3)."""
-    out = np.zeros((*a.shape, 3))
-    for row, column, k, sign in _SKEW:
-        out[..., row, column] = sign * a[..., k]
-    return out
-
-
-def cross_motion(V: Array, M: Array) -> Array:
-    """V × M of motions (ω, v), (N, 6) (MR 8.38)."""
-    w, v = V[:, :3], V[:, 3:]
-    return np.hstack([np.cross(w, M[:, :3]), np.cross(v, M[:, :3]) + np.cross(w, M[:, 3:])])
-
-
-def cross_force(V: Array, F: Array) -> Array:
-    """V ×* F of a motion and a force (m, f), (N, 6) (MR 8.39)."""
-    w, v = V[:, :3], V[:, 3:]
-    return np.hstack([np.cross(w, F[:, :3]) + np.cross(v, F[:, 3:]), np.cross(w, F[:, 3:])])
 
 
 def _floats(rows: list, *shape: int) -> Array:

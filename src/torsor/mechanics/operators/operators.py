@@ -14,10 +14,11 @@ from torsor.algorithms.kinematics import joints
 from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.errors import SingularError, UnknownName
 from torsor.mechanics.operators import assembly
-from torsor.mechanics.operators.bodies import Array, BodyArrays, cross_force, cross_motion
+from torsor.mechanics.operators.bodies import Array, BodyArrays
 from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
 from torsor.mechanics.operators.equations import Equations, check_equations
 from torsor.model.terms.capabilities import refuse
+from torsor.spatial.rigid.screws import ad_transpose, lie_bracket
 from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
@@ -226,8 +227,8 @@ def of_bodies(b: BodyArrays, v: Array, tau: Array, external: Array | None = None
 
     rows, cut = P.shape[0], 6 * len(b)
     c, v_Iv, fall, pushed = np.zeros((4, rows))
-    c[:cut] = (cross_motion(_rows(V, b), _rows(joint, b)) + b.rate).ravel()  # F&O 4: ḣ q̇ = v × h q̇ + Ṡ q̇
-    v_Iv[:cut] = cross_force(_rows(V, b), _rows(I @ V, b)).ravel()
+    c[:cut] = (lie_bracket(_rows(V, b), _rows(joint, b)) + b.rate).ravel()  # F&O 4: ḣ q̇ = v × h q̇ + Ṡ q̇
+    v_Iv[:cut] = -ad_transpose(_rows(V, b), _rows(I @ V, b)).ravel()
     pushed[:cut] = 0.0 if external is None else external
     first = np.flatnonzero(b.parent < 0)
     fall[assembly.body_rows(first)] = b.X[first, :, 3:] @ b.gravity
@@ -243,7 +244,7 @@ def in_world(o: Operators) -> Operators:
     first = np.flatnonzero(b.parent < 0)
     base = np.zeros((o.P.shape[0], 6))
     base[assembly.body_rows(first)] = b.X[first]
-    X0 = _solve_columns(o, base)[: 6 * len(b)].reshape(-1, 6, 6)  # from the world to each body: P X0 = X of the first
+    X0 = o.from_base(base)[: 6 * len(b)].reshape(-1, 6, 6)  # from the world to each body: P X0 = X of the first
     back = np.roll(X0.transpose(0, 2, 1), (3, 3), axis=(1, 2))  # X⁻¹ is Xᵀ with its halves exchanged
     rotor = sp.eye_array(len(assembly.rotors(b)))
     every = assembly.body_rows(np.arange(len(b)))
@@ -261,7 +262,3 @@ def in_world(o: Operators) -> Operators:
 def _rows(x: Array, b: BodyArrays) -> Array:
     """The part of the bodies, (N, 6), without the rotors."""
     return x[: 6 * len(b)].reshape(-1, 6)
-
-
-def _solve_columns(o: Operators, x: Array) -> Array:
-    return np.stack([o.from_base(column) for column in x.T], axis=1)
