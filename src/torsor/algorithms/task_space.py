@@ -1,15 +1,16 @@
 """Dynamics in task space (MR §8.6; Khatib 1987).
 
 A task is a list of :class:`Target`: rows of the twists of frames, V = J v.  Quantities that exist at any rank use J and M⁻¹.
-Quantities that need Λ take it as a function ``mass`` that applies it to a vector: :func:`exact_mass`, or, where J loses rank, a
-given matrix (:func:`given_mass`).
+Matrices that need Λ take it as a function ``mass`` that applies it to a vector: :func:`exact_mass`, or, where J loses rank, a
+given matrix (:func:`given_mass`).  Vectors that need Λ follow from the :data:`Motion` at a task acceleration, which
+:func:`motion_of` makes from Λ; derivatives have a motion of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from functools import partial, reduce
+from typing import Any, NamedTuple, cast
 
 from torsor.algorithms import rotors
 from torsor.algorithms.inverse_mass import InverseMass, by_articulated_bodies, by_factors, of_matrix
@@ -33,6 +34,8 @@ ROW_SETS = {"linear": TWIST[3:], "angular": TWIST[:3], "all": TWIST}
 
 Rows = Sequence[Scalars]
 Mass = Callable[[Scalars], list[Scalar]]
+#: (model, q, v, τ, V̇) → (a, F, JᵀF) of M a + h = τ + JᵀF and J a + J̇ v = V̇: the motion at a task acceleration V̇
+Motion = Callable[..., tuple[list[Scalar], list[Scalar], list[Scalar]]]
 
 
 class Target(NamedTuple):
@@ -44,6 +47,11 @@ class Target(NamedTuple):
 
 
 Targets = Sequence[Target]
+
+
+def size(targets: Targets) -> int:
+    """k, the number of rows."""
+    return sum(len(t.rows) for t in targets)
 
 
 def row_names(rows: str | Sequence[str]) -> tuple[str, ...]:
@@ -101,11 +109,6 @@ def joint_force(model: Model, targets: Targets, q: Scalars, F: Scalars) -> list[
     return tau
 
 
-def _joint_force_by_jacobian(model: Model, targets: Targets, q: Scalars, F: Scalars) -> list[Scalar]:
-    """Jᵀ F where J is needed anyway, for Λ."""
-    return _times(list(zip(*jacobian(model, targets, q), strict=True)), F)
-
-
 # -- the routes to M⁻¹ -----------------------------------------------------------------------------------------
 
 
@@ -161,11 +164,6 @@ def forward_dynamics(model: Model, targets: Targets, q: Scalars, v: Scalars, tau
     return acceleration(model, targets, q, v, a)  # MR 8.84
 
 
-def free_acceleration(model: Model, targets: Targets, q: Scalars, v: Scalars, route: str) -> list[Scalar]:
-    """V̇₀, the acceleration without joint forces."""
-    return forward_dynamics(model, targets, q, v, [0] * model.nv, route)
-
-
 # -- dynamics that needs Λ -------------------------------------------------------------------------------------
 
 
@@ -178,10 +176,8 @@ def exact_mass(model: Model, targets: Targets, q: Scalars, route: str, off: floa
     A = inverse_mass_matrix(model, targets, q, route)
     A = plus_diagonal(A, [off] * len(A)) if off else A
     factors = factor(A, [f"{name} at {t.frame}" for t in targets for name in t.rows], "no joint force accelerates {}")
-    magnified: Scalar = 1
-    for i, inverse in enumerate(factors[1]):
-        magnified = maximum(magnified, abs(inverse * A[i][i])) if i else magnified
-    return partial(solve, factors), magnified
+    later: list[Scalar] = [abs(inverse * A[i][i]) for i, inverse in enumerate(factors[1]) if i]
+    return partial(solve, factors), reduce(maximum, later, cast("Scalar", 1))
 
 
 def given_mass(Lambda: Rows) -> Mass:
@@ -191,23 +187,8 @@ def given_mass(Lambda: Rows) -> Mass:
 
 def mass_matrix(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Scalar]]:
     """Λ, k×k (MR 8.90)."""
-    k = sum(len(t.rows) for t in targets)
+    k = size(targets)
     return symmetrize([mass([int(i == j) for i in range(k)]) for j in range(k)])
-
-
-def bias_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Scalar]:
-    """η = J̄ᵀ h − Λ J̇ v = −Λ V̇₀ (MR 8.91): the force under which the task does not accelerate."""
-    return mass([-x for x in free_acceleration(model, targets, q, v, route)])
-
-
-def velocity_force(model: Model, targets: Targets, q: Scalars, v: Scalars, mass: Mass, route: str) -> list[Scalar]:
-    """The velocity part of η: J̄ᵀ c − Λ J̇ v."""
-    return bias_force(model.weightless(), targets, q, v, mass, route)
-
-
-def gravity_force(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[Scalar]:
-    """The gravity part of η: J̄ᵀ g."""
-    return bias_force(model, targets, q, [0] * model.nv, mass, route)
 
 
 def consistent_inverse(model: Model, targets: Targets, q: Scalars, mass: Mass, route: str) -> list[list[Scalar]]:
@@ -223,51 +204,75 @@ def null_space(model: Model, targets: Targets, q: Scalars, mass: Mass, route: st
     return [[int(i == j) - dot(JT[i], barred[j]) for j in range(model.nv)] for i in range(model.nv)]
 
 
-def velocity(model: Model, targets: Targets, q: Scalars, V: Scalars, mass: Mass, route: str) -> list[Scalar]:
-    """v = J̄ V: J⁻¹ V where J is square (MR 8.85)."""
-    return ROUTES[route](model, targets, q).solve(_joint_force_by_jacobian(model, targets, q, mass(V)))
+# -- quantities of the motion at a task acceleration ---------------------------------------------------------------
+
+
+def motion_of(targets: Targets, mass: Mass, route: str) -> Motion:
+    """The motion from Λ; :mod:`~torsor.algorithms.vereshchagin` finds it without J."""
+
+    def motion(model: Model, q: Scalars, v: Scalars, tau: Scalars, A: Scalars) -> Any:
+        own = forward_dynamics(model, targets, q, v, tau, route)
+        F = mass([x - y for x, y in zip(A, own, strict=True)])  # MR 8.98, with F = −λ
+        h = rnea(model, q, v, [0] * model.nv)
+        pushed = _times(list(zip(*jacobian(model, targets, q), strict=True)), F)  # JᵀF: J is needed anyway, for Λ
+        forces = [t - x + f for t, x, f in zip(tau, h, pushed, strict=True)]
+        return ROUTES[route](model, targets, q).solve(forces), F, pushed  # MR 8.96
+
+    return motion
+
+
+def bias_force(motion: Motion, model: Model, targets: Targets, q: Scalars, v: Scalars) -> list[Scalar]:
+    """η = J̄ᵀ h − Λ J̇ v = −Λ V̇₀ (MR 8.91): the force under which the task does not accelerate."""
+    return motion(model, q, v, [0] * model.nv, [0] * size(targets))[1]
+
+
+def velocity_force(motion: Motion, model: Model, targets: Targets, q: Scalars, v: Scalars) -> list[Scalar]:
+    """The velocity part of η: J̄ᵀ c − Λ J̇ v."""
+    return bias_force(motion, model.weightless(), targets, q, v)
+
+
+def gravity_force(motion: Motion, model: Model, targets: Targets, q: Scalars) -> list[Scalar]:
+    """The gravity part of η: J̄ᵀ g."""
+    return bias_force(motion, model, targets, q, [0] * model.nv)
+
+
+def velocity(motion: Motion, model: Model, targets: Targets, q: Scalars, V: Scalars) -> list[Scalar]:
+    """v = J̄ V, the motion at V̇ = V from rest, without gravity: J⁻¹ V where J is square (MR 8.85)."""
+    zero = [0] * model.nv
+    return motion(model.weightless(), q, zero, zero, V)[0]
+
+
+def joint_acceleration(motion: Motion, model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars) -> list[Scalar]:
+    """a = J̄ (V̇ − J̇ v): J⁻¹ (V̇ − J̇ v) where J is square (MR 8.86); A is V̇."""
+    bias = acceleration(model, targets, q, v, [0] * model.nv)  # J̇ v
+    return velocity(motion, model, targets, q, [x - y for x, y in zip(A, bias, strict=True)])
+
+
+def constrained_dynamics(
+    motion: Motion, model: Model, targets: Targets, q: Scalars, v: Scalars, tau: Scalars, A: Scalars
+) -> tuple[list[Scalar], list[Scalar]]:
+    """(a, F) of M a + h = τ + JᵀF and J a + J̇ v = V̇; A is V̇."""
+    a, F, _ = motion(model, q, v, tau, A)
+    return a, F
 
 
 def inverse_dynamics(
-    model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, mass: Mass, route: str
+    motion: Motion, model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars
 ) -> tuple[list[Scalar], list[Scalar]]:
     """F = Λ V̇ + η = Λ (V̇ − V̇₀) (MR 8.89), and τ = JᵀF; A is V̇."""
-    free = free_acceleration(model, targets, q, v, route)
-    F = mass([x - y for x, y in zip(A, free, strict=True)])  # MR 8.89
-    return F, _joint_force_by_jacobian(model, targets, q, F)
+    _, F, tau = motion(model, q, v, [0] * model.nv, A)
+    return F, tau
 
 
 def inverse_dynamics_with_null_space_force(
-    model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, tau: Scalars, mass: Mass, route: str
+    motion: Motion, model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, tau: Scalars
 ) -> tuple[list[Scalar], list[Scalar]]:
     """F as in :func:`inverse_dynamics`, and JᵀF + N τ: τ acts in the null space of the task.
 
     JᵀF + N τ = τ + JᵀΛ (V̇ − V̇(τ)): τ, plus the force for the difference from its own task acceleration V̇(τ).
     """
-    F, _ = inverse_dynamics(model, targets, q, v, A, mass, route)
-    own = forward_dynamics(model, targets, q, v, tau, route)
-    lacking = _joint_force_by_jacobian(model, targets, q, mass([x - y for x, y in zip(A, own, strict=True)]))
-    return F, [t + x for t, x in zip(tau, lacking, strict=True)]
-
-
-def joint_acceleration(
-    model: Model, targets: Targets, q: Scalars, v: Scalars, A: Scalars, mass: Mass, route: str
-) -> list[Scalar]:
-    """a = J̄ (V̇ − J̇ v): J⁻¹ (V̇ − J̇ v) where J is square (MR 8.86); A is V̇."""
-    bias = acceleration(model, targets, q, v, [0] * model.nv)  # J̇ v
-    return velocity(model, targets, q, [x - y for x, y in zip(A, bias, strict=True)], mass, route)
-
-
-def constrained_dynamics(
-    model: Model, targets: Targets, q: Scalars, v: Scalars, tau: Scalars, A: Scalars, mass: Mass, route: str
-) -> tuple[list[Scalar], list[Scalar]]:
-    """(a, F) of M a + h = τ + JᵀF and J a + J̇ v = V̇, from Λ; :mod:`~torsor.algorithms.vereshchagin` finds them without J."""
-    own = forward_dynamics(model, targets, q, v, tau, route)
-    F = mass([x - y for x, y in zip(A, own, strict=True)])  # MR 8.98, with F = −λ
-    h = rnea(model, q, v, [0] * model.nv)
-    pushed = _joint_force_by_jacobian(model, targets, q, F)
-    forces = [t - x + f for t, x, f in zip(tau, h, pushed, strict=True)]
-    return ROUTES[route](model, targets, q).solve(forces), F  # MR 8.96
+    F, _ = inverse_dynamics(motion, model, targets, q, v, A)
+    return F, [t + x for t, x in zip(tau, motion(model, q, v, tau, A)[2], strict=True)]
 
 
 def _times(rows: Rows, x: Scalars) -> list[Scalar]:

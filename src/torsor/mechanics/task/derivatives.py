@@ -7,7 +7,6 @@ unless Λ is damped): F = Λ (V̇ − V̇(τ)).  Without rows it is forward dyna
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from torsor.algorithms import task_space as ts
@@ -17,94 +16,33 @@ from torsor.compile import Argument, record
 from torsor.compile.derivative import Linearization
 from torsor.kernels import Kernels
 from torsor.kernels.calls import Calls, record_with_calls
-from torsor.kernels.derivatives import Differentiable, flat, of_program, split
-from torsor.kernels.implicit import Solution
+from torsor.kernels.derivatives import Differentiable, of_program, split
+from torsor.kernels.implicit import Solution, saddle_solution
 from torsor.kernels.spec import Spec
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
 
-#: (model, q, v, τ, V̇) → (a, F); V̇ None is a robot without a task
-Motion = Callable[..., tuple[list[Scalar], list[Scalar]]]
 
-
-# -- quantities as motions -------------------------------------------------------------------------------------
-
-
-def forward_dynamics(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, tau: Scalars) -> Any:
+def forward_dynamics(
+    motion: ts.Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, tau: Scalars
+) -> list[Scalar]:
     """V̇ = J a + J̇v (MR 8.84)."""
     return ts.acceleration(model, targets, q, v, motion(model, q, v, tau, None)[0])
 
 
-def bias_force(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars) -> Any:
-    """η: the force under which the task does not accelerate."""
-    return motion(model, q, v, _zero(model), [0] * _size(targets))[1]
-
-
-def velocity_force(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars) -> Any:
-    """η without gravity."""
-    return bias_force(motion, model.weightless(), targets, q, v)
-
-
-def gravity_force(motion: Motion, model: Model, targets: ts.Targets, q: Scalars) -> Any:
-    """η at rest."""
-    return bias_force(motion, model, targets, q, _zero(model))
-
-
-def velocity(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, V: Scalars) -> Any:
-    """J̄V: the motion at V̇ = V from rest, without gravity."""
-    return motion(model.weightless(), q, _zero(model), _zero(model), V)[0]
-
-
-def joint_acceleration(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, A: Scalars) -> Any:
-    """J̄ (V̇ − J̇v): the same, with V̇ = A less its bias."""
-    bias = ts.acceleration(model, targets, q, v, _zero(model))
-    return velocity(motion, model, targets, q, [x - y for x, y in zip(A, bias, strict=True)])
-
-
-def constrained_dynamics(
-    motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, tau: Scalars, A: Scalars
-) -> Any:
-    """(a, F) under τ at V̇ = A."""
-    return motion(model, q, v, tau, A)
-
-
-def inverse_dynamics(motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, A: Scalars) -> Any:
-    """F at V̇ = A, and JᵀF."""
-    F = motion(model, q, v, _zero(model), A)[1]
-    return F, ts.joint_force(model, targets, q, F)
-
-
-def inverse_dynamics_with_null_space_force(
-    motion: Motion, model: Model, targets: ts.Targets, q: Scalars, v: Scalars, A: Scalars, tau: Scalars
-) -> Any:
-    """F at V̇ = A, and τ + JᵀF(τ): the force that is lacking under τ is added to it."""
-    lacking = ts.joint_force(model, targets, q, motion(model, q, v, tau, A)[1])
-    return motion(model, q, v, _zero(model), A)[1], [t + x for t, x in zip(tau, lacking, strict=True)]
-
-
-def _zero(model: Model) -> list[Scalar]:
-    return [0] * model.nv
-
-
-def _size(targets: ts.Targets) -> int:
-    return sum(len(t.rows) for t in targets)
-
-
-# -- their derivatives -----------------------------------------------------------------------------------------
-
-
 def task_derivative(function: Callable[..., Any], kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
-    """The derivative of one of these functions; ``choice`` 0 solves by articulated bodies, 1 by the factors of M."""
+    """The derivative of a function of the motion; ``choice`` 0 solves by articulated bodies, 1 by the factors of M."""
     name, targets, *words = spec.quantities[0]
     chosen, damping = (*words, None, None)[:2]
     model, inputs, row = kernels.lean_tree, kernels.inputs(spec), kernels.table[name]
     route, off = chosen or ("articulated", "factors")[choice], (damping or 0) ** 2
 
     def run(calls: Calls, *values: Scalars) -> dict[str, Any]:
-        def motion(model: Model, q: Scalars, v: Scalars, tau: Scalars, A: Scalars | None) -> tuple[list[Scalar], list[Scalar]]:
+        def motion(model: Model, q: Scalars, v: Scalars, tau: Scalars, A: Scalars | None) -> tuple[list[Scalar], ...]:
             rows = () if A is None else targets
-            found = calls(motion_derivative(model, rows, route, off), [*q, *v, *tau, *(A or ())], model.nv + _size(rows))
-            return found[: model.nv], found[model.nv :]
+            found = calls(motion_derivative(model, rows, route, off), [*q, *v, *tau, *(A or ())], model.nv + ts.size(rows))
+            a, F = found[: model.nv], found[model.nv :]
+            return a, F, ts.joint_force(model, rows, q, F)
 
         state = dict(zip((a.name for a in inputs), values, strict=True))
         if "force" in state:
@@ -125,7 +63,7 @@ def task_derivative(function: Callable[..., Any], kernels: Kernels, spec: Spec, 
 
 def motion_derivative(model: Model, rows: Sequence[ts.Target], route: str, off: float) -> Callable[[Scalars], Solution]:
     """(a, F) at (q, v, τ, V̇) as the solution of R = (M a + h − JᵀF − τ, J a + J̇v + ρ²F − V̇) = 0, ``off`` = ρ²."""
-    n, k = model.nv, _size(rows)
+    n, k = model.nv, ts.size(rows)
     inputs = [Argument("q", (model.nq,)), *(Argument(x, (n,)) for x in ("v", "tau")), Argument("V", (k,))]
 
     def equation(q: Scalars, v: Scalars, tau: Scalars, V: Scalars, a: Scalars, F: Scalars) -> dict[str, Any]:
@@ -137,17 +75,11 @@ def motion_derivative(model: Model, rows: Sequence[ts.Target], route: str, off: 
 
     def at(x: Scalars) -> Solution:
         q, v, tau, V = split(inputs, x)
-        f = [t - h for t, h in zip(tau, rnea(model, q, v, _zero(model)), strict=True)]
-        g = [y - z for y, z in zip(V, ts.acceleration(model, rows, q, v, _zero(model)), strict=True)]
+        f = [t - h for t, h in zip(tau, rnea(model, q, v, [0] * n), strict=True)]
+        g = [y - z for y, z in zip(V, ts.acceleration(model, rows, q, v, [0] * n), strict=True)]
         J, M = ts.jacobian(model, rows, q), ts.ROUTES[route](model, rows, q)
         found = solve_by_multipliers(M, J, f, g, off=[off] * k if off else ())
-
-        def solve(r: Scalars, sign: int = 1) -> list[Scalar]:  # Kᵀ: with −w_F on the right and −F
-            assert found.solve is not None
-            a, F = found.solve(r[:n], [y * sign for y in r[n:]])
-            return flat([a, [y * sign for y in F]])
-
-        results = flat([found.x, found.multipliers])
-        return Solution(Linearization.of(R, [*x, *results]), solve, partial(solve, sign=-1), results)
+        at_solution = Linearization.of(R, [*x, *found.x, *found.multipliers])
+        return saddle_solution(at_solution, found, range(k), found.x, found.multipliers)
 
     return at

@@ -14,8 +14,8 @@ from torsor.model import Model
 
 #: a quantity that needs Λ, with a matrix in its place as a last input
 WITH_GIVEN_MASS = "{}_of_given_mass"
-#: quantities that need Λ which articulated bodies give without J, and with the conditioning of Λ
-RECURSIONS: dict[Callable[..., Any], Callable[..., Any]] = {ts.constrained_dynamics: vereshchagin}
+#: matrices that need Λ; the others that do are functions of the motion
+MATRICES = (ts.mass_matrix, ts.consistent_inverse, ts.null_space)
 
 
 def _kinematic(function: Callable[..., Any], output: str, *inputs: str) -> Quantity:
@@ -27,7 +27,9 @@ def _kinematic(function: Callable[..., Any], output: str, *inputs: str) -> Quant
     return Quantity(inputs, run, ("targets",), (output,), joint_space=True)
 
 
-def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str, **options: Any) -> Quantity:
+def _with_route(
+    function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str, more: tuple[str, ...] = (), **options: Any
+) -> Quantity:
     """A row that needs M⁻¹: by articulated bodies, or by the factors of M, whichever is shorter."""
 
     def run(subject: Any, *values: Any, targets: ts.Targets, route: str | None = None, **words: Any) -> Any:
@@ -45,34 +47,35 @@ def _with_route(function: Callable[..., Any], inputs: tuple[str, ...], *outputs:
         return (*found[:k], subject.needed_force(*values[:2], found[k]), *found[k + 1 :])
 
     forced = bool({"tau", "force"} & set(inputs))
-    by_factors = (partial(run, route="factors"),)
-    common = {
-        "words": ("targets", "route"),
-        "joint_space": True,
-        "follows_terms": forced or "tau" in outputs,
-        "capability": "task",
-    }
-    return Quantity(inputs, run, outputs=outputs, alternatives=by_factors, **{**common, **options})
+    options |= {"joint_space": True, "follows_terms": forced or "tau" in outputs, "capability": "task"}
+    return Quantity(inputs, run, ("targets", "route", *more), outputs, (partial(run, route="factors"),), **options)
 
 
 def _with_exact_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
     """A quantity that needs Λ, with the conditioning of Λ as its last result; ``damping`` is ρ of Λ = (J M⁻¹ Jᵀ + ρ² 1)⁻¹."""
 
     def run(model: Model, targets: ts.Targets, *values: Any, route: str, damping: float = 0) -> tuple[Any, ...]:
-        if route == "articulated" and (recursion := RECURSIONS.get(function)):
-            return recursion(model, targets, *values, off=damping**2)
+        if route == "articulated" and function is ts.constrained_dynamics:  # without J, and with the conditioning of Λ
+            q, v, tau, A = values
+            return vereshchagin(model, targets, q, v, tau, A, off=damping**2)
         mass, magnified = ts.exact_mass(model, targets, values[0], route, damping**2)
-        result = function(model, targets, *values, mass=mass, route=route)
+        result = _with_mass(function, model, targets, values, mass, route)
         return (*result, magnified) if len(outputs) > 1 else (result, magnified)
 
-    options: dict[str, Any] = {"words": ("targets", "route", "damping"), "checks": ("magnified",)}
-    return _with_route(run, inputs, *outputs, "magnified", **options, **_implicit(function.__name__))
+    options = {} if function in MATRICES else _implicit(function)
+    return _with_route(run, inputs, *outputs, "magnified", more=("damping",), checks=("magnified",), **options)
 
 
-def _implicit(name: str) -> dict[str, Any]:
-    """The derivative of a quantity as a motion; matrices are differentiated operation by operation."""
-    as_motion = getattr(derivatives, name, None)
-    return {"implicit": partial(derivatives.task_derivative, as_motion)} if as_motion else {}
+def _implicit(function: Callable[..., Any]) -> dict[str, Any]:
+    """The derivative of a function of the motion; matrices are differentiated operation by operation."""
+    return {"implicit": partial(derivatives.task_derivative, function)}
+
+
+def _with_mass(function: Callable[..., Any], model: Model, targets: ts.Targets, values: Any, mass: ts.Mass, route: str) -> Any:
+    """A matrix from Λ, or a function of the motion that Λ gives."""
+    if function in MATRICES:
+        return function(model, targets, *values, mass=mass, route=route)
+    return function(ts.motion_of(targets, mass, route), model, targets, *values)
 
 
 def _with_given_mass(function: Callable[..., Any], inputs: tuple[str, ...], *outputs: str) -> Quantity:
@@ -80,9 +83,9 @@ def _with_given_mass(function: Callable[..., Any], inputs: tuple[str, ...], *out
 
     def run(model: Model, targets: ts.Targets, *values: Any, route: str) -> Any:
         *state, flat = values
-        k = sum(len(t.rows) for t in targets)
+        k = ts.size(targets)
         mass = ts.given_mass([flat[i * k : i * k + k] for i in range(k)])
-        return function(model, targets, *state, mass=mass, route=route)
+        return _with_mass(function, model, targets, state, mass, route)
 
     return _with_route(run, (*inputs, "Lambda"), *outputs)
 
@@ -117,10 +120,10 @@ QUANTITIES = Table(
             ts.forward_dynamics,
             ("q", "v", "tau"),
             "acceleration",
-            **_implicit("forward_dynamics"),
+            **_implicit(derivatives.forward_dynamics),
         ),
         "forward_dynamics_of_force": _with_route(
-            ts.forward_dynamics, ("q", "v", "force"), "acceleration", **_implicit("forward_dynamics")
+            ts.forward_dynamics, ("q", "v", "force"), "acceleration", **_implicit(derivatives.forward_dynamics)
         ),
     }
     | {name: _with_exact_mass(*row) for name, row in _WITH_MASS.items()}
@@ -132,5 +135,5 @@ QUANTITIES = Table(
 
 def shapes(model: Model, targets: ts.Targets) -> dict[str, tuple[int, ...]]:
     """Shapes of the inputs that a robot's own table does not have."""
-    k = sum(len(t.rows) for t in targets)
+    k = ts.size(targets)
     return {"force": (k,), "twist": (k,), "acceleration": (k,), "null_torque": (model.nv,), "Lambda": (k, k)}
