@@ -211,7 +211,6 @@ def row_solutions(
     def at(y: Scalars) -> Solution:
         q, (t,), f, g, *rest = split(inputs, y)
         saddle = constrained.factors(with_values(rest) if with_values else e, q, rows, route, t)
-        assert saddle.solve is not None
         x, lam = saddle.solve(f, g)
         return saddle_solution(Linearization.of(R, [*y, *x, *lam]), saddle, range(len(rows)), x, lam)
 

@@ -43,7 +43,6 @@ def saddle_solution(R: Linearization, saddle: Saddle, rows: Sequence[int], motio
     n = len(motion)
 
     def solve(r: Scalars, sign: int = 1) -> list[Scalar]:
-        assert saddle.solve is not None
         dx, held = saddle.solve(r[:n], [r[n + j] * sign for j in rows])
         found = list(r[n:])  # of redundant rows: 0 = 0
         for j, y in zip(rows, held, strict=True):

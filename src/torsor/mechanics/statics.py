@@ -60,9 +60,7 @@ class RobotAtRest:
         left_out = [term.name for term in robot.model.terms if term.kind == "friction"]
         left_out += [c.name for c in self.rows.constraints] if self.rows else []
         self.tree = robot.without_terms(*left_out) if left_out else robot
-        self.free = np.ones(robot.nv, bool)
-        for name in [held] if isinstance(held, str) else held:
-            self.free[robot.joint(name).v_slice] = False
+        self.free = ~closing.joint_mask(robot, [held] if isinstance(held, str) else held)
         if not self.free.any():
             raise ArgumentError(f"all joints of robot {robot.name!r} are held, so nothing moves")
 

@@ -40,6 +40,4 @@ def solve_augmented(
     M, w = regular_mass(model, q, A)
     inverse = of_factors(factor_free_part(model, M))
     found = solve_by_multipliers(inverse, A, regular_force(f, w, A, g), g, names, off)
-    solve = found.solve
-    assert solve is not None
-    return found._replace(solve=lambda f, g: solve(regular_force(f, w, A, g), g))
+    return found._replace(solve=lambda f, g: found.solve(regular_force(f, w, A, g), g))

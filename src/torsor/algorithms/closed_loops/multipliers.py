@@ -28,7 +28,7 @@ class Saddle(NamedTuple):
     x: list[Scalar]
     multipliers: list[Scalar]
     pivots: list[Scalar]
-    solve: Callable[[Scalars, Scalars], tuple[list[Scalar], list[Scalar]]] | None = None
+    solve: Callable[[Scalars, Scalars], tuple[list[Scalar], list[Scalar]]]
 
 
 def solve_by_multipliers(

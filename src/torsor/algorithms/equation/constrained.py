@@ -9,12 +9,11 @@ from typing import Any, TypeAlias, cast
 from torsor.algorithms import closed_loops
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import ALONE, At, Inputs
-from torsor.algorithms.equation.equation import EquationOfMotion, sum_wrenches
+from torsor.algorithms.equation.equation import EquationOfMotion, joint_reactions, sum_wrenches
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.massless import joint_without_inertia
 from torsor.algorithms.products import mass_matrix_product
 from torsor.algorithms.reactions import joint_forces_of_wrenches
-from torsor.algorithms.reactions import reaction_wrenches as tree_reactions
 from torsor.algorithms.rnea import rnea
 from torsor.model.terms.term import ConstraintRows
 from torsor.scalar import Scalar, Scalars, maximum, minimum
@@ -67,33 +66,43 @@ def system(
     for name, F in drive_wrenches(e, at, loop_forces).items():
         pair = e.loops[name].on_bodies(at, F)
         f = [y + z for y, z in zip(f, joint_forces_of_wrenches(at.model, *at.kinematics, pair), strict=True)]
-    g = [-d for d in r.drift]
-    if decay is not None:
-        slip = [dot(row, v) - b for row, b in zip(r.A, r.speed, strict=True)]
-        alpha, beta = 2 * decay, stiffness * stiffness
-        g = [y - alpha * s - beta * error for y, s, error in zip(g, slip, r.error, strict=True)]
-    return r.A, f, g
+    return r.A, f, row_accelerations(r, v, None if decay is None else (decay, stiffness))
 
 
 def impact_terms(
-    e: EquationOfMotion, q: Scalars, v: Scalars, restitution: Scalar, t: Scalar | None = None, a: Scalars | None = None
+    e: EquationOfMotion,
+    q: Scalars,
+    v: Scalars,
+    restitution: Scalar,
+    t: Scalar | None = None,
+    a: Scalars | None = None,
+    wrenches: None = None,
 ) -> System:
-    """A, 0 and −(1 + e)(A v − b); with ``a``, −M a in the place of 0."""
+    """A, 0 and −(1 + e)(A v − b), as no wrench acts in an impact; with ``a``, −M a in the place of 0."""
     r = e.stack_rows(e.at(q, v, t))
     back = 1 + restitution
     f = [-y for y in mass_matrix_product(e.lean.model, q, a)] if a else [0] * e.model.nv
-    return r.A, f, [-back * (dot(row, v) - b) for row, b in zip(r.A, r.speed, strict=True)]
+    return r.A, f, [-back * s for s in slip(r, v)]
+
+
+def row_accelerations(r: ConstraintRows, v: Scalars, gains: tuple[Scalar, Scalar] | None) -> list[Scalar]:
+    """g = −(Ȧv − ḃ), with ``gains`` (α, β) less Baumgarte's 2α(A v − b) + β²φ."""
+    g = [-d for d in r.drift]
+    if gains is None:
+        return g
+    alpha, beta = gains
+    return [y - 2 * alpha * s - beta * beta * error for y, s, error in zip(g, slip(r, v), r.error, strict=True)]
+
+
+def slip(r: ConstraintRows, v: Scalars) -> list[Scalar]:
+    """A v − b."""
+    return [dot(row, v) - b for row, b in zip(r.A, r.speed, strict=True)]
 
 
 def drive_wrenches(e: EquationOfMotion, at: At, loop_forces: dict[str, Any]) -> dict[str, Force]:
     """The wrenches of actuated loop joints on their successors, by name (F&O 19's τ_a)."""
     forces = {name: loop_forces.get(f"loop_forces[{name!r}]") for name in e.loops}
     return {name: e.loops[name].drive_wrench(at, force) for name, force in forces.items() if force is not None}
-
-
-def _wrench_options(wrenches: Any) -> dict[str, Any]:
-    """The wrenches as an option: an impulse has none."""
-    return {} if wrenches is None else {"wrenches": wrenches}
 
 
 def switch_rows(e: EquationOfMotion, system: System, active: Any) -> tuple[System, list[Any]]:
@@ -130,7 +139,7 @@ def solution(
     The selected rows are solved; the others are checked.  ``active`` has a flag s for each constraint, 1 or 0: its rows are
     s A x = s g, and A M⁻¹Aᵀ gets 1 − s on its diagonal, so that λ = 0 where s = 0 and the others do not notice.
     """
-    found, off = switch_rows(e, system(e, q, *rest, **_wrench_options(wrenches), **options), active)
+    found, off = switch_rows(e, system(e, q, *rest, wrenches=wrenches, **options), active)
     A, _, g = found
     solved = saddle(e, q, found, off, rows, route)
     lam: list[Any] = [0] * len(A)
@@ -173,7 +182,7 @@ def residual(
 ) -> list[Any]:
     """R = (M x − Aᵀλ − f, A x − g), the equation whose solution is (x, λ), its last inputs; λ = 0 of redundant rows."""
     *state, x, lam = rest
-    found, off = switch_rows(e, system(e, q, *state, a=x, **_wrench_options(wrenches), **options), active)
+    found, off = switch_rows(e, system(e, q, *state, a=x, wrenches=wrenches, **options), active)
     A, f, g = found
     held_by = [sum((A[k][i] * lam[k] for k in rows), 0) for i in range(len(x))]
     forces = [-(y + z) for y, z in zip(f, held_by, strict=True)]
@@ -248,11 +257,7 @@ def inverse_dynamics(
         length = size / maximum(fall, size / (WEIGHT * LONGEST) + 1e-150) if best else WEIGHT
         lam = [y + length * z for y, z in zip(lam, push, strict=True)]
         left = [y - dot(column, lam) for y, column in zip(load, columns, strict=True)]
-    gap = (
-        maximum_of([abs(left[i]) for i in passive]) / (VIOLATION * maximum_of([abs(y) for y in load]) + 1e-300)
-        if passive
-        else 0.0
-    )
+    gap = largest([left[i] for i in passive]) / (VIOLATION * largest(load) + 1e-300) if passive else 0.0
     tau = e.before_friction(at, [y - z for y, z in zip(left, phi, strict=True)])
     held = dict(zip(e.rows, lam, strict=True))
     result = (
@@ -272,8 +277,7 @@ def reaction_wrenches(
     lam, violation, gap = inverse_dynamics(e, q, v, a, inputs, multipliers=True)
     at = e.at(q, v, *inputs)
     on = sum_wrenches([e.applied_without_friction(at).wrenches, e.constraint_wrenches(at, lam)])
-    found = tree_reactions(at.model, q, v, a, on)
-    return found[len(at.model.parent) - len(e.model.parent) :], violation, gap  # without that of a moving base
+    return joint_reactions(e, at, a, on), violation, gap
 
 
 def _violation(rows: ConstraintRows, a: Scalars) -> Scalar:
@@ -285,6 +289,6 @@ def _violation(rows: ConstraintRows, a: Scalars) -> Scalar:
     return worst
 
 
-def maximum_of(values: Sequence[Scalar]) -> Scalar:
-    """The largest of several numbers."""
-    return reduce(maximum, values, cast("Scalar", 0.0))
+def largest(x: Scalars) -> Scalar:
+    """The largest of |x|."""
+    return reduce(maximum, map(abs, x), cast("Scalar", 0.0))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from torsor.algorithms import dynamics as tree
 from torsor.algorithms import dynamics_derivatives as derivatives
-from torsor.algorithms import hybrid, reactions
+from torsor.algorithms import hybrid
 from torsor.algorithms.equation.at import ALONE, Inputs
-from torsor.algorithms.equation.equation import EquationOfMotion
+from torsor.algorithms.equation.equation import EquationOfMotion, joint_reactions
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.rnea_derivatives import Derivatives, rnea_derivatives
 from torsor.model.model import Model
@@ -71,8 +71,7 @@ def reaction_wrenches(
 ) -> list[list[Scalar]]:
     """The wrench of each joint on its child link, drive and bearing together (F&O 5–7, MR 8.53)."""
     at = e.at(q, v, *inputs)
-    found = reactions.reaction_wrenches(at.model, q, v, a, e.applied_without_friction(at).wrenches)
-    return found[len(at.model.parent) - len(e.model.parent) :]  # without that of a moving base
+    return joint_reactions(e, at, a, e.applied_without_friction(at).wrenches)
 
 
 def hybrid_acceleration(

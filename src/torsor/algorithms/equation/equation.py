@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from torsor.algorithms.equation.at import At
-from torsor.algorithms.reactions import joint_forces_of_wrenches
+from torsor.algorithms.reactions import joint_forces_of_wrenches, reaction_wrenches
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.model.model import Model
 from torsor.model.moving_base import on_moving_base
@@ -258,6 +258,12 @@ def sum_wrenches(parts: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
         for body, F in part.items():
             on[body] = on[body] + F if body in on else F
     return on
+
+
+def joint_reactions(e: EquationOfMotion, at: At, a: Scalars, wrenches: Mapping[Any, Any]) -> list[list[Scalar]]:
+    """The wrench of each joint on its child link, drive and bearing together; without that of a moving base."""
+    found = reaction_wrenches(at.model, at.q, at.v, a, wrenches)
+    return found[len(at.model.parent) - len(e.model.parent) :]
 
 
 def stack_rows(constraints: Sequence[Constraint], at: At) -> ConstraintRows:

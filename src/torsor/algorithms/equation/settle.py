@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import At
-from torsor.algorithms.equation.constrained import doubt_of, maximum_of
+from torsor.algorithms.equation.constrained import doubt_of, largest, row_accelerations
+from torsor.algorithms.equation.constrained import slip as slip
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import State, plus, take_step, time_after
@@ -49,11 +50,8 @@ class ConstrainedField(NamedTuple):
 
     def acceleration(self, q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
         """a with A a = −(Ȧv − ḃ), with Baumgarte's −2α(A v − b) − β²φ on request (F&O 15–18)."""
-        r = self.rows(q, v, t)
-        g = [-d for d in r.drift]
-        if isinstance(self.equation.settling, tuple):
-            alpha, beta = self.equation.settling
-            g = [y - 2 * alpha * s - beta * beta * e for y, s, e in zip(g, slip(r, v), r.error, strict=True)]
+        way = self.equation.settling
+        g = row_accelerations(self.rows(q, v, t), v, way if isinstance(way, tuple) else None)
         return self.solve(q, t, self.force(q, v, t), g)
 
     def velocity_acceleration(self, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar, share: Scalar | None) -> list[Scalar]:
@@ -66,9 +64,7 @@ class ConstrainedField(NamedTuple):
 
     def solve(self, q: Scalars, t: Scalar | None, f: Scalars, g: Scalars) -> list[Scalar]:
         """x of M x − Aᵀλ = f, A x = g."""
-        solve = self.saddle(q, t).solve
-        assert solve is not None
-        return solve(f, [g[k] for k in self.equation.rows])[0]
+        return self.saddle(q, t).solve(f, [g[k] for k in self.equation.rows])[0]
 
     def correction(self, q: Scalars, t: Scalar | None, gap: Scalars) -> list[Scalar]:
         """δ with M δ = Aᵀμ, A δ = −gap, by the factors at q."""
@@ -105,13 +101,3 @@ def settled_step(integrator: str, c: ConstrainedField, q: Scalars, v: Scalars, t
 def near_rows(e: EquationOfMotion, q: Scalars, v: Scalars | None, t: Scalar | None) -> ConstraintRows:
     """φ, A, b and Ȧv − ḃ of all rows, where φ is small."""
     return e.stack_rows(At(e.model_at(t), q, v, 0 if t is None else t, near=True))
-
-
-def slip(r: ConstraintRows, v: Scalars) -> list[Scalar]:
-    """A v − b."""
-    return [dot(row, v) - b for row, b in zip(r.A, r.speed, strict=True)]
-
-
-def largest(x: Scalars) -> Scalar:
-    """The largest of |x|."""
-    return maximum_of([abs(y) for y in x])

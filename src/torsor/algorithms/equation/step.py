@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import ALONE, Inputs
-from torsor.algorithms.equation.constrained import factors, system
+from torsor.algorithms.equation.constrained import factors, largest, system
 from torsor.algorithms.equation.dynamics import forward_dynamics, minus
 from torsor.algorithms.equation.equation import EquationOfMotion
-from torsor.algorithms.equation.settle import LIMITS, ConstrainedField, largest, settled_step
+from torsor.algorithms.equation.settle import LIMITS, ConstrainedField, settled_step
 from torsor.algorithms.equation.stiff import IMPLICIT, stiffened
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import take_step, time_after

@@ -18,6 +18,7 @@ from torsor.mechanics.constraints.rank import independent_rows
 
 if TYPE_CHECKING:
     from torsor.mechanics.constraints.constrained_robot import ConstrainedRobot
+    from torsor.robot import Robot
 
 #: steps of the kernel after which a state is closed alone
 _BATCH_STEPS = 20
@@ -117,15 +118,17 @@ def _assemble_one(
 
 def movable_mask(system: ConstrainedRobot, fixed: Sequence[str], free: Sequence[str] | None) -> np.ndarray:
     """Mask of the velocities that may change, (nv,) bool, from the joints named."""
-    robot = system.robot
-    for names in (fixed, free or ()):
-        if isinstance(names, str):
-            raise ArgumentError(f"give joints as a list, [{names!r}], not as a string")
-    out = np.full(robot.nv, free is None)
-    for name in free or ():
+    movable = np.ones(system.robot.nv, bool) if free is None else joint_mask(system.robot, free)
+    return movable & ~joint_mask(system.robot, fixed)
+
+
+def joint_mask(robot: Robot, names: Sequence[str], what: str = "joints") -> np.ndarray:
+    """Mask of the velocities of the joints named, (nv,) bool."""
+    if isinstance(names, str):
+        raise ArgumentError(f"give {what} as a list, [{names!r}], not as a string")
+    out = np.zeros(robot.nv, bool)
+    for name in names:
         out[robot.joint(name).v_slice] = True
-    for name in fixed:
-        out[robot.joint(name).v_slice] = False
     return out
 
 

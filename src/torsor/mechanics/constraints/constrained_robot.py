@@ -344,8 +344,10 @@ class ConstrainedRobot(Differentiation):
         if active is not None:
             held = self.with_active(active)
             return held.mobility(q, time=time if held.solver.clock else None)
-        q = self.assemble(time=time) if q is None else self._one_vector("q", q, self.robot.nq)
-        return mobility_at(self, q, time)
+        at = self.assemble(time=time) if q is None else self._vector("q", q, self.robot.nq).copy()
+        if at.ndim > 1:
+            raise ArgumentError(f"q has shape {at.shape}, expected ({self.robot.nq},): one configuration at a time")
+        return mobility_at(self, at, time)
 
     def with_active(self, active: Active) -> ConstrainedRobot:
         """The robot under its active constraints alone, with rows and kernels of its own: a flag each, or ``{name: flag}``."""
@@ -392,9 +394,3 @@ class ConstrainedRobot(Differentiation):
         array = np.ascontiguousarray(as_rows(argument, value, FLOAT64))
         check_finite([argument], [array])
         return array
-
-    def _one_vector(self, label: str, value: ArrayLike, n: int) -> np.ndarray:
-        array = self._vector(label, value, n)
-        if array.ndim > 1:
-            raise ArgumentError(f"{label} has shape {array.shape}, expected ({n},): one configuration at a time")
-        return array.copy()

@@ -13,6 +13,7 @@ from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Spec, as_names
+from torsor.mechanics.constraints.inputs import extra_inputs
 from torsor.mechanics.constraints.solving import Solver
 
 if TYPE_CHECKING:
@@ -141,14 +142,9 @@ class Differentiation:
         """The spec of forward dynamics with these options."""
         if options.method not in METHODS:
             raise UnknownName("method", options.method, METHODS)
-        loops = self.solver.equations.loops
         driven = as_names("loop_forces", options.loop_forces)
-        for name in driven:
-            if name not in loops:
-                raise UnknownName("loop", name, loops)
-        gains = ("decay", "stiffness") if options.stabilization else ()
-        flags = ("active",) if options.switched else ()
-        extra = (*self.solver.clock, *flags, *gains, *(f"loop_forces[{name!r}]" for name in driven))
+        more = extra_inputs(self.solver.equations, options.stabilization, driven)
+        extra = (*self.solver.clock, *(("active",) if options.switched else ()), *more)
         rows = tuple(range(len(self.rows))) if options.switched else self.solver.independent_rows
         quantity = f"dynamics.{'direct' if options.method == 'direct' else 'multipliers'}", rows
         return Spec((quantity,), as_names("wrenches", options.wrenches), options.expressed_in, extra)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.errors import ArgumentError, SingularError
+from torsor.mechanics.constraints.closing import joint_mask
 from torsor.mechanics.constraints.null_space import apply
 
 if TYPE_CHECKING:
@@ -71,12 +72,7 @@ def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tre
     τ_tree = M a + h is the joint force of the spanning tree.  The rows of Aᵀ at the passive joints give λ up to their null
     space Z, λ = λ₀ + Z y, and y minimises the norm of the drives' forces.
     """
-    if isinstance(actuated, str):
-        raise ArgumentError(f"give actuated joints as a list, [{actuated!r}], not as a string")
-    idle = np.ones(robot.nv, bool)
-    for name in actuated:
-        idle[robot.joint(name).v_slice] = False
-    At = np.swapaxes(A, -1, -2)
+    idle, At = ~joint_mask(robot, actuated, "actuated joints"), np.swapaxes(A, -1, -2)
     floor = RANK * np.abs(At).max(axis=(-2, -1), initial=0)
     passive, driven = At[..., idle, :], At[..., ~idle, :]
     inverse, Z = _inverse_and_null_space(passive, floor)
@@ -94,14 +90,12 @@ def share_among_drives(robot: Robot, actuated: Sequence[str], A: np.ndarray, tre
 
 
 def _inverse_and_null_space(B: np.ndarray, floor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(B⁺, Z): pseudo-inverse of B and its null space, B Z = 0 (other columns of Z are zero); below ``floor``, σ counts as 0.
+    """(B⁺, Z): pseudo-inverse of B and the projector onto its null space, B Z = 0; below ``floor``, σ counts as 0.
 
     The floor is that of the whole A: a block of A that contains only rounding errors must not be inverted.
     """
-    U, s, Vt = np.linalg.svd(B, full_matrices=True)
-    k, n = s.shape[-1], Vt.shape[-1]
+    U, s, Vt = np.linalg.svd(B, full_matrices=False)
     kept = s > floor[..., None]
-    share = np.where(kept, 1 / np.where(kept, s, 1.0), 0.0)
-    used = np.concatenate([kept, np.zeros((*s.shape[:-1], n - k), bool)], axis=-1)
-    V = np.swapaxes(Vt, -1, -2)
-    return (V[..., :k] * share[..., None, :]) @ np.swapaxes(U[..., :, :k], -1, -2), V * ~used[..., None, :]
+    V = np.swapaxes(Vt, -1, -2) * kept[..., None, :]
+    inverse = (V / np.where(kept, s, 1.0)[..., None, :]) @ np.swapaxes(U, -1, -2)
+    return inverse, np.eye(B.shape[-1]) - V @ Vt

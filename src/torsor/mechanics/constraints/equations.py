@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import partial, reduce
+from itertools import islice
+from typing import Any, cast
 
 from torsor.algorithms.closed_loops import regular_force, regular_mass
 from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import At, EquationOfMotion
 from torsor.algorithms.equation.constrained import doubt_of, drive_wrenches, factors, impact_terms, solution, system
+from torsor.algorithms.equation.equation import joint_reactions, sum_wrenches
 from torsor.algorithms.equation.settle import ConstrainedField, near_rows, slip
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
-from torsor.algorithms.reactions import reaction_wrenches
 from torsor.compile.program import Empty
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.dynamics_derivatives import solution_derivative
@@ -22,6 +23,7 @@ from torsor.kernels.quantities import labels, sizes
 from torsor.kernels.quantity import FEW
 from torsor.model.terms.constraint import Constraint
 from torsor.model.terms.frames import between_frames
+from torsor.model.terms.term import ConstraintRows
 from torsor.scalar import Scalar, maximum
 from torsor.spatial import Force, Transform, factor, solve
 from torsor.spatial.linear import dot
@@ -46,20 +48,11 @@ def kernels_of(e: EquationOfMotion) -> Kernels:
 # -- kinematics ------------------------------------------------------------------------------------------------
 
 
-def _rows(e: EquationOfMotion, q: Any, v: Any, t: Any = None) -> tuple[Any, ...]:
+def _parts(names: Sequence[str], e: EquationOfMotion, q: Any, v: Any = None, t: Any = None) -> Any:
+    """Some of φ, A, b and Ȧv − ḃ, or one of them."""
     r = e.stack_rows(e.at(q, v, t))
-    return r.error, matrix(e, r.A), r.speed, r.drift
-
-
-def _part(name: str, e: EquationOfMotion, q: Any, v: Any = None, t: Any = None) -> Any:
-    """One of φ, A and Ȧv − ḃ."""
-    part = getattr(e.stack_rows(e.at(q, v, t)), name)
-    return matrix(e, part) if name == "A" else part
-
-
-def _position(e: EquationOfMotion, q: Any, t: Any = None) -> tuple[Any, ...]:
-    r = e.stack_rows(e.at(q, t=t))
-    return r.error, matrix(e, r.A)
+    parts = r._replace(A=matrix(e, r.A))._asdict()
+    return [parts[name] for name in names] if len(names) > 1 else parts[names[0]]
 
 
 def _closing_step(e: EquationOfMotion, q: Any, movable: Any, t: Any = None) -> tuple[Any, Any]:
@@ -71,23 +64,18 @@ def _closing_step(e: EquationOfMotion, q: Any, movable: Any, t: Any = None) -> t
     G = [[dot(A[i], A[j]) + (ridge if i == j else 0) for j in range(i + 1)] + [0] * (len(A) - i - 1) for i in range(len(A))]
     lam = solve(factor(G, [e.names[k] for k in keep]), phi)
     step = [-dot([row[i] for row in A], lam) for i in range(e.model.nv)]
-    most: Scalar = 1.0
-    for x in step:
-        most = maximum(most, abs(x))
+    most = reduce(maximum, map(abs, step), cast("Scalar", 1.0))
     return integrate(e.model, q, [x / most for x in step], 1), r.error
 
 
 def _settled(e: EquationOfMotion, q: Any, v: Any, t: Any = None, rows: Any = (), route: str = "") -> tuple[Any, ...]:
     """q ⊕ δ and v + w on the rows, as at the end of a step, φ at q, and doubt: one Newton step, of least kinetic energy."""
-    field = ConstrainedField(replace(e, rows=tuple(rows)), _no_force, lambda q, t: factors(e, q, rows, route, t))
+    free = replace(e, rows=tuple(rows))
+    field = ConstrainedField(free, lambda q, v, t: [0] * e.model.nv, lambda q, t: factors(e, q, rows, route, t))
     r = near_rows(e, q, v, t)
     end = integrate(e.model, q, field.correction(q, t, r.error), 1)
     fast = field.correction(end, t, slip(near_rows(e, end, v, t), v))
     return end, [x + y for x, y in zip(v, fast, strict=True)], r.error, doubt_of(field.saddle(end, t).pivots)
-
-
-def _no_force(q: Any, v: Any, t: Any) -> Any:
-    raise AssertionError
 
 
 def _mass_matrix(e: EquationOfMotion, q: Any, t: Any = None) -> Any:
@@ -109,7 +97,7 @@ def _frame_terms(e: EquationOfMotion, q: Any, frame: str, t: Any = None) -> tupl
     X0 = at.from_world[body]
     to_body = (Transform(IDENTITY, (X @ X0).r) @ X0.inverse).inverse.T
     G = [to_body @ on.get(body, Force.zero()) for c in e.constraints for on in _unit_wrenches(c, at)]
-    return _part("A", e, q, t=t), jacobian(model, q, frame, "world"), [six_numbers(F) for F in G] or Empty((0, 6))
+    return _parts(["A"], e, q, t=t), jacobian(model, q, frame, "world"), [six_numbers(F) for F in G] or Empty((0, 6))
 
 
 def _unit_wrenches(c: Constraint, at: At) -> list[Mapping[int, Force]]:
@@ -123,7 +111,7 @@ def _terms(
     system: Callable[..., Any], e: EquationOfMotion, q: Any, *rest: Any, wrenches: Any = None, **options: Any
 ) -> tuple[Any, ...]:
     """M, A, f, g of M x − Aᵀλ = f, A x = g; regular, where links have no mass (:mod:`.augmented`)."""
-    A, f, g = system(e, q, *rest, **({} if wrenches is None else {"wrenches": wrenches}), **options)
+    A, f, g = system(e, q, *rest, wrenches=wrenches, **options)
     M, w = regular_mass(e.lean.model, q, A)
     return M, matrix(e, A), regular_force(f, w, A, g), g
 
@@ -137,21 +125,16 @@ def _reactions(
     Newton–Euler gives the rest (F&O 5–7).  A constraint in joint coordinates is a force within joints, as that of a drive: it
     is in their wrenches, and has none of its own (0).
     """
-    at = e.at(q, v, t)
-    driven = drive_wrenches(e, at, loop_forces)
-    on: list[Force] = [Force.zero() for _ in at.model.parent]
-    loops, start = [], 0
+    at = e.at(q, v, t, None, wrenches)
+    driven, rest = drive_wrenches(e, at, loop_forces), iter(multipliers)
+    loops, on = [], [e.applied_without_friction(at).wrenches]
     for c in e.constraints:
-        between, F = between_frames(c), driven.get(c.name, Force.zero())
+        between, F, lam = between_frames(c), driven.get(c.name, Force.zero()), list(islice(rest, c.size))
         if between is not None:
-            F = between.wrench(at, multipliers[start : start + c.size]) + F
-            for body, push in between.on_bodies(at, F).items():
-                on[body] = on[body] + push
-        start += c.size
+            F = between.wrench(at, lam) + F
+            on.append(between.on_bodies(at, F))
         loops.append(six_numbers(F))
-    pushes: dict[Any, Any] = {**(wrenches or {}), **e.forces(at).wrenches}
-    tree = reaction_wrenches(at.model, q, v, a, pushes, on)
-    return tree[len(at.model.parent) - len(e.model.parent) :], loops  # without that of a moving base
+    return joint_reactions(e, at, a, sum_wrenches(on)), loops
 
 
 # -- the table -------------------------------------------------------------------------------------------------
@@ -174,15 +157,15 @@ TERMS = ("M", "A", "f", "g")
 
 _ROWS = (
     {
-        "rows": Quantity(("q", "v"), _rows, outputs=("error", "A", "speed", "drift")),
-        "jacobian": Quantity(("q",), partial(_part, "A"), outputs=("A",)),
-        "residual": Quantity(("q",), partial(_part, "error")),
-        "drift": Quantity(("q", "v"), partial(_part, "drift")),
+        "rows": Quantity(("q", "v"), partial(_parts, ConstraintRows._fields), outputs=ConstraintRows._fields),
+        "position": Quantity(("q",), partial(_parts, ("error", "A")), outputs=("error", "A")),
+        "jacobian": Quantity(("q",), partial(_parts, ("A",)), outputs=("A",)),
+        "residual": Quantity(("q",), partial(_parts, ("error",))),
+        "drift": Quantity(("q", "v"), partial(_parts, ("drift",))),
         "closing_step": Quantity(("q", "movable"), _closing_step, outputs=("q", "error")),
         "settled": Quantity(
             ("q", "v"), _settled, ("rows",), ("q", "v", "error", "doubt"), (partial(_settled, route="factors"),), lenient=True
         ),
-        "position": Quantity(("q",), _position, outputs=("error", "A")),
         "mass_matrix": Quantity(("q",), _mass_matrix),
         "inverse_effective_mass": Quantity(
             ("q",), _inverse_effective_mass, alternatives=(partial(_inverse_effective_mass, route="factors"),)

@@ -61,19 +61,13 @@ def local_rank(system: ConstrainedRobot, q: np.ndarray, time: float | None, expe
     found = LocalRank(q, A, rows, here, here)
     if here == expected:
         return found
-    K = found.motions
-    steps = (
-        STEP * K @ np.random.default_rng(0).normal(size=(K.shape[1], STEPS)) if is_nearly_closed else _random_steps(robot.nv)
-    )
+    K = found.motions if is_nearly_closed else np.eye(robot.nv)
+    steps = STEP * K @ np.random.default_rng(0).normal(size=(K.shape[1], STEPS))
     near = robot.integrate(q, steps.T, 1.0)
     if is_nearly_closed:
         near = np.array([closing.close_loops(system, x, every, time).q for x in near])
     A, M = system.solver.rows_and_mass(near, clock)
     return found._replace(near=int(in_mass_metric(M, A, robot.model).rank().max(initial=here)))
-
-
-def _random_steps(nv: int) -> np.ndarray:
-    return STEP * np.random.default_rng(0).normal(size=(nv, STEPS))
 
 
 def ranks(system: ConstrainedRobot, rows: Whitened, q: ArrayLike, time: ArrayLike | None) -> np.ndarray:
@@ -141,11 +135,10 @@ def _singular_message(system: ConstrainedRobot, local: LocalRank) -> str:
 
 def _contradictory(system: ConstrainedRobot, local: LocalRank, what: str, v: np.ndarray, time: float | None) -> str:
     """Error message if the rows contradict each other where the loops are closed and v keeps them; else empty."""
-    w, r, A = local.rows, local.here, local.A
-    U, s, Vt = w.U[:, :r], w.s[:r], w.Vt[:r]
+    rows, rank, A = local.rows.at(None), np.array([local.here]), local.A
 
     def least_squares(right: np.ndarray) -> np.ndarray:
-        return np.linalg.solve(w.C.T, Vt.T @ (U.T @ (right / w.length) / s))
+        return solve_with_rank(rows, np.zeros((1, A.shape[-1])), right[None], rank)[0][0]
 
     kernel, clock = system.solver.kernel("rows"), system.clock(time)
     speed = kernel(local.q, v, *clock)[2]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from torsor.mechanics.constraints.null_space import SHORT
+
 #: sin² of the angle between a row and those taken before it, below which it counts as their combination
 DEPENDENT = 1e-10
-#: length of a row against the longest below which only rounding is left of it
-SHORT = 1e-9
 #: independent part of a row, relative to the largest, above which an earlier row is preferred; a value that does not occur as
 #: sin² of an angle in symmetric mechanisms
 ALIKE = 0.237

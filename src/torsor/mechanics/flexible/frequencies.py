@@ -43,7 +43,8 @@ def check_step_resolves_vibrations(robot: Robot, q: np.ndarray, dt: float) -> No
 
 def frequencies(M: np.ndarray, K: np.ndarray) -> np.ndarray:
     """Angular frequencies [rad/s], ascending: √λ of K x = λ M x; where λ < 0 the equilibrium is unstable, with −√|λ|."""
-    return _signed_root(modes(M, K)[0])
+    values, _ = modes(M, K)
+    return np.sign(values) * np.sqrt(np.abs(values))
 
 
 def modes(M: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +60,3 @@ def modes(M: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     A = np.linalg.solve(L, np.swapaxes(left, -1, -2))
     values, vectors = np.linalg.eigh((A + np.swapaxes(A, -1, -2)) / 2)
     return values, fix_signs(np.linalg.solve(np.swapaxes(L, -1, -2), vectors))
-
-
-def _signed_root(values: np.ndarray) -> np.ndarray:
-    return np.sign(values) * np.sqrt(np.abs(values))
