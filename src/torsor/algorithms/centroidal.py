@@ -6,9 +6,10 @@ the robot.  Momenta and wrenches are in world axes, the angular part first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from torsor.algorithms.energy import momentum
+from torsor.algorithms.jacobian import columns
 from torsor.algorithms.kinematics import (
     composite_inertias,
     from_world,
@@ -72,7 +73,7 @@ def centroidal_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     F = {i: [Y[i].T @ (I[i] @ s) for s in S[i]] for i, _ in model.outward()}
     for r in model.rotors:
         F[r.joint] = [F[r.joint][0] + Y[r.mount].T @ Force(r.momentum, ZERO)]
-    return _columns(model, F)
+    return columns(model, F)
 
 
 def centroidal_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
@@ -93,7 +94,7 @@ def centroidal_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Sc
             F[i].append(Y[i].T @ rate - Force(c_rate.cross(f), ZERO))
     for r in model.rotors:
         F[r.joint] = [F[r.joint][0] + Y[r.mount].T @ Force(V[r.mount].w.cross(r.momentum), ZERO)]
-    return _columns(model, F)
+    return columns(model, F)
 
 
 def composite_inertia(model: Model, q: Scalars) -> list[list[Scalar]]:
@@ -156,12 +157,6 @@ def _momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Force:
     """The rate of the momentum about the world's origin: RNEA's forces without gravity and force elements, at the base."""
     X, _, _, F = outward(model.weightless(), q, v, a)  # F&O 3–5
     return inward(model, X, F)[0]  # F&O 7
-
-
-def _columns(model: Model, F: Mapping[int, Sequence[Force]]) -> list[list[Scalar]]:
-    """A 6×nv matrix from the forces of each joint, one per degree of freedom; mimic joints add to their leaders' columns."""
-    six = {i: [six_numbers(f) for f in of_joint] for i, of_joint in F.items()}
-    return [model.gather_forces({i: [f[row] for f in of_joint] for i, of_joint in six.items()}) for row in range(6)]
 
 
 def _center(model: Model, total: Inertia) -> Vec:

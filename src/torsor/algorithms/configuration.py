@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from torsor.model.joints import JointType
 from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, rate, sqrt
 
 
-def integrate(model: Model, q: Scalars, v: Scalars, dt: Scalar) -> list[Scalar]:
-    """q ⊕ v dt: the configuration after time dt at constant velocity v, on the manifold."""
-    out: list[Scalar] = []
+def joints_in_order(model: Model) -> Iterator[tuple[int, JointType, slice, slice]]:
+    """Each joint that has coordinates of its own: its body, its type, and its places in q and in v."""
     for i in model.own_joints:
         j, k, m = model.joint[i], model.q_start[i], model.v_start[i]
-        out.extend(j.integrate(q[k : k + j.nq], [x * dt for x in v[m : m + j.nv]]))
-    return out
+        yield i, j, slice(k, k + j.nq), slice(m, m + j.nv)
+
+
+def integrate(model: Model, q: Scalars, v: Scalars, dt: Scalar) -> list[Scalar]:
+    """q ⊕ v dt: the configuration after time dt at constant velocity v, on the manifold."""
+    return [x for _, j, at, of in joints_in_order(model) for x in j.integrate(q[at], [y * dt for y in v[of]])]
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars) -> list[Scalar]:
@@ -22,29 +27,23 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> list[Scalar]:
     The turns of a leader count: after a turn of a continuous joint, the joints that follow it are elsewhere.
     """
     out: list[Scalar] = []
-    for i in model.own_joints:
-        j, k = model.joint[i], model.q_start[i]
+    for i, j, at, _ in joints_in_order(model):
         minus = JointType.difference if i in model.wound else type(j).difference
-        out.extend(minus(j, q0[k : k + j.nq], q1[k : k + j.nq]))
+        out.extend(minus(j, q0[at], q1[at]))
     return out
 
 
 def tangent(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """N(q) v (nq): the rate of the coordinates as they are given, a quaternion of any length, at velocity v."""
-    out: list[Scalar] = []
-    for i in model.own_joints:
-        j, k, m = model.joint[i], model.q_start[i], model.v_start[i]
-        out.extend(j.tangent(q[k : k + j.nq], v[m : m + j.nv]))
-    return out
+    return [x for _, j, at, of in joints_in_order(model) for x in j.tangent(q[at], v[of])]
 
 
 def bracket(model: Model, v: Scalars) -> list[list[Scalar]]:
     """−ad_v (nv × nv), joint by joint: the rate of δ in q(t) ⊕ δ(t) at constant velocity, δ̇ = −v × δ."""
     rows: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]
-    for i in model.own_joints:
-        j, m = model.joint[i], model.v_start[i]
-        for k, row in enumerate(j.bracket(v[m : m + j.nv]), m):
-            rows[k][m : m + j.nv] = row
+    for _, j, _, of in joints_in_order(model):
+        for row, own in zip(rows[of], j.bracket(v[of]), strict=True):
+            row[of] = own
     return rows
 
 

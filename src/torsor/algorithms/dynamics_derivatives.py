@@ -9,7 +9,7 @@ from torsor.algorithms.configuration import configuration_rate
 from torsor.algorithms.dynamics import forward_dynamics_by_factors
 from torsor.algorithms.jacobian import jacobian
 from torsor.algorithms.rnea import rnea
-from torsor.algorithms.rnea_derivatives import Derivatives, rnea_derivatives
+from torsor.algorithms.rnea_derivatives import Derivatives, minus, rnea_derivatives
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, is_zero, note_inverse, note_solution, rate
@@ -46,10 +46,8 @@ def inverse_dynamics_derivatives(
             turning = _derivative_of_world_wrench(jacobian(model, q, frame, "body"), F)
             q_ = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(q_, turning, strict=True)]
     if force is not None:
-        q_, v_ = (
-            _minus(q_, _force_rates(model, force, q, v, of_q=True)),
-            _minus(v_, _force_rates(model, force, q, v, of_q=False)),
-        )
+        q_ = minus(q_, _force_rates(model, force, q, v, of_q=True))
+        v_ = minus(v_, _force_rates(model, force, q, v, of_q=False))
     if lost is None:
         return Derivatives(q_, v_, a_)
     load = rnea(model, q, v, a, on)
@@ -116,10 +114,6 @@ def _force_rates(model: Model, force: Force, q: Scalars, v: Scalars, of_q: bool)
         moving = [Dual(y, dy) if not is_zero(dy) else y for y, dy in zip(x, dx, strict=True)]
         columns.append([rate(y) for y in (force(moving, v) if of_q else force(q, moving))])
     return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _minus(A: Rows, B: Rows) -> Rows:
-    return [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(A, B, strict=True)]
 
 
 def _minus_solution(M: Rows, factors: Factors, block: Rows) -> Rows:

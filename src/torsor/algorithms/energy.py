@@ -15,9 +15,7 @@ from torsor.spatial.motion import six_numbers
 
 def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
     """K = ½ Σ Vᵢᵀ Gᵢ Vᵢ (MR eq. 8.55), plus the rotors' spin energy: ½ Σ armature v² for armatures alone."""
-    X, S = joints(model, q)
-    V = velocities(model, X, S, v)
-    rates = model.rates(v)
+    V, rates = velocities(model, *joints(model, q), v), model.rates(v)
     total: Scalar = 0
     for i, _ in model.outward():
         total = total + model.inertia[i].kinetic_energy(V[i])

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from torsor.algorithms.configuration import configuration_rate, difference, integrate
+from torsor.algorithms.configuration import configuration_rate, difference, integrate, joints_in_order
 from torsor.algorithms.dynamics import forward_dynamics
 from torsor.algorithms.rnea import rnea
 from torsor.model.joints import JointType
 from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, rate, repeatable
+from torsor.spatial.linear import dot
 
 
 class Field(NamedTuple):
@@ -52,16 +53,14 @@ class Field(NamedTuple):
 
     def pull_back(self, q: Scalars, x: Scalars, p: Scalars) -> list[Scalar]:
         """J(x)ᵀ p, where J(x) δx is the velocity of q ⊕ x as x changes: the identity for coordinates that are added."""
-        m, out = self.model, list(p)
-        curved = [i for i in m.own_joints if type(m.joint[i]).integrate is not JointType.integrate]
-        for i in curved:
-            j, k, n = m.joint[i], m.q_start[i], m.v_start[i]
-            own, force = x[n : n + j.nv], p[n : n + j.nv]
-            end = j.integrate(q[k : k + j.nq], own)
+        out = list(p)
+        for _, j, at, of in joints_in_order(self.model):
+            if type(j).integrate is JointType.integrate:  # not curved
+                continue
+            own, end = x[of], j.integrate(q[at], x[of])
             for d in range(j.nv):
-                turned = j.integrate(q[k : k + j.nq], [Dual(s, int(e == d)) for e, s in enumerate(own)])
-                column = [rate(y) for y in j.difference(end, turned)]
-                out[n + d] = sum((c * y for c, y in zip(column, force, strict=True)), start=0)
+                turned = j.integrate(q[at], [Dual(s, int(e == d)) for e, s in enumerate(own)])
+                out[of.start + d] = dot([rate(y) for y in j.difference(end, turned)], p[of])
         return out
 
 

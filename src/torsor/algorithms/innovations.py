@@ -9,10 +9,11 @@ Rodriguez, Jain & Kreutz-Delgado (F&O §3.5 [28, 29, 17]); Kalman's filter is th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from torsor.algorithms.aba import ArticulatedBodies, accelerations, articulated_bodies
 from torsor.algorithms.aba import innovations as innovations_of
+from torsor.algorithms.configuration import joints_in_order
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import joints
 from torsor.algorithms.mass_factors import factor_mass_matrix
@@ -20,25 +21,6 @@ from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars, log, sqrt
 from torsor.spatial import Force, Motion, linear
 from torsor.spatial.linear import Factors
-
-
-class InnovationsFactors(Protocol):
-    """M = B D Bᵀ with B unit triangular from the tips to the base, D block diagonal; D = ℓ d ℓᵀ by joint, d > 0."""
-
-    def times(self, x: Scalars) -> list[Scalar]:
-        """B x."""
-
-    def solve(self, x: Scalars) -> list[Scalar]:
-        """B⁻¹ x."""
-
-    def transpose_times(self, x: Scalars) -> list[Scalar]:
-        """Bᵀ x."""
-
-    def transpose_solve(self, x: Scalars) -> list[Scalar]:
-        """B⁻ᵀ x."""
-
-    def blocks(self) -> list[tuple[slice, Factors]]:
-        """Position of each joint's block of D, and its factors."""
 
 
 class TreeInnovations(NamedTuple):
@@ -80,40 +62,44 @@ class TreeInnovations(NamedTuple):
         return accelerations(self.model, self.bodies, self.model.rates(x))
 
     def blocks(self) -> list[tuple[slice, Factors]]:
-        m = self.model
-        return [(slice(m.v_start[i], m.v_start[i] + m.joint[i].nv), self.bodies.D[i]) for i, _ in m.outward()]
+        """Position of each joint's block of D, and its factors."""
+        return [(of, self.bodies.D[i]) for i, _, _, of in joints_in_order(self.model)]
 
 
 class CoupledInnovations(NamedTuple):
     """B of a tree with mimic joints or far rotors, which couple distant bodies: from the entries of M, in O(n²)."""
 
-    L: list[list[Scalar]]  # M = B D Bᵀ, B = L read from its last row to its first
-    inverse: list[Scalar]
+    factors: Factors  # M = B D Bᵀ, B = L read from its last row to its first
 
     def times(self, x: Scalars) -> list[Scalar]:
-        return linear.lower_times(self._factors, x[::-1])[::-1]
+        """B x."""
+        return linear.lower_times(self.factors, x[::-1])[::-1]
 
     def solve(self, x: Scalars) -> list[Scalar]:
-        return linear.lower_solve(self._factors, x[::-1])[::-1]
+        """B⁻¹ x."""
+        return linear.lower_solve(self.factors, x[::-1])[::-1]
 
     def transpose_times(self, x: Scalars) -> list[Scalar]:
-        return linear.upper_times(self._factors, x[::-1])[::-1]
+        """Bᵀ x."""
+        return linear.upper_times(self.factors, x[::-1])[::-1]
 
     def transpose_solve(self, x: Scalars) -> list[Scalar]:
-        return linear.upper_solve(self._factors, x[::-1])[::-1]
-
-    @property
-    def _factors(self) -> Factors:
-        return self.L, self.inverse
+        """B⁻ᵀ x."""
+        return linear.upper_solve(self.factors, x[::-1])[::-1]
 
     def blocks(self) -> list[tuple[slice, Factors]]:
-        return [(slice(k, k + 1), ([[0]], [d])) for k, d in enumerate(self.inverse[::-1])]
+        """Position of each entry of D, and its factors."""
+        return [(slice(k, k + 1), ([[0]], [d])) for k, d in enumerate(self.factors[1][::-1])]
+
+
+#: M = B D Bᵀ with B unit triangular from the tips to the base, D block diagonal; D = ℓ d ℓᵀ by joint, d > 0
+InnovationsFactors = TreeInnovations | CoupledInnovations
 
 
 def innovations(model: Model, q: Scalars) -> InnovationsFactors:
     """M(q) = (1 + HᵀφK) D (1 + HᵀφK)ᵀ (Rodriguez et al., F&O [29])."""
     if not model.local:
-        return CoupledInnovations(*factor_mass_matrix(model, crba(model, q)))
+        return CoupledInnovations(factor_mass_matrix(model, crba(model, q)))
     bodies = articulated_bodies(model, *joints(model, q))
     G: list[list[Force]] = [[]] + [linear.solve(bodies.D[i], bodies.U[i]) for i, _ in model.outward()]
     return TreeInnovations(model, bodies, G)
@@ -122,25 +108,25 @@ def innovations(model: Model, q: Scalars) -> InnovationsFactors:
 def half_times(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M^½ x := (1 + HᵀφK) D^½ x, with M = M^½ M^½ᵀ: x of unit covariance becomes momenta of covariance M."""
     b = innovations(model, q)
-    return b.times(_root(b, x))
+    return b.times(_by_joint(b, x, lambda D, y: linear.lower_times(D, _over_roots(y, D))))  # D^½ = ℓ √d
 
 
 def half_transpose_times(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M^½ᵀ x = D^½ᵀ (1 + HᵀφK)ᵀ x: |M^½ᵀ v|² = vᵀM v, twice the kinetic energy."""
     b = innovations(model, q)
-    return _root_transpose(b, b.transpose_times(x))
+    return _by_joint(b, b.transpose_times(x), lambda D, y: _over_roots(linear.upper_times(D, y), D))
 
 
 def half_solve(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M^-½ x = D^-½ (1 − HᵀψK) x: whitens joint forces or momenta of covariance M."""
     b = innovations(model, q)
-    return _root_solve(b, b.solve(x))
+    return _by_joint(b, b.solve(x), lambda D, y: _times_roots(linear.lower_solve(D, y), D))
 
 
 def half_transpose_solve(model: Model, q: Scalars, x: Scalars) -> list[Scalar]:
     """M^-½ᵀ x = (1 − HᵀψK)ᵀ D^-½ᵀ x: x of unit covariance becomes velocities of covariance M⁻¹."""
     b = innovations(model, q)
-    return b.transpose_solve(_root_transpose_solve(b, x))
+    return b.transpose_solve(_by_joint(b, x, lambda D, y: linear.upper_solve(D, _times_roots(y, D))))
 
 
 def log_determinant(model: Model, q: Scalars) -> Scalar:
@@ -151,21 +137,15 @@ def log_determinant(model: Model, q: Scalars) -> Scalar:
 # -- D = D^½ D^½ᵀ, D^½ = ℓ √d, joint by joint ----------------------------------------------------------------------
 
 
-def _root(b: InnovationsFactors, x: Scalars) -> list[Scalar]:
-    return _by_joint(b, x, lambda D, y: linear.lower_times(D, [yi / sqrt(d) for yi, d in zip(y, D[1], strict=True)]))
-
-
-def _root_transpose(b: InnovationsFactors, x: Scalars) -> list[Scalar]:
-    return _by_joint(b, x, lambda D, y: [yi / sqrt(d) for yi, d in zip(linear.upper_times(D, y), D[1], strict=True)])
-
-
-def _root_solve(b: InnovationsFactors, x: Scalars) -> list[Scalar]:
-    return _by_joint(b, x, lambda D, y: [yi * sqrt(d) for yi, d in zip(linear.lower_solve(D, y), D[1], strict=True)])
-
-
-def _root_transpose_solve(b: InnovationsFactors, x: Scalars) -> list[Scalar]:
-    return _by_joint(b, x, lambda D, y: linear.upper_solve(D, [yi * sqrt(d) for yi, d in zip(y, D[1], strict=True)]))
-
-
 def _by_joint(b: InnovationsFactors, x: Scalars, function: Callable[[Factors, Scalars], list[Scalar]]) -> list[Scalar]:
     return [y for place, D in b.blocks() for y in function(D, x[place])]
+
+
+def _over_roots(y: Scalars, D: Factors) -> list[Scalar]:
+    """√d y; D has 1/d."""
+    return [yi / sqrt(d) for yi, d in zip(y, D[1], strict=True)]
+
+
+def _times_roots(y: Scalars, D: Factors) -> list[Scalar]:
+    """y / √d."""
+    return [yi * sqrt(d) for yi, d in zip(y, D[1], strict=True)]

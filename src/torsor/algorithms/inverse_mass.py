@@ -7,15 +7,15 @@ row does not involve.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.algorithms import mass_factors
-from torsor.algorithms.aba import accelerations, articulated_bodies, innovations
+from torsor.algorithms.aba import ArticulatedBodies, accelerations, articulated_bodies, innovations
 from torsor.algorithms.crba import crba
 from torsor.algorithms.kinematics import joints
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import symmetrize
+from torsor.spatial import Force, symmetrize
 from torsor.spatial.linear import Factors, dot, lower_solve, upper_solve
 
 
@@ -25,7 +25,7 @@ class InverseMass(NamedTuple):
     Vereshchagin's ``inward`` takes forces on the bodies as well.
     """
 
-    inward: Callable[[Any], tuple[list[Scalar], list[Scalar]]]
+    inward: Callable[..., tuple[list[Scalar], list[Scalar]]]
     outward: Callable[[Scalars], list[Scalar]]
 
     def solve(self, f: Scalars) -> list[Scalar]:
@@ -40,10 +40,14 @@ class InverseMass(NamedTuple):
 
 def by_articulated_bodies(model: Model, q: Scalars) -> InverseMass:
     """By the articulated-body algorithm (F&O 12–14): O(N) per pass, no mass matrix is formed.  Not for mimic joints."""
-    bodies = articulated_bodies(model, *joints(model, q))
+    return of_bodies(model, articulated_bodies(model, *joints(model, q)))
 
-    def inward(f: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-        e, u = innovations(model, bodies, f)
+
+def of_bodies(model: Model, bodies: ArticulatedBodies) -> InverseMass:
+    """By given articulated bodies; ``inward`` takes bias forces p on the bodies as well."""
+
+    def inward(f: Scalars, p: Sequence[Force | None] | None = None) -> tuple[list[Scalar], list[Scalar]]:
+        e, u = innovations(model, bodies, f, p)  # F&O 13
         return model.gather_forces(e), model.gather_forces(u)
 
     return InverseMass(inward, lambda u: accelerations(model, bodies, model.rates(u)))

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,7 +19,8 @@ from torsor.algorithms.rnea import outward
 from torsor.errors import UnknownName
 from torsor.model.model import Frame, Model
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Acceleration, Motion, Subspace, Transform
+from torsor.spatial import Acceleration, Force, Motion, Subspace, Transform
+from torsor.spatial.motion import six_numbers
 from torsor.spatial.vector import ZERO
 
 EXPRESSIONS = ("world", "body", "space")
@@ -70,13 +72,13 @@ class Sight(NamedTuple):
         return dict.fromkeys(self.model.path(self.B.body), -1) | dict.fromkeys(self.model.path(self.F.body), 1)
 
 
-def columns(model: Model, motions: dict[int, list[Motion]]) -> list[list[Scalar]]:
-    """A 6×nv matrix from motions by body; mimic joints add to their leaders' columns."""
+def columns(model: Model, by_body: Mapping[int, Sequence[Motion | Force]]) -> list[list[Scalar]]:
+    """A 6×nv matrix from motions or forces by body; mimic joints add to their leaders' columns."""
     out: list[list[Scalar]] = [[0] * model.nv for _ in range(6)]
-    for i, several in motions.items():
+    for i, several in by_body.items():
         c = model.coupling[i]
-        for d, m in enumerate(several):
-            for r, x in enumerate((*m.w, *m.v)):
+        for d, column in enumerate(several):
+            for r, x in enumerate(six_numbers(column)):
                 k = model.v_start[i] + d
                 out[r][k] = out[r][k] + (x if c is None else x * c.k)
     return out

@@ -18,13 +18,13 @@ Accelerations are those that τ − h adds, as in :mod:`torsor.algorithms.aba`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from torsor.scalar import Scalar, Scalars, sqrt, where
 from torsor.spatial import (
     ArticulatedInertia,
     Force,
+    Forces,
     Mat,
     Motion,
     Subspace,
@@ -105,7 +105,7 @@ def join_to_joint(joint: OpenJoint, J: Matrix, P: Vector, rest: Segment = EMPTY)
     UD = solve(D, U)
     reach = [[s.dot(Force.of(row)) for s in S] for row in rest.Y]  # Y S
     reachD = [solve(D, row) for row in reach]  # Y S D⁻¹
-    rows = [X.T @ _subtract_products(Force.of(row), k, UD) for row, k in zip(rest.Y, reach, strict=True)]
+    rows = [X.T @ (Force.of(row) - Forces(UD) @ k) for row, k in zip(rest.Y, reach, strict=True)]
     Y = Matrix(map(six_numbers, rows))  # Y (1 − S D⁻¹Uᵀ) X
     Phi = rest.Phi + Matrix(reachD) @ Matrix(zip(*reach, strict=True)) if S else rest.Phi  # Φ + Y S D⁻¹SᵀYᵀ
     b = rest.b + Vector(dot(row, u) for row in reach)
@@ -166,10 +166,3 @@ def to_matrix(J: ArticulatedInertia) -> Matrix:
     """A symmetric 6×6 from its blocks."""
     upper = [[*i, *h] for i, h in zip(J.I.rows, J.H, strict=True)]
     return Matrix(upper + [[*h, *m] for h, m in zip(J.H.T, J.M.rows, strict=True)])
-
-
-def _subtract_products(row: Force, k: Scalars, UD: Sequence[Force]) -> Force:
-    """row − Σ k_d UD_d"""
-    for kd, column in zip(k, UD, strict=True):
-        row = row - column * kd
-    return row

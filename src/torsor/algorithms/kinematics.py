@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from torsor.model.joints import Fixed
@@ -94,6 +94,12 @@ def model_relative_to(model: Model, relative_to: str | None, frames: Sequence[Fr
     for i in model.path(shared):
         joint[i], offset[i], coupling[i] = Fixed(), Transform.identity(), None
     return replace(model, joint=tuple(joint), offset=tuple(offset), coupling=tuple(coupling)), B
+
+
+def child_links(model: Model) -> Iterator[tuple[int, Transform]]:
+    """Each moving body and the transform to the frame of its joint's child link, which is its first frame."""
+    child = {frame.body: frame.X for frame in reversed(model.frames.values())}
+    return ((i, child[i]) for i, _ in model.outward())
 
 
 def composite_inertias(model: Model, X: Sequence[Transform]) -> list[Inertia]:

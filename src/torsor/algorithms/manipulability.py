@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from math import inf
 
@@ -55,12 +55,8 @@ def asada(model: Model, q: Scalars, J: Sequence[Scalars]) -> Scalar:
     return ratio * ratio
 
 
-MEASURES: dict[str, Callable[[Model, Scalars, Sequence[Scalars]], Scalar]] = {
-    "yoshikawa": yoshikawa,
-    "inverse_condition": inverse_condition,
-    "smallest_singular_value": smallest_singular_value,
-    "asada": asada,
-}
+#: the measures by name: functions of model, q and J
+MEASURES = {f.__name__: f for f in (yoshikawa, inverse_condition, smallest_singular_value, asada)}
 
 
 def _ratio(sigma: Scalars) -> Scalar:

@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torsor.algorithms import rotors
+from torsor.algorithms.configuration import joints_in_order
 from torsor.algorithms.crba import crba
+from torsor.algorithms.joining import from_matrix
 from torsor.algorithms.kinematics import joints
 from torsor.errors import SingularError
 from torsor.model.joints import JointType
@@ -23,6 +25,7 @@ from torsor.spatial import ArticulatedInertia, Force, Forces, Mat, Motion, Subsp
 from torsor.spatial.articulated import articulate
 from torsor.spatial.definite import ROUNDING, lacks_inertia, vanishes
 from torsor.spatial.linear import MASSLESS, Factors, factor_with_error_bounds, plus_diagonal, solve
+from torsor.spatial.motion import six_by_six
 from torsor.spatial.vector import flat
 
 #: error message for a joint of several degrees of freedom without inertia in some direction
@@ -138,11 +141,10 @@ def _inner_joint(model: Model) -> str:
 
 def _generic_configuration(model: Model, trial: int) -> list[Scalar]:
     """A configuration without special relations: joint coordinates between −1 and 1 from the neutral one."""
-    q: list[Scalar] = [0] * model.nq
-    for i in model.own_joints:
-        joint, start = model.joint[i], model.q_start[i]
+    q: list[Scalar] = []
+    for i, joint, _, _ in joints_in_order(model):
         motion = [2 * ((6 * (TRIALS * i + trial) + d) * GOLDEN % 1) - 1 for d in range(joint.nv)]
-        q[start : start + joint.nq] = joint.integrate(joint.neutral(), motion)
+        q.extend(joint.integrate(joint.neutral(), motion))
     return q
 
 
@@ -194,10 +196,4 @@ def _past_joint(Z: ArticulatedInertia, S: Subspace, U: Forces, D: Factors) -> Ar
         F = Z @ (V - S @ solve(D, U.T @ V))
         return F - U @ solve(D, S.T @ F)
 
-    columns = [[*F.m, *F.f] for F in (pull(Motion.of([int(k == c) for k in range(6)])) for c in range(6))]
-    upper = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
-    return ArticulatedInertia(
-        Sym(*(columns[j][i] for i, j in upper)),
-        Mat(*(Vec(*(columns[j][i] for j in (3, 4, 5))) for i in range(3))),
-        Sym(*(columns[j + 3][i + 3] for i, j in upper)),
-    )
+    return from_matrix(six_by_six(pull))

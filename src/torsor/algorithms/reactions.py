@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from torsor.algorithms.kinematics import child_links
 from torsor.algorithms.rnea import inward, outward
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
@@ -29,9 +30,7 @@ def reaction_wrenches(
     if on_bodies is not None:
         F = [x - y for x, y in zip(F, on_bodies, strict=True)]
     F = inward(model, X, F)  # F&O 7
-    child = {frame.body: frame.X for frame in reversed(model.frames.values())}  # a body's first frame is its joint's child link
-    seen = [child[i].inverse.T @ F[i] for i, _ in model.outward()]
-    return [six_numbers(x) for x in seen]
+    return [six_numbers(link.inverse.T @ F[i]) for i, link in child_links(model)]
 
 
 def joint_forces_of_wrenches(

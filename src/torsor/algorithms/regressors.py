@@ -8,14 +8,12 @@ Armature, rotors, force elements and losses are not in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from torsor.algorithms.kinematics import from_world, joints, velocities
+from torsor.algorithms.kinematics import child_links, from_world, joints, velocities
 from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.algorithms.rnea import outward
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Inertia, Sym, Transform, Vec
+from torsor.spatial import Inertia, Sym, Vec
 from torsor.spatial.motion import six_numbers
 from torsor.spatial.vector import ZERO
 
@@ -32,7 +30,7 @@ UNITS = (
 def inertial_parameters(model: Model) -> list[Scalar]:
     """π, (10 N), of the bodies of N moving joints, with the rotors that they carry, at standstill."""
     found: list[Scalar] = []
-    for i, link in _child_links(model):
+    for i, link in child_links(model):
         G = link.inverse.T @ model.inertia[i]
         found += [G.m, *G.h, *(G.I[k] for k in ORDER)]
     return found
@@ -48,7 +46,7 @@ def inverse_dynamics_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars)
     """Y, (nv, 10 N), with τ = Y π: the joint forces for each unit inertia (MR 8.53, 8.54)."""
     X, S, A, _ = outward(model, q, v, a)
     columns = []
-    for i, link in _child_links(model):
+    for i, link in child_links(model):
         F = [link.T @ E.inverse_dynamics(link @ A[i]) for E in UNITS]
         columns += [joint_forces_of_wrenches(model, X, S, {i: f}) for f in F]
     return [list(row) for row in zip(*columns, strict=True)]
@@ -57,7 +55,7 @@ def inverse_dynamics_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars)
 def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """y, (10 N), with K = y·π (MR 8.33)."""
     V = velocities(model, *joints(model, q), v)
-    return [E.kinetic_energy(link @ V[i]) for i, link in _child_links(model) for E in UNITS]
+    return [E.kinetic_energy(link @ V[i]) for i, link in child_links(model) for E in UNITS]
 
 
 def potential_energy_regressor(model: Model, q: Scalars) -> list[Scalar]:
@@ -81,10 +79,4 @@ def body_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str)
 def _first_moments(model: Model, q: Scalars) -> list[Vec]:
     """h = m c of each unit inertia, seen from the world."""
     X0 = from_world(model, joints(model, q)[0])
-    return [((link @ X0[i]).T @ E).h for i, link in _child_links(model) for E in UNITS]
-
-
-def _child_links(model: Model) -> Iterator[tuple[int, Transform]]:
-    """Each moving body and the transform to the frame of its joint's child link, which is its first frame."""
-    child = {frame.body: frame.X for frame in reversed(model.frames.values())}
-    return ((i, child[i]) for i, _ in model.outward())
+    return [((link @ X0[i]).T @ E).h for i, link in child_links(model) for E in UNITS]

@@ -83,11 +83,12 @@ def rnea_derivatives(
     by_position, by_velocity = model.gather_matrix(dq), model.gather_matrix(dv)
     if model.forces:
         changes = zip((by_position, by_velocity), element_force_derivatives(model, q, v), strict=True)
-        by_position, by_velocity = (_minus(block, change) for block, change in changes)
+        by_position, by_velocity = (minus(block, change) for block, change in changes)
     return Derivatives(by_position, by_velocity, model.gather_matrix(M))
 
 
-def _minus(A: list[list[Scalar]], B: list[list[Scalar]]) -> list[list[Scalar]]:
+def minus(A: list[list[Scalar]], B: list[list[Scalar]]) -> list[list[Scalar]]:
+    """A − B."""
     return [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(A, B, strict=True)]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from torsor.algorithms import rotors
 from torsor.algorithms.forces import add_element_wrenches
 from torsor.algorithms.jacobian import twist
+from torsor.algorithms.reactions import joint_forces_of_wrenches
 from torsor.algorithms.rnea import Bodies, inward, outward
 from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.model.model import Model
@@ -35,8 +36,7 @@ def joint_torque_sensor(
     A mimic joint's force is added to its leader's, as in τ.
     """
     X, S, _, F = outward(model, q, v, a, wrenches)
-    F = inward(model, X, F)  # MR 8.53
-    return model.gather_forces([S[i].T @ F[i] for i in range(len(S))])  # MR 8.54
+    return joint_forces_of_wrenches(model, X, S, dict(enumerate(F)))
 
 
 def force_torque(

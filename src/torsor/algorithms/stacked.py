@@ -13,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from torsor.algorithms.jacobian import columns
 from torsor.algorithms.kinematics import joints, subspace_rates, velocities
 from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.model.model import Model
 from torsor.model.terms.capabilities import refuse
 from torsor.scalar import Scalar, Scalars
-from torsor.spatial import Force, Motion, Subspace, Transform
+from torsor.spatial import Force, Motion, Subspace, Transform, plus_diagonal
 from torsor.spatial.matrix import Matrix, Vector
 from torsor.spatial.motion import six_by_six
 from torsor.spatial.vector import ZERO
@@ -165,12 +166,8 @@ def stacked_equations(
 
 def rotor_inertia(model: Model) -> list[list[Scalar]]:
     """The armatures [kg·m² or kg] as a diagonal matrix (nv × nv): the rotors' part of M (MR §8.9.3)."""
-    diagonal = {
-        (i, i): [[x if r == c else 0 for c in range(len(row))] for r, x in enumerate(row)]
-        for i, row in enumerate(model.armature)
-        if i > 0
-    }
-    return model.gather_matrix(diagonal)
+    blocks = {(i, i): plus_diagonal([[0] * len(row)] * len(row), row) for i, row in enumerate(model.armature)}
+    return model.gather_matrix(blocks)
 
 
 def _from_ancestors(model: Model, X: Sequence[Transform], i: int) -> list[tuple[int, Transform]]:
@@ -184,13 +181,7 @@ def _from_ancestors(model: Model, X: Sequence[Transform], i: int) -> list[tuple[
 
 def _columns(model: Model, S: Sequence[Subspace]) -> Matrix:
     """6N × nv: each joint's columns in its own rows, a mimic joint's, times its ratio, in its leader's column."""
-    out: list[list[Scalar]] = [[0] * model.nv for _ in range(6 * (len(model.parent) - 1))]
-    for i, _ in model.outward():
-        c = model.coupling[i]
-        for d, s in enumerate(S[i]):
-            for r, x in enumerate((*s.w, *s.v)):
-                out[6 * (i - 1) + r][model.v_start[i] + d] = x if c is None else x * c.k
-    return Matrix(out)
+    return Matrix(row for i, _ in model.outward() for row in columns(model, {i: S[i]}))
 
 
 def _stack(n: int, blocks: dict[tuple[int, int], Matrix]) -> Matrix:

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torsor.algorithms import rotors
-from torsor.algorithms.aba import accelerations, articulated_bodies, innovations
+from torsor.algorithms.aba import articulated_bodies
 from torsor.algorithms.closed_loops import solve_by_multipliers
-from torsor.algorithms.inverse_mass import InverseMass
+from torsor.algorithms.inverse_mass import InverseMass, of_bodies
 from torsor.algorithms.jacobian import axes_from_frame
 from torsor.algorithms.kinematics import from_world
 from torsor.algorithms.rnea import outward
@@ -66,18 +66,14 @@ def vereshchagin(
         )
     X, S, A, p = outward(model, q, v, [0] * model.nv, wrenches)  # F&O 3–5 without q̈
     bodies = articulated_bodies(model, X, S)  # F&O 11, 12
-
-    def inward(load: tuple[Scalars, Any]) -> tuple[list[Scalar], list[Scalar]]:
-        e, u = innovations(model, bodies, *load)  # F&O 13: of τ and p, and of α
-        return model.gather_forces(e), model.gather_forces(u)
-
-    M = InverseMass(inward, lambda u: accelerations(model, bodies, model.rates(u)))  # F&O 14
+    M = of_bodies(model, bodies)  # F&O 13: of τ and p, and of α; F&O 14
     alpha = [([0] * model.nv, column) for column in unit_forces(model, targets, X)]
     free = rotors.subtract_rotor_bias(model, tau, A), p  # MR 8.112
     bias = acceleration(model, targets, q, v, [0] * model.nv)  # J̇ v, MR 8.84
     names = [f"{row} at {t.frame}" for t in targets for row in t.rows]
     g = [b - x for b, x in zip(beta, bias, strict=True)]
-    found = solve_by_multipliers(M, alpha, free, g, names, [off] * len(g) if off else ())  # ℒ ν = β − α V̇₀
+    passes = InverseMass(lambda load: M.inward(*load), M.outward)
+    found = solve_by_multipliers(passes, alpha, free, g, names, [off] * len(g) if off else ())  # ℒ ν = β − α V̇₀
     magnified: Scalar = 1
     return ConstrainedAcceleration(found.x, found.multipliers, reduce(maximum, [1 / x for x in found.pivots], magnified))
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import cast
 
-from torsor.algorithms.configuration import integrate
+from torsor.algorithms.configuration import integrate, joints_in_order
 from torsor.algorithms.steps import STEPS
 from torsor.errors import UnknownName
 from torsor.model.model import Model
@@ -39,9 +39,8 @@ def stiffened(
         K.append(_larger(-rate(force(integrate(model, q, along, 1), v)[i])))
     inertia = [dt * (d + dt * k) for d, k in zip(D, K, strict=True)]
     armature = list(model.armature)
-    for i, row in enumerate(model.armature):
-        if model.coupling[i] is None:
-            armature[i] = tuple(x + inertia[model.v_start[i] + j] for j, x in enumerate(row))
+    for i, _, _, of in joints_in_order(model):
+        armature[i] = tuple(x + y for x, y in zip(armature[i], inertia[of], strict=True))
     return replace(model, armature=tuple(armature)), [dt * k * x for k, x in zip(K, v, strict=True)]
 
 

@@ -18,6 +18,8 @@ from torsor.support.user_arrays import Array
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
+#: products with L of M = L Lᵀ, its transpose and their inverses
+HALVES = ("half_times", "half_transpose_times", "half_solve", "half_transpose_solve")
 #: sampled quantity → the operator that gives its covariance
 SAMPLES = {"velocity": "half_transpose_solve", "momentum": "half_times"}
 
@@ -36,13 +38,8 @@ def _operator(function: Callable[..., Any], *inputs: str) -> Quantity:
 
 QUANTITIES = Table(
     "torsor.mechanics.operators.innovations:QUANTITIES",
-    {
-        "half_times": _operator(factorization.half_times, "q", "y"),
-        "half_transpose_times": _operator(factorization.half_transpose_times, "q", "y"),
-        "half_solve": _operator(factorization.half_solve, "q", "y"),
-        "half_transpose_solve": _operator(factorization.half_transpose_solve, "q", "y"),
-        "log_determinant": _operator(factorization.log_determinant, "q"),
-    },
+    {name: _operator(getattr(factorization, name), "q", "y") for name in HALVES}
+    | {"log_determinant": _operator(factorization.log_determinant, "q")},
     title="innovations",
     symbols="torsor.algorithms.innovations takes them",
 )
