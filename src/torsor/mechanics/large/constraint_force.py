@@ -16,11 +16,11 @@ from torsor.algorithms.constraint_force import dual, eliminate, equation, force_
 from torsor.compile import Argument, Kernel, Scan
 from torsor.errors import ArgumentError, SingularError
 from torsor.kernels.functions import record_function
-from torsor.mechanics.large.divide_and_conquer import each_state, plan
+from torsor.mechanics.large.divide_and_conquer import plan
 from torsor.mechanics.large.freedoms import Freedoms
 from torsor.mechanics.large.motions import loads, motions
 from torsor.mechanics.large.stages import BODY, body, body_row, inertia, numbers, square_matrix, stage, subspace, transform
-from torsor.mechanics.large.tree import LargeTree
+from torsor.mechanics.large.tree import LargeTree, each_state
 from torsor.spatial import Force, Motion
 from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import six_numbers

@@ -37,7 +37,7 @@ from torsor.mechanics.large.stages import (
     upper_triangle,
 )
 from torsor.mechanics.large.stages import SEGMENT as WIDTH
-from torsor.mechanics.large.tree import LargeTree, massless_error
+from torsor.mechanics.large.tree import LargeTree, each_state, massless_error
 from torsor.spatial import Force, Motion, factor, plus_diagonal
 from torsor.spatial.matrix import Vector
 from torsor.spatial.motion import six_numbers
@@ -163,13 +163,6 @@ def divide_and_conquer(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array
     if max(q.ndim, v.ndim, tau.ndim) > 1:
         return each_state(divide_and_conquer, tree, q, v, tau)
     return _Solver(tree, q, v, tau).solve_body()
-
-
-def each_state(method: Any, tree: LargeTree, *state: Array) -> Array:
-    """One state after another: a large tree fills the lanes by itself."""
-    batch = np.broadcast_shapes(*(x.shape[:-1] for x in state))
-    flat = [np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]) for x in state]
-    return np.array([method(tree, *one) for one in zip(*flat, strict=True)]).reshape(*batch, tree.nv)
 
 
 class _Solver:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 from torsor.errors import UnknownName
@@ -22,5 +22,4 @@ def forward_dynamics(method: str) -> Callable[..., Any]:
     """The function behind a name of :data:`METHODS`."""
     if method not in METHODS:
         raise UnknownName("method=", method, METHODS)
-    module, function = METHODS[method].split(":")
-    return getattr(import_module(module), function)
+    return resolve_name(METHODS[method])

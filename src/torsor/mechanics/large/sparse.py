@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torsor.errors import SingularError
-from torsor.mechanics.large.tree import Array, LargeTree
+from torsor.mechanics.large.tree import Array, LargeTree, each_state
 from torsor.mechanics.operators.bodies import BodyArrays
 from torsor.mechanics.operators.operators import of_bodies
 
@@ -22,12 +22,7 @@ def forward_dynamics(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:
     >>> forward_dynamics(rope, rope.neutral(), np.zeros(3), np.zeros(3))  # it hangs
     array([0., 0., 0.])
     """
-    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], tau.shape[:-1])
-    out = np.empty((*batch, tree.nv))
-    states = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v, tau)]
-    for place in np.ndindex(batch):
-        out[place] = _solve_one_state(tree, *(x[place] for x in states))
-    return out
+    return each_state(_solve_one_state, tree, q, v, tau)
 
 
 def _solve_one_state(tree: LargeTree, q: Array, v: Array, tau: Array) -> Array:

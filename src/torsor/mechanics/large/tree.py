@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.algorithms.massless import NO_INERTIA, check_inertia
+from torsor.algorithms.massless import NO_INERTIA, check_inertia, generic_subspace
 from torsor.errors import ModelError, SingularError, printable
 from torsor.mechanics.large.joints import Group, counts, joint_states
 from torsor.mechanics.large.single_freedoms import SingleFreedoms
-from torsor.mechanics.large.tips import tip_without_inertia
 from torsor.model.joints import JointType
 from torsor.model.magnitudes import LARGEST, check_size
 from torsor.model.model import Model
 from torsor.model.terms.capabilities import refuse
+from torsor.spatial import Inertia, Sym, Vec
+from torsor.spatial.definite import lacks_inertia
 from torsor.support.locks import cached_property
 from torsor.support.user_arrays import Array, as_array
 
@@ -171,8 +172,22 @@ class LargeTree:
 
     @cached_property
     def tip_without_inertia(self) -> int | None:
-        """A body at the end of a branch that cannot be accelerated in some direction of its joint; None if there is none."""
-        return tip_without_inertia(self)
+        """A tip on a joint of several degrees of freedom whose D = SᵀIS + armature is singular at every configuration.
+
+        A joint of one degree of freedom without inertia is found by its pivot, which is then zero.  Equal tips are checked
+        once.  None if there is none.
+        """
+        for group in self.groups:
+            tips = np.flatnonzero(~np.isin(group.bodies, self.parent))
+            if group.joint.nv < 2 or not len(tips):
+                continue
+            bodies, S = group.bodies[tips], generic_subspace(group.joint)
+            rows = np.column_stack([self.mass[bodies], self.h[bodies], self.I[bodies], self.armature[group.v[tips]]])
+            different, first = np.unique(rows, axis=0, return_index=True)
+            for (m, *more), i in zip(different.tolist(), bodies[first].tolist(), strict=True):
+                if lacks_inertia(Inertia(m, Vec(*more[:3]), Sym(*more[3:9])), S, more[9:]):
+                    return i
+        return None
 
     def check_inertia(self) -> None:
         """Refuse a tree whose M is singular at every configuration; of a tree that no model was given for, check the tips."""
@@ -255,6 +270,13 @@ def check_state(value: Any, n: int, name: str) -> Array:
     if not np.isfinite(array).all():
         check_finite([argument], [array])
     return array
+
+
+def each_state(method: Any, tree: LargeTree, *state: Array) -> Array:
+    """One state after another: a large tree fills the lanes by itself."""
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in state))
+    flat = [np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]) for x in state]
+    return np.array([method(tree, *one) for one in zip(*flat, strict=True)]).reshape(*batch, tree.nv)
 
 
 def massless_error(tree: LargeTree, body: int, state: tuple[int, ...] = ()) -> SingularError:
