@@ -23,12 +23,7 @@ def about(axis: Vec, angle: Scalar) -> Mat:
     s, c = sin(angle), cos(angle)
     unit = next((i for i, a in enumerate(axis) if isinstance(a, int) and abs(a) == 1), None)
     if unit is not None:  # a coordinate axis: two numbers instead of nine
-        s = s * axis[unit]
-        return (
-            Mat(Vec(1, 0, 0), Vec(0, c, -s), Vec(0, s, c)),
-            Mat(Vec(c, 0, s), Vec(0, 1, 0), Vec(-s, 0, c)),
-            Mat(Vec(c, -s, 0), Vec(s, c, 0), Vec(0, 0, 1)),
-        )[unit]
+        return about_coordinate_axis(unit, c, s * axis[unit])
     k = axis * (1 - c)
     a = axis * s
     xy, xz, yz = k.x * axis.y, k.x * axis.z, k.y * axis.z
@@ -37,6 +32,15 @@ def about(axis: Vec, angle: Scalar) -> Mat:
         Vec(xy + a.z, k.y * axis.y + c, yz - a.x),
         Vec(xz - a.y, yz + a.x, k.z * axis.z + c),
     )
+
+
+def about_coordinate_axis(axis: int, c: Scalar, s: Scalar) -> Mat:
+    """The rotation about x (0), y (1) or z (2) with this cosine and sine."""
+    return (
+        Mat(Vec(1, 0, 0), Vec(0, c, -s), Vec(0, s, c)),
+        Mat(Vec(c, 0, s), Vec(0, 1, 0), Vec(-s, 0, c)),
+        Mat(Vec(c, -s, 0), Vec(s, c, 0), Vec(0, 0, 1)),
+    )[axis]
 
 
 class Quaternion(NamedTuple):

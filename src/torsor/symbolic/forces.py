@@ -14,7 +14,7 @@ from torsor.compile.rules import RECORD
 from torsor.errors import ArgumentError
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
-from torsor.spatial import Vec
+from torsor.spatial.linear import dot
 from torsor.symbolic.rational import check_coordinates
 
 if TYPE_CHECKING:
@@ -122,12 +122,9 @@ def _passivity(model: Model, q: Any, v: Any) -> Any:
 
 
 def _virtual_work(model: Model, q: Any, F: Any, point: Any, frame: str) -> list[Any]:
-    """Jᵀ (r × F, F), r from the frame's origin to the point, in the world's axes."""
-    T = algorithms.pose(model, q, frame)
-    r = Vec(*(Vec(*row[:3]).dot(Vec(*point)) for row in T[:3]))
-    J = algorithms.jacobian(model, q, frame)
-    wrench = (*r.cross(Vec(*F)), *F)
-    return [sum(J[i][k] * wrench[i] for i in range(6)) for k in range(model.nv)]
+    """J_rᵀ F, with the linear rows of the frame's Jacobian at the point."""
+    J = algorithms.jacobian(model, q, frame, at=point)
+    return [dot(column, F) for column in zip(*J[3:], strict=True)]
 
 
 QUANTITIES = Table(

@@ -12,12 +12,11 @@ from typing import Any
 
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.errors import ArgumentError
-from torsor.model.terms.capabilities import refuse
 from torsor.symbolic.equations import EquationsOfMotion, make_equations
 from torsor.symbolic.expression_trigonometry import simplify_trigonometry
 from torsor.symbolic.lagrange import force_list, joint_coordinates
 from torsor.symbolic.library import expression, expressions, sympy_library
-from torsor.symbolic.rational import ExactModel, check_coordinates, model_of
+from torsor.symbolic.rational import ExactModel, model_of
 from torsor.symbolic.state_symbols import time_symbol, triples
 
 
@@ -133,9 +132,7 @@ def kane_of(
     >>> kane_of(ts.robots.rp_arm(m1=m1, m2=m2, L1=L1, I1=I1, I2=I2, g=g)).M[0, 0]
     I1 + I2 + L1**2*m1 + m2*q2**2
     """
-    model = model_of(robot)
-    check_coordinates(model, "kane_of")
-    refuse(model, "kane")
+    model = model_of(robot, "kane_of", "kane")
     pairs = joint_coordinates(model, coordinates)
     q, v, a = triples(pairs)
     exact = ExactModel(model)

@@ -8,11 +8,10 @@ from typing import Any
 from torsor import algorithms
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError, UnknownName
-from torsor.model.terms.capabilities import refuse
 from torsor.symbolic.equations import EquationsOfMotion, make_equations
 from torsor.symbolic.expression_trigonometry import is_identical, simplify_trigonometry
 from torsor.symbolic.library import expression, expressions, sympy_library
-from torsor.symbolic.rational import ExactModel, check_coordinates, model_of
+from torsor.symbolic.rational import ExactModel, model_of
 from torsor.symbolic.state_symbols import coordinate_symbols, time_symbol, triples
 
 
@@ -93,10 +92,7 @@ def lagrange_of(
     >>> lagrange_of(ts.robots.two_link(m1=m1, m2=m2, L1=L1, L2=L2, g=g)).g[0]
     g*(L1*(m1 + m2)*cos(q1) + L2*m2*cos(q1 + q2))
     """
-    model = model_of(robot)
-    check_coordinates(model, "lagrange_of")
-    refuse(model, "lagrange")
-    refuse(model, "energies")
+    model = model_of(robot, "lagrange_of", "lagrange", "energies")
     pairs = joint_coordinates(model, coordinates)
     q, v, _ = triples(pairs)
     robot_, at = ExactModel(model.tree), EquationOfMotion(model).at(q)

@@ -21,7 +21,7 @@ from torsor.errors import ArgumentError
 from torsor.model.description import Description, Joint, Link
 from torsor.scalar import is_zero
 from torsor.spatial import Inertia, Mat, Sym, Transform, Vec, about
-from torsor.spatial.rotation import to_rpy
+from torsor.spatial.rotation import about_coordinate_axis, to_rpy
 from torsor.spatial.vector import AXES, IDENTITY, flat
 from torsor.symbolic.expression_program import evaluate
 from torsor.symbolic.library import sympy_library
@@ -158,7 +158,7 @@ class Parameters:
             quarter = _quarter(angle)
             if quarter is not None:
                 c, s = ((1, 0), (0, 1), (-1, 0), (0, -1))[quarter % 4]
-                turn = _turn(axis, c, s)
+                turn = about_coordinate_axis(axis, c, s)
             else:
                 name = "alpha" if count == 1 else word
                 p = self._new_name(
@@ -267,12 +267,3 @@ def _half_turns(angle: float) -> Fraction:
     """angle/π, as a simple fraction if it is within a file's rounding of one."""
     simple = Fraction(angle / math.pi).limit_denominator(180)
     return simple if abs(float(simple) * math.pi - angle) < SNAP else Fraction(angle / math.pi)
-
-
-def _turn(axis: int, c: int, s: int) -> Mat:
-    """The rotation about a coordinate axis with this cosine and sine."""
-    return (
-        Mat(Vec(1, 0, 0), Vec(0, c, -s), Vec(0, s, c)),
-        Mat(Vec(c, 0, s), Vec(0, 1, 0), Vec(-s, 0, c)),
-        Mat(Vec(c, -s, 0), Vec(s, c, 0), Vec(0, 0, 1)),
-    )[axis]

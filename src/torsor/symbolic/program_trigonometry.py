@@ -112,7 +112,8 @@ class Polynomials:
     def results(self) -> list[Terms]:
         """The outputs of the program, sums of angles combined."""
         rows: dict[str, Callable[..., Any]] = {
-            "add": self._add, "sub": self._sub, "mul": self._mul, "div": self._div, "neg": lambda a: -self._lift(a),
+            "add": lambda a, b: self._lift(a) + self._lift(b), "sub": lambda a, b: self._lift(a) - self._lift(b),
+            "mul": self._mul, "div": self._div, "neg": lambda a: -self._lift(a),
             "sin": lambda a: self._trig(a)[1], "cos": lambda a: self._trig(a)[0],
         }  # fmt: skip
         one = {op: rows.get(op, _not_polynomial) for op in self.program.counts}
@@ -129,12 +130,6 @@ class Polynomials:
         if isinstance(x, Fraction):
             return self.ring(self.ring.domain(x.numerator, x.denominator))
         return x
-
-    def _add(self, a: Any, b: Any) -> Any:
-        return self._lift(a) + self._lift(b)
-
-    def _sub(self, a: Any, b: Any) -> Any:
-        return self._lift(a) - self._lift(b)
 
     def _div(self, a: Any, b: Any) -> Any:
         b = self._lift(b)

@@ -13,16 +13,19 @@ from torsor.model.terms.capabilities import refuse
 from torsor.symbolic.library import exact, fraction, sympy_library
 
 
-def model_of(robot: Any) -> Model:
-    """The model of a Robot, or the Model itself.
+def model_of(robot: Any, caller: str, *capabilities: str) -> Model:
+    """The model of a Robot, or the Model itself, with coordinates and terms that a function needs.
 
     >>> import torsor as ts
-    >>> model_of(ts.robots.two_link()).nv
+    >>> model_of(ts.robots.two_link(), "lagrange_of", "lagrange").nv
     2
     """
     model = getattr(robot, "model", robot)
     if not isinstance(model, Model):
         raise ArgumentError(f"robot must be a Robot or a Model, not {type(robot).__name__}")
+    check_coordinates(model, caller)
+    for capability in capabilities:
+        refuse(model, capability)
     return model
 
 
