@@ -38,28 +38,12 @@ def read_xacro(
     ``arguments`` are the values of its ``<xacro:arg>``; an unknown name is an error.  ``$(find name)`` is searched in
     ``packages`` (name → folder), in ``roots`` (packages, or folders of packages), above the file, and where ROS looks.
     """
-    text, warnings = expand(path, arguments=arguments, roots=roots, packages=packages)
-    file = label(path)
-    try:
-        d = read_urdf(text, **options)
-    except FileError as error:
-        raise FileError(error.reason, file=f"{file} (as expanded)", line=error.line, element=error.element) from error
-    for warning in warnings:
-        d = d.with_note(f"message of xacro: {warning}")
-    return d.with_note(f"URDF made by xacro from {file}", source=os.path.abspath(os.fsdecode(path)))
-
-
-def expand(
-    path: str | os.PathLike[str],
-    *,
-    arguments: Mapping[str, Any] | None = None,
-    roots: Sequence[str | os.PathLike[str]] = (),
-    packages: Mapping[str, str | os.PathLike[str]] | None = None,
-) -> tuple[str, tuple[str, ...]]:
-    """(URDF text, warnings) of a xacro file."""
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"xacro is read from a file, so source must be a path, not {type(path).__name__}")
-    xacro, finders = _libraries()
+    with needs_extra("xacrodoc", "xacro", "running a xacro file"):
+        import xacro
+        import xacrodoc.packages as finders  # it lets xacro find packages without ROS
+    file = label(path)
     read_bytes(path)  # raises an error if the path is not a regular file; the library would not
     given = _RecordedLookups({name: _word(value) for name, value in (arguments or {}).items()})
     found = _Packages(path, roots, packages or {}, finders.PackageFinder)
@@ -71,13 +55,19 @@ def expand(
         except FileError:
             raise
         except Exception as error:  # any error of a program: in names, types, XML, included files
-            raise FileError(f"xacro cannot run it: {_reason(error)}", file=label(path)) from error
+            raise FileError(f"xacro cannot run it: {_reason(error)}", file=file) from error
         finally:
             finders._finder = usual
     for name in arguments or {}:
         if name not in given.asked:
-            raise FileError(unknown_key_message("argument (<xacro:arg>)", name, sorted(given.asked)), file=label(path))
-    return text, tuple(line.strip() for line in errors.getvalue().splitlines() if line.strip())
+            raise FileError(unknown_key_message("argument (<xacro:arg>)", name, sorted(given.asked)), file=file)
+    try:
+        d = read_urdf(text, **options)
+    except FileError as error:
+        raise FileError(error.reason, file=f"{file} (as expanded)", line=error.line, element=error.element) from error
+    for warning in filter(str.strip, errors.getvalue().splitlines()):
+        d = d.with_note(f"message of xacro: {warning.strip()}")
+    return d.with_note(f"URDF made by xacro from {file}", source=os.path.abspath(os.fsdecode(path)))
 
 
 class _RecordedLookups(dict):
@@ -120,21 +110,11 @@ class _Packages:
             raise FileError(reason, file=self.file) from error
 
 
-def _libraries() -> tuple[Any, Any]:
-    """(xacro, xacrodoc.packages); importing the second lets the first find packages without ROS."""
-    with needs_extra("xacrodoc", "xacro", "running a xacro file"):
-        import xacro
-        import xacrodoc.packages
-    return xacro, xacrodoc.packages
-
-
 def _word(value: Any) -> str:
     """A value spelled as on xacro's command line: true, false, numbers and words."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _reason(error: Exception) -> str:
-    for inner in (error, getattr(error, "exc", None)):
-        if isinstance(inner, FileError):
-            return inner.reason
-    return " ".join(str(error).split()) or type(error).__name__
+    inner = getattr(error, "exc", None)
+    return inner.reason if isinstance(inner, FileError) else " ".join(str(error).split()) or type(error).__name__
