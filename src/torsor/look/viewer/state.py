@@ -21,15 +21,12 @@ from torsor.mechanics.flexible.frequencies import fastest_vibration
 from torsor.model.names import coordinate_names
 from torsor.model.terms.beams import beams_of, rigid_joints
 from torsor.spatial.rigid.motions import to_quaternion
-from torsor.support.text import as_float
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
 
-#: terms of a joint force, in the order of τ = M a + c + g − Jᵀf
-KINDS = ("inertia", "velocity", "gravity", "external")
 #: a loop that is open by more is shown as open [m, rad]
 OPEN_LOOP = 1e-6
 #: usual names of links that tools are mounted on, the most reliable first
@@ -54,14 +51,12 @@ class Mass:
 
 @dataclass(frozen=True)
 class DisplayedState:
-    """The displayed quantities at one state; lengths [m], forces [N, N·m], energies [J]."""
+    """The displayed quantities at one state; lengths [m], forces [N, N·m]."""
 
     q: Array
     poses: Array  #: (links of the scene, 7): position, quaternion (x, y, z, w)
     center_of_mass: Array
-    torque: Mapping[str, Array]  #: (nv,) by kind, see KINDS, "beam", "friction"; their sum is inverse dynamics (see Stage)
-    kinetic: float
-    potential: float
+    torque: Mapping[str, Array]  #: (nv,) by kind, of M a + c + g − Jᵀf, beams, friction: inverse dynamics (see Stage)
     origin: Array  #: of the chosen frame
     mass: Mass | None
     loop_ends: Array  #: (loops, 2, 3)
@@ -160,8 +155,6 @@ class Stage:
             poses=self.scene.poses(q),
             center_of_mass=robot.center_of_mass(q),
             torque=torque,
-            kinetic=float(robot.kinetic_energy(q, v)),
-            potential=float(sum([robot.potential_energy(q), *(as_float(x.energy(self._at(q, v))) for x in self.beams)])),
             origin=robot.pose(q, frame)[:3, 3],
             mass=self.mass(q, frame),
             loop_ends=self.scene.loop_ends(q),
@@ -210,12 +203,10 @@ class Stage:
 
     def _beams(self, q: ArrayLike, v: ArrayLike) -> list[TorqueTerm]:
         """K η + D η̇, beam by beam."""
-        model, at = self.robot.model, self._at(q, v)
+        model = self.robot.model
+        at = At(model, np.asarray(q, float).tolist(), np.asarray(v, float).tolist())
         forces = {term.name: joint_forces(model, [term.force(at).joints]) for term in self.beams}
         return [TorqueTerm("beam", name, -np.array(force, float)) for name, force in forces.items()]
-
-    def _at(self, q: ArrayLike, v: ArrayLike) -> At:
-        return At(self.robot.model, np.asarray(q, float).tolist(), np.asarray(v, float).tolist())
 
     def push(self, q: ArrayLike, frame: str, force: ArrayLike, duration: float = 2.0, *, carried: bool = True) -> Track:
         """The motion from rest under a constant force [N, world axes] at a frame; ``carried``: the joints hold the weight."""
