@@ -7,8 +7,6 @@ from torsor.spatial import Inertia, Transform, Vec
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.vector import IDENTITY, ZERO, Mat
 
-ZERO_INERTIA = Inertia.zero()
-
 
 def pose_attributes(who: str, X: Transform) -> dict[str, str]:
     """``pos`` and ``quat`` (w, x, y, z) of the frame that X leads to; attributes with default values are omitted."""
@@ -23,4 +21,4 @@ def quaternion(who: str, R: Mat) -> str:
 
 
 def massless(G: Inertia) -> bool:
-    return G == ZERO_INERTIA
+    return Inertia.zero() == G

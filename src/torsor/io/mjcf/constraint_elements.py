@@ -10,9 +10,10 @@ from lxml.etree import _Element as Element
 from torsor.errors import ModelError
 from torsor.io.mjcf.body_elements import Body, names_of_pieces, screw_pitch
 from torsor.io.mjcf.law_words import actuator_words
+from torsor.io.shared.losses import LOOP_JOINTS_IN_MUJOCO
 from torsor.io.shared.xml_text import numbers
 from torsor.model.description import Description, Loop
-from torsor.model.joints import Fixed, Revolute, Spherical
+from torsor.model.joints import Fixed, Revolute
 from torsor.spatial import Transform
 from torsor.spatial.vector import IDENTITY
 
@@ -25,15 +26,14 @@ LoopElement = tuple[str, str, Transform, Transform]
 
 def loop_elements(loop: Loop) -> list[LoopElement]:
     """One weld, or one or two connects, equivalent to a loop; empty if MuJoCo has no such constraint."""
-    if isinstance(loop.kind, Fixed):
-        return [("weld", loop.name, loop.origin, loop.child_origin)]
-    if isinstance(loop.kind, Spherical):
-        return [("connect", loop.name, loop.origin, loop.child_origin)]
+    if not isinstance(loop.kind, LOOP_JOINTS_IN_MUJOCO):
+        return []
+    word = "weld" if isinstance(loop.kind, Fixed) else "connect"
+    out = [(word, loop.name, loop.origin, loop.child_origin)]
     if isinstance(loop.kind, Revolute):
         further = Transform(IDENTITY, loop.kind.axis * CONNECT_DISTANCE)
-        second = ("connect", f"{loop.name}_axis", further @ loop.origin, further @ loop.child_origin)
-        return [("connect", loop.name, loop.origin, loop.child_origin), second]
-    return []
+        out.append((word, f"{loop.name}_axis", further @ loop.origin, further @ loop.child_origin))
+    return out
 
 
 def equalities(d: Description, ends: dict[str, tuple[str, str, str]]) -> Element:

@@ -44,7 +44,7 @@ OTHER_LAW = "a law that torsor.actuators does not have; its limits are the joint
 def read_laws(chosen: Selection, followers: Container[int]) -> dict[int, tuple[ActuatorLaw, ...]]:
     """By joint: the laws of its actuator, in the order of the signal; other actuators are counted in the report."""
     m, out = chosen.m, dict[int, tuple[ActuatorLaw, ...]]()
-    on = [_joint(m, a) for a in range(m.nactuator)]
+    on = [joint_of(m, a) for a in range(m.nactuator)]
     for a, k in enumerate(on):
         if k not in chosen.joints or k in followers:
             why = ELSEWHERE
@@ -55,7 +55,7 @@ def read_laws(chosen: Selection, followers: Container[int]) -> dict[int, tuple[A
         elif (laws := _laws_of(m, a)) is None:
             why = OTHER_LAW
         else:
-            out[k] = (*laws, *_joint_limit(m, k))
+            out[k] = (*laws, Limit(*map(float, m.jnt_actfrcrange[k]))) if m.jnt_actfrclimited[k] else laws
             if m.actuator_gaintype[a] == PID_GAIN and m.actuator_dynprm[a][0]:
                 chosen.notes.note("integral clamped at imax, which MuJoCo exceeds by up to one step", chosen.joints[k])
             continue
@@ -71,7 +71,7 @@ def _laws_of(m: Any, a: int) -> tuple[ActuatorLaw, ...] | None:
         return None
 
 
-def _joint(m: Any, a: int) -> int:
+def joint_of(m: Any, a: int) -> int:
     """The hinge or slider that an actuator drives, or −1."""
     k = int(m.actuator_trnid[a][0])
     return k if m.actuator_trntype[a] in (ON_JOINT, IN_PARENT) and m.jnt_type[k] in (SLIDE, HINGE) else -1
@@ -116,35 +116,16 @@ def _force(m: Any, a: int, gear: float) -> Iterator[ActuatorLaw]:
     if m.actuator_biastype[a] == NO_BIAS:
         kp = kv = 0.0
     ki, most = (k, float(m.actuator_dynprm[a][0])) if pid and m.actuator_dyntype[a] == PID_DYNAMICS else (0.0, 0.0)
-    if pid:
-        yield from _unless_one(1 / gear)
-        if ki:
-            yield PID(
-                gear * gear * kp,
-                gear * gear * ki,
-                gear * gear * kv,
-                integral_limit=abs(gear) * ki * most if most > 0 else math.inf,
-            )
-        else:
-            yield PositionServo(gear * gear * kp, gear * gear * kv)
-    elif kp:
-        yield from _unless_one(k / kp / gear)
-        yield PositionServo(gear * gear * kp, gear * gear * kv)
+    square, servo = gear * gear, kp or kv
+    before = 1 / gear if pid else k / servo / gear if servo else gear * k
+    if before != 1:
+        yield Gain(before)
+    if ki:
+        yield PID(square * kp, square * ki, square * kv, integral_limit=abs(gear) * ki * most if most > 0 else math.inf)
+    elif pid or kp:
+        yield PositionServo(square * kp, square * kv)
     elif kv:
-        yield from _unless_one(k / kv / gear)
-        yield VelocityServo(gear * gear * kv)
-    else:
-        yield from _unless_one(gear * k)
-
-
-def _unless_one(k: float) -> Iterator[ActuatorLaw]:
-    if k != 1:
-        yield Gain(k)
-
-
-def _joint_limit(m: Any, k: int) -> Iterator[ActuatorLaw]:
-    if m.jnt_actfrclimited[k]:
-        yield Limit(*map(float, m.jnt_actfrcrange[k]))
+        yield VelocityServo(square * kv)
 
 
 def gear_of(m: Any, a: int) -> float:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from torsor.io.mjcf.actuators import Drives
+from torsor.io.mjcf.actuators import Drive
 from torsor.io.mjcf.poses import pose, rotation, translation, vector
 from torsor.io.mjcf.selection import EQUALITY, SITE, Selection, name_of
 from torsor.model.description import WORLD, Loop, Mimic
 from torsor.model.joints import Fixed, JointType, Spherical
 from torsor.model.polynomials import compose
 from torsor.spatial import Transform
+from torsor.support.text import unused_name
 
 #: MuJoCo's mjtEq
 CONNECT, WELD, JOINTS = 0, 1, 2
 _OTHERS = {3: "tendon", 4: "flex", 5: "flexvert", 6: "flexstrain", 7: "distance"}
 
 
-def read_mimics(chosen: Selection, drives: Drives) -> dict[int, Mimic]:
+def read_mimics(chosen: Selection, drives: dict[int, Drive]) -> dict[int, Mimic]:
     """q₁ − q₁₀ = a₀ + a₁(q₂ − q₂₀) + … + a₄(q₂ − q₂₀)⁴ as a polynomial in q₂.
 
     A joint that follows by a curve has no armature or damping in torsor: with those it stays independent, with a warning.
@@ -47,7 +48,7 @@ def read_mimics(chosen: Selection, drives: Drives) -> dict[int, Mimic]:
     curved = set[int]()
     for k in sorted(out, key=lambda k: len(_chain(out, number, k))):  # leaders first
         if out[k].higher or curved.intersection(_chain(out, number, k)):
-            if _resists(chosen, k, drives):
+            if _resists(chosen, k, drives[k]):
                 x = out.pop(k)
                 call = f"torsor.constraints.coupling({chosen.joints[k]!r}, {x.joint!r}, polynomial={x.coefficients})"
                 chosen.leave_out("polynomial equality of a joint with armature or damping, to be added as", call)
@@ -65,10 +66,10 @@ def _chain(mimics: dict[int, Mimic], number: dict[str, int], k: int) -> list[int
     return out
 
 
-def _resists(chosen: Selection, k: int, drives: Drives) -> bool:
+def _resists(chosen: Selection, k: int, drive: Drive) -> bool:
     """Whether a joint has armature or damping."""
     m, at = chosen.m, int(chosen.m.jnt_dofadr[k])
-    return bool(m.dof_armature[at] or m.dof_damping[at] or drives.armature.get(k) or drives.damping.get(k))
+    return bool(m.dof_armature[at] or m.dof_damping[at] or drive.armature or drive.damping)
 
 
 def read_loops(chosen: Selection) -> tuple[Loop, ...]:
@@ -83,7 +84,7 @@ def read_loops(chosen: Selection) -> tuple[Loop, ...]:
         elif kind not in (CONNECT, WELD):
             chosen.leave_out(f"<{_OTHERS.get(kind, kind)}> equality", name)
         else:
-            loop = _loop(chosen, e, chosen.fresh_joint(name))
+            loop = _loop(chosen, e, unused_name(name, chosen.taken_joints))
             out += [loop] if loop is not None else []
     return tuple(out)
 

@@ -11,14 +11,10 @@ from torsor.io.mjcf.selection import GEOM, MESH, SITE, Selection, name_of
 from torsor.model.description import Geometry, NamedFrame
 from torsor.spatial import Transform, Vec
 
-#: MuJoCo's mjtGeom → shape, and its half sizes as torsor's
-_SHAPES: dict[int, tuple[str, Any]] = {
-    2: ("sphere", lambda a, b, c: (a,)),
-    3: ("capsule", lambda a, b, c: (a, 2 * b)),
-    4: ("ellipsoid", lambda a, b, c: (a, b, c)),
-    5: ("cylinder", lambda a, b, c: (a, 2 * b)),
-    6: ("box", lambda a, b, c: (2 * a, 2 * b, 2 * c)),
-}
+#: torsor's sizes of shapes, each as a multiple of MuJoCo's, which are half lengths; in the order of MuJoCo's mjtGeom
+MULTIPLES = {"sphere": (1,), "capsule": (1, 2), "ellipsoid": (1, 1, 1), "cylinder": (1, 2), "box": (2, 2, 2)}
+#: MuJoCo's mjtGeom → shape
+_SHAPES = dict(enumerate(MULTIPLES, start=2))
 _MESHES = (7, 8)
 #: MuJoCo's viewer shows the groups below this one
 _HIDDEN = 3
@@ -54,8 +50,9 @@ def _shape(chosen: Selection, g: int, frames: MeshFrames) -> Geometry | None:
     m, kind = chosen.m, int(chosen.m.geom_type[g])
     X, name = pose(m.geom_pos[g], m.geom_quat[g]), name_of(m, GEOM, g)
     if kind in _SHAPES:
-        word, sizes = _SHAPES[kind]
-        return Geometry("visual", word, sizes(*(float(x) for x in m.geom_size[g])), origin=X, name=name)
+        word = _SHAPES[kind]
+        size = tuple(n * float(x) for n, x in zip(MULTIPLES[word], m.geom_size[g], strict=False))
+        return Geometry("visual", word, size, origin=X, name=name)
     if kind not in _MESHES:
         chosen.notes.note_ignored("plane or height field", "it is the ground, not the robot")
         return None

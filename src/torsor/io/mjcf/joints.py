@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torsor.io.mjcf.actuators import Drives
+from torsor.io.mjcf.actuators import Drive
 from torsor.io.mjcf.poses import axis, pose, rotation_transform, translation, vector
 from torsor.io.mjcf.selection import BALL, FREE, HINGE, SLIDE, Selection, has_world_losses, joints_of
 from torsor.model.description import WORLD, Joint, Link, Mimic
@@ -12,11 +12,12 @@ from torsor.model.joints import Fixed, Floating, JointType, Prismatic, Revolute,
 from torsor.model.seat import move_axis_to_frame
 from torsor.spatial import Transform, Vec, about
 from torsor.spatial.vector import AXES, ZERO
+from torsor.support.text import unused_name
 
 Pieces = tuple[list[Link], list[Joint]]
 
 
-def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: Drives) -> Pieces:
+def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: dict[int, Drive]) -> Pieces:
     """The joints of a body, and the massless links between them if there are several.
 
     A hinge turns the body by q − q₀ about an axis through ``pos``; q₀, its ``ref``, goes into the joint's origin, so that q is
@@ -27,7 +28,9 @@ def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: 
     X = pose(m.body_pos[body], m.body_quat[body])
     ids = list(joints_of(m, body))
     if not ids:
-        return [], [Joint(chosen.fresh_joint(f"{chosen.links[body]}_fixed"), Fixed(), parent, chosen.links[body], X)]
+        return [], [
+            Joint(unused_name(f"{chosen.links[body]}_fixed", chosen.taken_joints), Fixed(), parent, chosen.links[body], X)
+        ]
     if m.jnt_type[ids[0]] == FREE:
         return _free(chosen, ids[0], parent, chosen.links[body])
     links: list[Link] = []
@@ -37,16 +40,16 @@ def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: 
         place = at if m.jnt_type[k] == SLIDE else vector(m.jnt_pos[k])  # a slider has no place
         origin = _undo_reference(m, k) @ translation(place - at) @ X
         name, kind = chosen.joints[k], _kind(m, k)
-        fields = _fields(chosen, k, drives)
+        fields = _fields(chosen, k, drives.get(k))
         if k in mimics:
             fields["mimic"] = mimics[k]
         if k == ids[-1]:
-            between = chosen.fresh_link(f"{name}_axis")
+            between = unused_name(f"{name}_axis", chosen.taken_links)
             more, last = move_axis_to_frame(
                 name, kind, parent, chosen.links[body], origin, translation(-place), between, **fields
             )
             return [*links, *more], [*joints, *last]
-        links.append(Link(chosen.fresh_link(f"{name}_link")))
+        links.append(Link(unused_name(f"{name}_link", chosen.taken_links)))
         joints.append(Joint(name, kind, parent, links[-1].name, origin, **fields))
         parent, X, at = links[-1].name, Transform.identity(), place
     raise AssertionError("unreachable: the last joint returns")
@@ -63,8 +66,8 @@ def _free(chosen: Selection, k: int, parent: str, child: str) -> Pieces:
     chosen.notes.note("free joint with armature or dry friction, so read as three sliders and a ball", name)
     links, joints = [], []
     for n, (letter, along) in enumerate(zip("xyz", AXES, strict=True)):
-        links.append(Link(chosen.fresh_link(f"{name}_{letter}_link")))
-        slider = chosen.fresh_joint(f"{name}_{letter}")
+        links.append(Link(unused_name(f"{name}_{letter}_link", chosen.taken_links)))
+        slider = unused_name(f"{name}_{letter}", chosen.taken_joints)
         chosen.sliders.setdefault(k, []).append(slider)
         joints.append(Joint(slider, Prismatic(along), parent, links[-1].name, **_losses(m, at + n, 1)))
         parent = links[-1].name
@@ -87,26 +90,20 @@ def _undo_reference(m: Any, k: int) -> Transform:
     return translation(a * -reference) if m.jnt_type[k] == SLIDE else rotation_transform(about(a, -reference))
 
 
-def _fields(chosen: Selection, k: int, drives: Drives) -> dict[str, Any]:
+def _fields(chosen: Selection, k: int, drive: Drive | None) -> dict[str, Any]:
     """Limits, armature, damping, friction and actuator of a joint."""
     m, at = chosen.m, int(chosen.m.jnt_dofadr[k])
-    if m.jnt_type[k] == BALL:
+    if drive is None:
         if m.jnt_limited[k]:
             chosen.notes.note("limit on the angle of a ball joint ignored", chosen.joints[k])
         return _losses(m, at, 3)
     out = _losses(m, at, 1)
-    for label, more in (("armature", drives.armature.get(k, 0.0)), ("damping", drives.damping.get(k, 0.0))):
+    for label, more in (("armature", drive.armature), ("damping", drive.damping)):
         if more:
             out[label] = (sum(out.get(label, ())) + more,)
     if m.jnt_limited[k]:
         out["lower"], out["upper"] = ((float(x),) for x in m.jnt_range[k])
-    if k in drives.effort:
-        out["effort_limit"] = (drives.effort[k],)
-    if k in drives.driven:
-        out["driven"] = True
-    if drives.laws.get(k):
-        out["actuator"] = drives.laws[k]
-    return out
+    return out | {"effort_limit": drive.effort, "driven": drive.driven, "actuator": drive.laws}
 
 
 def _losses(m: Any, at: int, count: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from torsor.model.joints import Floating
 from torsor.model.named_configurations import Configuration, base_coordinates, joint_coordinates
 from torsor.spatial import Transform
 from torsor.spatial.recovery import quaternion_of
+from torsor.support.text import unused_name
 
 #: MuJoCo's mjtObj of a keyframe
 KEY = 24
@@ -32,12 +33,10 @@ def read_keyframes(chosen: Selection, mimics: Mapping[int, Mimic]) -> tuple[Conf
     """The qpos of every keyframe, by joint; velocities, activations and controls are noted as ignored."""
     m, out, taken = chosen.m, [], set[str]()
     for key in range(m.nkey):
-        name = given = name_of(m, KEY, key) or f"key{key}"
-        while name in taken:
-            name += "_"
-        if name != given or not name_of(m, KEY, key):
+        given = name_of(m, KEY, key)
+        name = unused_name(given or f"key{key}", taken)
+        if name != given:
             chosen.notes.note("keyframe without a name of its own, named", name)
-        taken.add(name)
         for word in _OTHERS:
             if any(getattr(m, f"key_{word}")[key]):
                 chosen.notes.note(f"keyframe's {word} ignored, only its qpos is a configuration", name)

@@ -116,7 +116,8 @@ def translate(
     chosen = select(m, body, notes)
     drives = read_drives(chosen)
     mimics = read_mimics(chosen, drives) if mimic else {}
-    drives.laws = read_laws(chosen, mimics)
+    for k, laws in read_laws(chosen, mimics).items():
+        drives[k].laws = laws
     links, joints = list[Link](), []
     for i in chosen.kept:
         if i != chosen.kept[0]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,12 +39,6 @@ class Selection:
         """A constraint on the motion that is not read."""
         self.not_held.setdefault(what, []).append(name)
 
-    def fresh_link(self, word: str) -> str:
-        return unused_name(word, self.taken_links)
-
-    def fresh_joint(self, word: str) -> str:
-        return unused_name(word, self.taken_joints)
-
     def end(self, body: int, X: Transform) -> tuple[str, Transform]:
         """A frame on a body as a frame on a link: a fixed body that is not read counts as the world."""
         while body not in self.links and body != 0:
@@ -55,7 +49,7 @@ class Selection:
 
 def select(m: Any, body: str | None, notes: Notes) -> Selection:
     """All bodies, or a named one with its descendants and ancestors."""
-    names = _names(m, BODY, range(m.nbody), "body", notes)
+    names = _names(m, BODY, {i: f"body{i}" for i in range(m.nbody)}, "body", notes)
     kept = tuple(range(m.nbody)) if body is None else _subtree(m, body, names)
     if len(kept) < m.nbody:
         notes.note("bodies omitted (body=)", f"{m.nbody - len(kept)}")
@@ -67,18 +61,17 @@ def select(m: Any, body: str | None, notes: Notes) -> Selection:
             notes.note("the base is floating, so a fixed body is omitted", names[i])
     elif _world_is_empty(m, kept):
         kept = kept[1:]
-    joints = [k for i in kept for k in _joints(m, i)]
-    called = _joint_names(m, joints, names, notes)
-    links = {i: names[i] for i in kept}
+    links, nameless = {i: names[i] for i in kept}, dict[int, str]()
+    for i, link in links.items():  # body_joint, or body_joint1, body_joint2, ...
+        ids = joints_of(m, i)
+        nameless |= {k: f"{link}_joint{n if len(ids) > 1 else ''}" for n, k in enumerate(ids, start=1)}
+    called = _names(m, JOINT, nameless, "joint", notes)
     return Selection(m, kept, links, called, floating, notes, set(links.values()), set(called.values()))
 
 
-def _joints(m: Any, body: int) -> range:
+def joints_of(m: Any, body: int) -> range:
     first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
     return range(first, first + count) if count else range(0)
-
-
-joints_of = _joints
 
 
 def _subtree(m: Any, body: str, names: dict[int, str]) -> tuple[int, ...]:
@@ -106,7 +99,7 @@ def _floating(m: Any, kept: Iterable[int]) -> int | None:
     if not moving or any(m.body_rootid[i] != m.body_rootid[moving[0]] for i in moving):
         return None
     root = moving[0]
-    joints = _joints(m, root)
+    joints = joints_of(m, root)
     if not joints or m.jnt_type[joints[0]] != FREE or has_world_losses(m, joints[0]) or has_damping(m, joints[0]):
         return None
     return root
@@ -128,7 +121,7 @@ def _world_is_empty(m: Any, kept: tuple[int, ...]) -> bool:
     if len(below) != 1 or any(m.geom_bodyid == 0) or any(m.site_bodyid == 0):
         return False
     (i,) = below
-    still = not _joints(m, i) and m.body_mocapid[i] < 0
+    still = not joints_of(m, i) and m.body_mocapid[i] < 0
     return bool(still and not any(m.body_pos[i]) and all(m.body_quat[i] == (1, 0, 0, 0)))
 
 
@@ -142,24 +135,12 @@ def name_of(m: Any, kind: int, k: int) -> str:
     return mj_id2name(m, kind, int(k)) or ""
 
 
-def _names(m: Any, kind: int, ids: Iterable[int], word: str, notes: Notes) -> dict[int, str]:
-    given = {k: name_of(m, kind, k) for k in ids}
+def _names(m: Any, kind: int, nameless: Mapping[int, str], word: str, notes: Notes) -> dict[int, str]:
+    """Names in the file; ``nameless`` has those of objects without one, to which underscores are added if they are taken."""
+    given = {k: name_of(m, kind, k) for k in nameless}
     taken = set(given.values())
     for k, name in given.items():
         if not name:
-            given[k] = unused_name(f"{word}{k}", taken)
+            given[k] = unused_name(nameless[k], taken)
             notes.note(f"{word} without a name, named", given[k])
-    return given
-
-
-def _joint_names(m: Any, joints: list[int], bodies: dict[int, str], notes: Notes) -> dict[int, str]:
-    """Joints without a name are called after their body: ``body_joint``, or ``body_joint1``, ``body_joint2``, ..."""
-    given = {k: name_of(m, JOINT, k) for k in joints}
-    taken = set(given.values())
-    for k, name in given.items():
-        if not name:
-            body = int(m.jnt_bodyid[k])
-            count = k - int(m.body_jntadr[body]) + 1 if m.body_jntnum[body] > 1 else ""
-            given[k] = unused_name(f"{bodies[body]}_joint{count}", taken)
-            notes.note("joint without a name, named", given[k])
     return given

@@ -31,7 +31,7 @@ WRITTEN = {
 
 def read_sensors(chosen: Selection, mimics: Container[int]) -> tuple[tuple[str, Sensor], ...]:
     """The sensors by their names, or by kind and place; noise and cutoff, which MuJoCo's own readings ignore, are reported."""
-    m, out = chosen.m, dict[str, Sensor]()
+    m, out, taken = chosen.m, dict[str, Sensor](), set[str]()
     for s in range(m.nsensor):
         kind, k = READ.get(int(m.sensor_type[s]), ""), int(m.sensor_objid[s])
         at = ""
@@ -41,9 +41,7 @@ def read_sensors(chosen: Selection, mimics: Container[int]) -> tuple[tuple[str, 
         if not at:
             chosen.notes.note_ignored("sensor", "torsor has no such instrument, or its joint or site is not read")
             continue
-        name = name_of(m, SENSOR, s) or f"{kind}_{at}"
-        while name in out:
-            name += "_"
+        name = unused_name(name_of(m, SENSOR, s) or f"{kind}_{at}", taken)
         out[name] = Sensor(kind, at)
         for what, value in (("noise", m.sensor_noise[s]), ("cutoff", m.sensor_cutoff[s])):
             if value:

@@ -5,27 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
 from torsor.io.mjcf.attribute_values import pose_attributes
+from torsor.io.mjcf.geoms import MULTIPLES
 from torsor.io.shared.places import Places
 from torsor.io.shared.xml_text import numbers
 from torsor.model.description import Geometry
 from torsor.support.files import open_regular, target_of
 from torsor.support.text import unused_name
 
-#: shape → MuJoCo's type and its half sizes
-_SIZES: dict[str, Any] = {
-    "box": lambda x, y, z: (x / 2, y / 2, z / 2),
-    "sphere": lambda r: (r,),
-    "cylinder": lambda r, length: (r, length / 2),
-    "capsule": lambda r, length: (r, length / 2),
-    "ellipsoid": lambda a, b, c: (a, b, c),
-}
 #: MuJoCo refuses sizes that are not larger (mjMINVAL) [m]
 _SMALLEST = 1e-15
 #: the meshes MuJoCo reads
@@ -85,7 +77,7 @@ def _binary(path: Path) -> bool:
 
 def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | None:
     """A shape of class ``visual`` or ``collision``, which the document's defaults explain."""
-    if g.shape in _SIZES and min(g.size) <= _SMALLEST:
+    if g.shape in MULTIPLES and min(g.size) <= _SMALLEST:
         assets.left_out[f"{g.role} {g.shape} of {who}"] = "MuJoCo needs positive sizes"
         return None
     out = etree.Element("geom", {"class": g.role})
@@ -97,14 +89,13 @@ def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | No
             return None
         out.set("type", "mesh")
         out.set("mesh", name)
-    elif g.shape in _SIZES and g.role in ("visual", "collision"):
+    elif g.shape in MULTIPLES and g.role in ("visual", "collision"):
         out.set("type", g.shape)
-        out.set("size", numbers(who, _SIZES[g.shape](*g.size)))
+        out.set("size", numbers(who, (x / n for n, x in zip(MULTIPLES[g.shape], g.size, strict=True))))
     else:
         assets.left_out[f"{g.role} {g.shape} of {who}"] = "MJCF does not have this shape"
         return None
-    for key, value in pose_attributes(who, g.origin).items():
-        out.set(key, value)
+    out.attrib.update(pose_attributes(who, g.origin))
     if g.color is not None:
         out.set("rgba", numbers(who, g.color))
     return out

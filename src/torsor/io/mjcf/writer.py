@@ -118,28 +118,16 @@ class _DocumentWriter:
         etree.SubElement(out, "compiler", angle="radian")
         etree.SubElement(out, "option", gravity=numbers("gravity", d.gravity))
         driven = self.bodies if self.motors else []
-        ties, keys = equalities(d, ends), keyframes(d, self.bodies)
-        springs = tendons(d, sites)
         custom = etree.Element("custom")
         if self.own:
             etree.SubElement(custom, "text", name=OWN, data=self.own)
+        drawn = any(element.find("geom") is not None for element in self.places.values())
         parts = (
-            _defaults(self.has_geoms),
-            custom,
-            self.assets.element,
-            world,
-            springs,
-            ties,
-            motors(driven),
-            sensor_elements(d),
-            keys,
-        )
+            _defaults() if drawn else (), custom, self.assets.element, world, tendons(d, sites), equalities(d, ends),
+            motors(driven), sensor_elements(d), keyframes(d, self.bodies),
+        )  # fmt: skip
         out.extend(part for part in parts if len(part) or part is world)
         return out
-
-    @property
-    def has_geoms(self) -> bool:
-        return any(element.find("geom") is not None for element in self.places.values())
 
     def _links(self, world: Element) -> None:
         """Bodies inside bodies; a stack and not a recursion, since a rope has more links than Python has frames."""
@@ -238,12 +226,9 @@ def _own_parts(d: Description) -> dict[str, Any]:
     return {word: x for word, x in parts.items() if word != "gravity" and (word, x) != ("base", "floating")}
 
 
-def _defaults(needed: bool) -> Element:
+def _defaults() -> Element:
     """Default classes: visual geoms in MuJoCo's group 2, collision geoms in group 3."""
     out = etree.Element("default")
-    if needed:
-        visual = etree.SubElement(out, "default", {"class": "visual"})
-        etree.SubElement(visual, "geom", contype="0", conaffinity="0", group="2", mass="0")
-        collision = etree.SubElement(out, "default", {"class": "collision"})
-        etree.SubElement(collision, "geom", group="3", mass="0")
+    for name, words in (("visual", {"contype": "0", "conaffinity": "0", "group": "2"}), ("collision", {"group": "3"})):
+        etree.SubElement(etree.SubElement(out, "default", {"class": name}), "geom", {**words, "mass": "0"})
     return out
