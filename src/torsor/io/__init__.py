@@ -6,7 +6,7 @@
 * ``screws`` and ``mr_lists`` are Modern Robotics' lists; ``described`` finds robots of the package ``robot_descriptions``.
 
 ``shared`` has functions for several formats: ``document``, ``start_tags`` and ``xml_text`` (XML), ``yaml_nodes``, ``decimals``,
-``notes`` (changed or omitted data), ``places`` and ``packages`` (folders), ``poses``.  ``logs`` are tables of joint states.
+``notes`` (changed or omitted data), ``places`` and ``packages`` (folders), ``poses``, ``chain``.  ``logs``: joint states.
 May import support, scalar, spatial and model: a file becomes a description here, and a robot in :mod:`torsor.robot`.
 """
 

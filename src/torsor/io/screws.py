@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from torsor.errors import ModelError
-from torsor.model.description import EARTH, Description, Joint, Link, NamedFrame
+from torsor.io.shared.chain import ChainRow, chain
+from torsor.io.shared.poses import snap_rotation
+from torsor.model.description import EARTH, Description
 from torsor.model.joints import Helical, JointType, Prismatic, Revolute
 from torsor.model.magnitudes import LARGEST, check_size
-from torsor.model.seat import move_axis_to_frame, snap_rounding
 from torsor.scalar import tidy
-from torsor.spatial import Inertia, Mat, Motion, Sym, Transform, Vec
+from torsor.spatial import Inertia, Motion, Sym, Transform, Vec
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import IDENTITY
 
@@ -51,8 +52,7 @@ def from_mr(Mlist: Any, Glist: Any, Slist: Any, name: str = "robot", gravity: An
     for i, step in enumerate(steps[:-1]):
         home = step @ home
         local.append(home @ Motion.of([float(x) for x in S[:, i]]))  # A_i = [Ad_{M_i⁻¹}] S_i (MR §8.3.1)
-    inertias = [_inertia(G, f"Glist[{i}]") for i, G in enumerate(Glist)]
-    return _chain(name, steps, local, inertias, gravity)
+    return _chain(name, steps, local, [_inertia(G, f"Glist[{i}]") for i, G in enumerate(Glist)], gravity)
 
 
 def from_screws(
@@ -86,19 +86,13 @@ def from_screws(
 
 def _chain(name: str, steps: list[Transform], local: list[Motion], inertias: list[Inertia], gravity: Any) -> Description:
     """Links and joints of a chain, from the steps between link frames and each joint's screw in its link's frame."""
-    links, joints, notes = [Link("base")], list[Joint](), list[str]()
-    parent = "base"
+    rows, notes = [], list[str]()
     for i, (A, G) in enumerate(zip(local, inertias, strict=True), start=1):
         kind, on_axis = _joint(A, i, notes)
-        link = Link(f"link{i}", G)
         # the joint frame has {i}'s axes and its origin on the screw axis; ``back`` leads to {i}
         back = Transform(IDENTITY, -on_axis)
-        between, made = move_axis_to_frame(f"joint{i}", kind, parent, link.name, back.inverse @ steps[i - 1], back)
-        links += [*between, link]
-        joints += made
-        parent = link.name
-    tip = NamedFrame("end_effector", parent, snap_rounding(steps[-1]))
-    return Description(name, tuple(links), tuple(joints), (tip,), gravity=read.vector(gravity, "gravity"), report=tuple(notes))
+        rows.append(ChainRow(kind, G, back.inverse @ steps[i - 1], back))
+    return chain(name, rows, steps[-1], gravity, notes)
 
 
 def _joint(A: Motion, i: int, notes: list[str]) -> tuple[JointType, Vec]:
@@ -131,8 +125,7 @@ def _pose(M: Any, what: str) -> Transform:
     R = T[:3, :3]
     if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
         raise ModelError(f"{what} is not a rigid motion: its upper 3×3 must be a rotation and its last row (0, 0, 0, 1)")
-    rows = (Vec(*(tidy(float(x)) for x in row)) for row in R)
-    return Transform.of_pose(Mat(*rows), read.vector(T[:3, 3], what))
+    return Transform.of_pose(snap_rotation(R), read.vector(T[:3, 3], what))
 
 
 def _inertia(G: Any, what: str) -> Inertia:

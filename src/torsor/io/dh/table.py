@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from torsor.errors import ArgumentError, ModelError
-from torsor.model.description import EARTH, Description, Joint, Link, NamedFrame
+from torsor.io.shared.chain import ChainRow, chain
+from torsor.io.shared.poses import snap_rotation
+from torsor.model.description import EARTH, Description
 from torsor.model.joints import JointType, Prismatic, Revolute
-from torsor.model.seat import move_axis_to_frame, snap_rounding
-from torsor.scalar import tidy
-from torsor.spatial import Mat, Transform, Vec, about
+from torsor.spatial import Transform, about
 from torsor.spatial import arguments as read
 from torsor.spatial.vector import AXES, IDENTITY, ZERO
 
@@ -68,23 +68,8 @@ def from_dh(
         raise ArgumentError(f"convention must be 'standard' or 'modified', not {convention!r}")
     if not rows:
         raise ModelError("a DH table needs at least one row")
-    links, joints = [Link("base")], list[Joint]()
-    parent = "base"
-    for i, given in enumerate(rows, start=1):
-        row = _row(given, i)
-        what = f"DH row {i}"
-        kind, origin, seat = (_standard if convention == "standard" else _modified_joint)(row, what)
-        link = Link(f"link{i}", read.mass_properties(row.mass, row.com, row.inertia, (0, 0, 0), what))
-        per_joint: dict[str, Any] = {
-            k: read.per_coordinate(getattr(row, k), 1, f"{what}: {k}", number=k not in ("armature", "damping", "friction"))
-            for k in ("lower", "upper", "velocity_limit", "effort_limit", "armature", "damping", "friction")
-        }
-        between, made = move_axis_to_frame(f"joint{i}", kind, parent, link.name, origin, seat, **per_joint)
-        links += [*between, link]
-        joints += made
-        parent = link.name
-    tip = NamedFrame("end_effector", parent, snap_rounding(read.pose(tool_xyz, tool_rpy, "tool")))
-    return Description(name, tuple(links), tuple(joints), (tip,), gravity=read.vector(gravity, "gravity"))
+    made = [_chain_row(_row(given, i), convention, f"DH row {i}") for i, given in enumerate(rows, start=1)]
+    return chain(name, made, read.pose(tool_xyz, tool_rpy, "tool"), gravity)
 
 
 def _row(given: DHRow | Mapping[str, Any], i: int) -> DHRow:
@@ -99,32 +84,29 @@ def _row(given: DHRow | Mapping[str, Any], i: int) -> DHRow:
     return DHRow(**given)
 
 
-def _numbers(row: DHRow, what: str) -> tuple[JointType, Any, Any, Any, Any]:
-    """The joint about or along ẑ, and a, alpha, d, theta at q = 0."""
+def _chain_row(row: DHRow, convention: str, what: str) -> ChainRow:
+    """A joint about or along ẑ: standard of frame {i−1}, from which the four steps lead to {i}; modified of {i} itself."""
     a, alpha, d, theta, offset = (read.scalar(getattr(row, k), f"{what}: {k}") for k in ("a", "alpha", "d", "theta", "offset"))
-    if row.type == "revolute":
-        return Revolute(AXES[2]), a, alpha, d, theta + offset
-    if row.type == "prismatic":
-        return Prismatic(AXES[2]), a, alpha, d + offset, theta
-    raise ModelError(f"{what}: type must be 'revolute' or 'prismatic', not {row.type!r}")
-
-
-def _standard(row: DHRow, what: str) -> tuple[JointType, Transform, Transform]:
-    """The joint moves about frame {i−1}'s ẑ, and {i} is Rot(z, θ) Trans(z, d) Trans(x, a) Rot(x, α) on from there."""
-    kind, a, alpha, d, theta = _numbers(row, what)
-    seat = _turn(0, alpha) @ _shift(0, a) @ _shift(2, d) @ _turn(2, theta)
-    return kind, Transform.identity(), seat
-
-
-def _modified_joint(row: DHRow, what: str) -> tuple[JointType, Transform, Transform]:
-    """The joint moves about frame {i}'s own ẑ, so {i} is its body frame."""
-    kind, a, alpha, d, theta = _numbers(row, what)
-    return kind, _shift(2, d) @ _turn(2, theta) @ _shift(0, a) @ _turn(0, alpha), Transform.identity()
+    if row.type not in ("revolute", "prismatic"):
+        raise ModelError(f"{what}: type must be 'revolute' or 'prismatic', not {row.type!r}")
+    turns = row.type == "revolute"
+    kind: JointType = Revolute(AXES[2]) if turns else Prismatic(AXES[2])
+    d, theta = (d, theta + offset) if turns else (d + offset, theta)
+    origin = seat = Transform.identity()
+    if convention == "standard":
+        seat = _turn(0, alpha) @ _shift(0, a) @ _shift(2, d) @ _turn(2, theta)
+    else:
+        origin = _shift(2, d) @ _turn(2, theta) @ _shift(0, a) @ _turn(0, alpha)
+    inertia = read.mass_properties(row.mass, row.com, row.inertia, (0, 0, 0), what)
+    fields: dict[str, Any] = {
+        k: read.per_coordinate(getattr(row, k), 1, f"{what}: {k}", number=k not in ("armature", "damping", "friction"))
+        for k in ("lower", "upper", "velocity_limit", "effort_limit", "armature", "damping", "friction")
+    }
+    return ChainRow(kind, inertia, origin, seat, fields)
 
 
 def _turn(i: int, angle: Any) -> Transform:
-    R = about(AXES[i], angle)
-    return Transform.of_pose(Mat(*(Vec(*(tidy(x) for x in row)) for row in R)), ZERO)
+    return Transform.of_pose(snap_rotation(about(AXES[i], angle)), ZERO)
 
 
 def _shift(i: int, distance: Any) -> Transform:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torsor.errors import ModelError
+from torsor.io.shared.poses import snap_rotation
 from torsor.scalar import tidy
 from torsor.spatial import Inertia, Mat, Quaternion, Sym, Transform, Vec
 from torsor.spatial.vector import IDENTITY, ZERO
@@ -27,11 +28,6 @@ def rotation(quaternion: Sequence[float]) -> Mat:
     w, x, y, z = (float(a) for a in quaternion)
     _check_length("a quaternion", (w, x, y, z))
     return snap_rotation(Quaternion.of((x, y, z, w)).matrix)
-
-
-def snap_rotation(R: Mat) -> Mat:
-    """Entries within rounding of 0 and ±1 as those."""
-    return Mat(*(Vec(*(tidy(a) for a in row)) for row in R))
 
 
 def pose(position: Any, quaternion: Any) -> Transform:

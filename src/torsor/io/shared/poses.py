@@ -17,5 +17,9 @@ def unit(v: Any) -> Vec:
 
 def transform_to(R: Any, p: Any) -> Transform:
     """X to a frame with axes R (3×3) at p."""
-    rows = Mat(*(Vec(*(tidy(float(x)) for x in row)) for row in np.asarray(R)))
-    return Transform.of_pose(rows, Vec(*(tidy(float(x), 0.0) for x in p)))
+    return Transform.of_pose(snap_rotation(np.asarray(R, float)), Vec(*(tidy(float(x), 0.0) for x in p)))
+
+
+def snap_rotation(R: Any) -> Mat:
+    """The rows of a rotation, with entries within rounding of 0 and ±1 as those; they may be symbols."""
+    return Mat(*(Vec(*(tidy(x) for x in row)) for row in R))

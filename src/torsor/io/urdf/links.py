@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torsor.errors import FileError
 from torsor.io.shared.document import TWICE, Document, Element
+from torsor.io.shared.poses import snap_rotation
 from torsor.io.urdf.looks import Palette, color_of
 from torsor.model.description import Geometry, Link
 from torsor.scalar import tidy
@@ -50,7 +51,7 @@ def read_pose(doc: Document, element: Element) -> tuple[Mat, Vec]:
         q = Quaternion(*doc.numbers(origin, "quat_xyzw", 4))
         if abs(sum(x * x for x in q) - 1) > 1e-5:
             raise doc.fail(origin, f"quat_xyzw is not a unit quaternion: {tuple(q)}")
-        return Mat(*(Vec(*(tidy(x) for x in row)) for row in q.normalized.matrix)), p
+        return snap_rotation(q.normalized.matrix), p
     angles = doc.numbers(origin, "rpy", 3, "0 0 0")
     return (from_rpy(*angles) if any(angles) else IDENTITY), p
 
