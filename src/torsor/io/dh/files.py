@@ -28,8 +28,8 @@ import io
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import fields
 from difflib import get_close_matches
 from typing import Any
 
@@ -51,13 +51,8 @@ _ANGLES, _LENGTHS = ("alpha", "theta"), ("a", "d", *_COM)
 _COORDINATE = ("offset", "lower", "upper", "velocity_limit")
 
 
-@dataclass
-class _Table:
-    """The contents of a file: rows by key, with line numbers."""
-
-    robot_values: dict[str, Any]
-    rows: list[dict[str, Any]]
-    lines: list[int]
+#: the contents of a file: values of the robot, and rows by key, each with its line
+_Table = tuple[dict[str, Any], list[tuple[int, dict[str, Any]]]]
 
 
 def read_dh(source: Source) -> Description:
@@ -67,18 +62,18 @@ def read_dh(source: Source) -> Description:
     ['base', 'link1', 'link2']
     """
     text, file = text_of(source, "source")
-    table = _from_yaml(text, file) if _is_yaml(source, text) else _from_csv(text, file)
-    options = dict(table.robot_values)
+    options, table = _from_yaml(text, file) if _is_yaml(source, text) else _from_csv(text, file)
     if "convention" not in options:
         missing = "has no DH convention; add convention: standard or convention: modified (in CSV as a # comment)"
         raise FileError(missing, file=file)
-    factor = _angles(options.pop("angles", "rad"), file)
-    rows = [_in_radians(row, factor) for row in table.rows]
+    angles = options.pop("angles", "rad")
+    if angles not in ("rad", "deg"):
+        raise FileError(f"angles must be rad or deg, not {angles!r}", file=file)
     try:
-        d = from_dh(rows, **options)
+        d = from_dh([_in_radians(row, UNITS[angles]) for _, row in table], **options)
     except TorsorError as error:
         match = re.match(r"DH row (\d+)", str(error))
-        line = table.lines[int(match[1]) - 1] if match else None
+        line = table[int(match[1]) - 1][0] if match else None
         raise FileError(str(error), file=file, line=line) from error
     for note in notes_on_tiny_numbers(text):
         d = d.with_note(note)
@@ -89,12 +84,6 @@ def _is_yaml(source: Source, text: str) -> bool:
     if isinstance(source, (str, os.PathLike)) and "\n" not in str(source):
         return os.fsdecode(source).lower().endswith((".yaml", ".yml"))
     return re.search(r"^joints\s*:", text, re.MULTILINE) is not None
-
-
-def _angles(word: str, file: str) -> float:
-    if word not in ("rad", "deg"):
-        raise FileError(f"angles must be rad or deg, not {word!r}", file=file)
-    return UNITS[word]
 
 
 def _in_radians(row: dict[str, Any], factor: float) -> dict[str, Any]:
@@ -110,31 +99,26 @@ def _in_radians(row: dict[str, Any], factor: float) -> dict[str, Any]:
 def _from_csv(text: str, file: str) -> _Table:
     robot_values: dict[str, Any] = {}
     header: list[tuple[str, str]] | None = None
-    rows, lines = [], []
+    rows = []
     reader = csv.reader(io.StringIO(text), skipinitialspace=True)
-    for cells in _lines(reader, file):
-        line = reader.line_num
-        if not any(cell.strip() for cell in cells):
-            continue
-        if cells[0].lstrip().startswith("#"):
-            robot_values |= _comment(",".join(cells).lstrip(" #"), file, line)
-        elif header is None:
-            header = _header(cells, file, line)
-        else:
-            rows.append(_row(cells, header, file, line))
-            lines.append(line)
+    try:
+        for cells in reader:
+            line = reader.line_num
+            if not any(cell.strip() for cell in cells):
+                continue
+            if cells[0].lstrip().startswith("#"):
+                robot_values |= _comment(",".join(cells).lstrip(" #"), file, line)
+            elif header is None:
+                header = _header(cells, file, line)
+            else:
+                rows.append((line, _row(cells, header, file, line)))
+    except csv.Error as error:
+        raise FileError(f"is not valid CSV: {error}", file=file, line=reader.line_num) from None
     if header is None:
         raise FileError("is empty; a line with the names of the columns was expected", file=file)
     if "angles" in robot_values and any(unit in ("rad", "deg") for _, unit in header):
         raise FileError("has angles: for all columns and a unit at one column; remove one of them", file=file)
-    return _Table(robot_values, rows, lines)
-
-
-def _lines(reader: Any, file: str) -> Iterator[list[str]]:
-    try:
-        yield from reader
-    except csv.Error as error:
-        raise FileError(f"is not valid CSV: {error}", file=file, line=reader.line_num) from None
+    return robot_values, rows
 
 
 def _comment(text: str, file: str, line: int) -> dict[str, Any]:
@@ -209,9 +193,7 @@ def _from_yaml(text: str, file: str) -> _Table:
     parts = nodes.mapping(compose(text, file, "convention: ... and joints: [...]"), "dh", (*ROBOT_KEYS, "joints"), ("joints",))
     rows = nodes.items(parts.pop("joints"), "joints", "one entry per row of the table (- {a: ..., alpha: ...})")
     robot_values = {k: nodes.numbers(x, k, ROBOT_KEYS[k]) if ROBOT_KEYS[k] else nodes.word(x, k) for k, x in parts.items()}
-    return _Table(
-        robot_values, [_yaml_row(nodes, x, f"joints[{n}]") for n, x in enumerate(rows)], [x.start_mark.line + 1 for x in rows]
-    )
+    return robot_values, [(x.start_mark.line + 1, _yaml_row(nodes, x, f"joints[{n}]")) for n, x in enumerate(rows)]
 
 
 def _yaml_row(nodes: Nodes, node: Any, element: str) -> dict[str, Any]:
