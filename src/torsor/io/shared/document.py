@@ -26,6 +26,9 @@ _DECLARED = re.compile(rb"\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([A-Za-z0-9._-]+)
 _ENCODINGS = {
     "utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "ascii", "ascii": "ascii", "iso-8859-1": "latin-1", "latin1": "latin-1",
 }  # fmt: skip
+#: a DOCTYPE can only occur before the root element, among instructions and comments
+_DOCTYPE = re.compile(r"(?>[ \t\r\n]*(?:<\?.*?\?>|<!--.*?-->))*+[ \t\r\n]*<!DOCTYPE", re.DOTALL)
+_NO_DOCTYPE = "declares a DOCTYPE; DTDs and entities are refused, remove it"
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 
@@ -191,7 +194,8 @@ def parse(source: Source, *, deep: bool = False, tolerant: bool = False) -> Docu
         raise FileError(f"is larger than {LARGEST >> 20} MB, which is too large", file=file)
     if not text.strip():
         raise FileError("is empty; a path or XML was expected", file=file)
-    _refuse_doctype(text, file)
+    if found := _DOCTYPE.match(text):
+        raise FileError(_NO_DOCTYPE, file=file, line=text.count("\n", 0, found.end()) + 1)
     document = Document(_parse(text, file, deep, tolerant), text, file, tolerant)
     _refuse_xacro(document, tolerant)
     return document
@@ -215,23 +219,6 @@ def _decode(data: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FileError(f"contains bytes that are not {name}: {error.reason}; save it as UTF-8", file=file, line=line) from None
-
-
-def _refuse_doctype(text: str, file: str) -> None:
-    """Walk the prolog up to the root element: only there can a DOCTYPE occur."""
-    at = 0
-    while True:
-        while at < len(text) and text[at] in " \t\r\n":
-            at += 1
-        if text.startswith("<!DOCTYPE", at):
-            raise FileError(
-                "declares a DOCTYPE; DTDs and entities are refused, remove it", file=file, line=text.count("\n", 0, at) + 1
-            )
-        end = "?>" if text.startswith("<?", at) else "-->" if text.startswith("<!--", at) else ""
-        found = text.find(end, at) if end else -1
-        if found < 0:  # the root element, or text that the parser will refuse
-            return
-        at = found + len(end)
 
 
 def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
@@ -259,7 +246,7 @@ def _parse(text: str, file: str, deep: bool, tolerant: bool) -> Element:
     if wrong is not None:  # outside, or it would take lxml's error along as its context, which no process can send to another
         raise wrong
     if root.getroottree().docinfo.internalDTD is not None:
-        raise FileError("declares a DOCTYPE; DTDs and entities are refused, remove it", file=file)
+        raise FileError(_NO_DOCTYPE, file=file)
     return root
 
 

@@ -39,7 +39,6 @@ TYPES: dict[str, type[JointType]] = {
 UNLIMITED = sys.float_info.max
 
 _AXISLESS = (Fixed, Floating, Spherical, Translation, FloatingRPY)
-_BOUNDED = (Revolute, Prismatic, Helical)  # URDF: without lower or upper, that limit is zero
 _WELDED = "a fixed joint does not move"
 _CONTROL = "controllers are not part of a rigid-body description"
 _IGNORED = {"safety_controller": _CONTROL, "calibration": _CONTROL}
@@ -52,6 +51,11 @@ def element_name(name: str, kind: JointType) -> str:
     'limit_each'
     """
     return f"{name}_each" if kind.nv > 1 else name
+
+
+def is_bounded(kind: JointType) -> bool:
+    """Whether URDF requires <limit>: without lower or upper there, that limit is zero."""
+    return isinstance(kind, (Revolute, Prismatic, Helical)) and not isinstance(kind, Continuous)
 
 
 def read_joint(doc: Document, element: Element, follow: bool) -> Joint:
@@ -141,8 +145,7 @@ def _unit(doc: Document, axis: Element | None, name: str) -> Vec:
 
 def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict[str, Any]:
     limit = _limit_or_dynamics(doc, element, "limit", kind)
-    free = isinstance(kind, Continuous)
-    bounded = isinstance(kind, _BOUNDED) and not free
+    bounded = is_bounded(kind)
     if limit is None:
         if bounded:
             doc.notes.note("no <limit>, so unlimited", f"joint {name!r}")
@@ -150,18 +153,15 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
     if isinstance(kind, Fixed):
         doc.notes.note_ignored("<limit> element", _WELDED)
         return {}
-    doc.look(limit, {"lower", "upper", "effort", "velocity"}, ())
-    effort, velocity = (
-        _number_per_coordinate(doc, limit, "effort", kind.nv),
-        _number_per_coordinate(doc, limit, "velocity", kind.nv),
-    )
+    sizes = {"effort": kind.nv, "velocity": kind.nv, "lower": kind.nq, "upper": kind.nq}
+    doc.look(limit, sizes, ())
+    effort, velocity, lower, upper = (_number_per_coordinate(doc, limit, word, n) for word, n in sizes.items())
     for label, values in (("effort", effort), ("velocity", velocity)):
         if any(x < 0 for x in values):
             raise doc.fail(limit, f"{label} limit {min(values)} is negative")
         if not values and bounded:
             doc.notes.note(f"<limit> without {label}, so {label} is unlimited", f"joint {name!r}")
-    lower, upper = _number_per_coordinate(doc, limit, "lower", kind.nq), _number_per_coordinate(doc, limit, "upper", kind.nq)
-    if free and (lower or upper):
+    if isinstance(kind, Continuous) and (lower or upper):
         doc.notes.note("lower and upper ignored, since a continuous joint has none", f"joint {name!r}")
         lower = upper = ()
     if bounded:
@@ -171,14 +171,10 @@ def _limits(doc: Document, element: Element, name: str, kind: JointType) -> dict
         lower, upper = lower or (0.0,), upper or (0.0,)
     if any(low > high for low, high in zip(lower, upper, strict=False)):
         doc.tolerate(limit, "lower limit above upper limit, so the two are exchanged", f"joint {name!r}")
-        ends = [(min(pair), max(pair)) for pair in zip(lower, upper, strict=True)]
-        lower, upper = (tuple(end) for end in zip(*ends, strict=True))
-    return {
-        "lower": () if all(x == -INF for x in lower) else lower,
-        "upper": () if all(x == INF for x in upper) else upper,
-        "effort_limit": () if all(x == INF for x in effort) else effort,
-        "velocity_limit": () if all(x == INF for x in velocity) else velocity,
-    }
+        lower, upper = tuple(map(min, lower, upper)), tuple(map(max, lower, upper))
+    found = {"lower": lower, "upper": upper, "effort_limit": effort, "velocity_limit": velocity}
+    none = {"lower": -INF}
+    return {label: () if all(x == none.get(label, INF) for x in row) else row for label, row in found.items()}
 
 
 def _limit_or_dynamics(doc: Document, element: Element, name: str, kind: JointType) -> Element | None:

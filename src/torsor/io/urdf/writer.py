@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -28,10 +28,10 @@ from torsor.io.shared.losses import losses
 from torsor.io.shared.notes import as_comment
 from torsor.io.shared.own_element import own_text, parts_of, terms_left_out, with_numbers_of_laws
 from torsor.io.shared.xml_text import DECLARATION, numbers, write_xml
-from torsor.io.urdf.joints import TYPES, UNLIMITED, element_name
+from torsor.io.urdf.joints import TYPES, UNLIMITED, element_name, is_bounded
 from torsor.model.attachments import rotors_as_armature
 from torsor.model.description import Description, Geometry, Joint, Link
-from torsor.model.joints import Continuous, EulerAngles, Fixed, Helical, JointType, Prismatic, Revolute, Universal
+from torsor.model.joints import Continuous, EulerAngles, Fixed, Helical, Universal
 from torsor.model.splitting import is_composite, split_composites
 from torsor.spatial import Inertia, Sym, Transform, Vec, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO
@@ -157,9 +157,8 @@ def _joint(j: Joint) -> Element:
 
 def _add_limit(who: str, out: Element, j: Joint) -> None:
     """URDF requires <limit> on revolute and prismatic joints, with effort and velocity; elsewhere an empty one is omitted."""
-    hinge = _is_bounded(j.kind)
     given = {"lower": j.lower, "upper": j.upper, "effort": j.effort_limit, "velocity": j.velocity_limit}
-    if not hinge and not any(math.isfinite(x) for x in _flat(given.values())):
+    if not is_bounded(j.kind) and not any(math.isfinite(x) for row in given.values() for x in row):
         return
     if isinstance(j.kind, Continuous) and any(math.isfinite(x) for x in (*j.lower, *j.upper)):
         raise ModelError(f"{who}: URDF gives a continuous joint no lower and upper limit; make it revolute")
@@ -171,14 +170,6 @@ def _add_limit(who: str, out: Element, j: Joint) -> None:
         unlimited = (sign.get(label, 1) * math.inf,) * size.get(label, j.kind.nv)
         limits[label] = numbers(who, [x if math.isfinite(x) else math.copysign(UNLIMITED, x) for x in values or unlimited])
     etree.SubElement(out, element_name("limit", j.kind), limits)
-
-
-def _is_bounded(kind: JointType) -> bool:
-    return isinstance(kind, (Revolute, Prismatic, Helical)) and not isinstance(kind, Continuous)
-
-
-def _flat(rows: Iterable[Sequence[float]]) -> Iterable[float]:
-    return (x for row in rows for x in row)
 
 
 # -- poses ---------------------------------------------------------------------------------------------------------------
