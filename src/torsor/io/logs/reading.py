@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -79,12 +80,8 @@ def in_order(log: Log, robot: Robot) -> Log:
 # -- formats -------------------------------------------------------------------------------------------------------------
 
 
-def _csv(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
-    return (log_of_table(table, file) for table in read_csv(stream, rows, file, _is_log_column))
-
-
-def _parquet(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
-    return (log_of_table(table, file) for table in read_parquet(stream, rows, file, _is_log_column))
+def _tables(read: Callable[..., Iterator[Table]], stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
+    return (log_of_table(table, file) for table in read(stream, rows, file, _is_log_column))
 
 
 def _is_log_column(column: str) -> bool:
@@ -98,9 +95,8 @@ def _npz(stream: IO[bytes], rows: int, file: str) -> Iterator[Log]:
     except DamagedFile as error:
         raise DamagedFile(error.reason, file=file) from None
     except (ValueError, OSError) as error:
-        why = (
-            "it contains Python objects, or is not an NPZ file" if "pickle" in str(error) else error
-        )  # NumPy would load all of them
+        # NumPy would load all of the objects
+        why = "it contains Python objects, or is not an NPZ file" if "pickle" in str(error) else error
         raise FileError(f"is not a readable NPZ file: {why}", file=file) from error
     ours: dict[str, Any] = {k: x for k, x in arrays.items() if k in ("t", *QUANTITIES)}
     names, start = _metadata(meta, file)
@@ -118,7 +114,9 @@ def _mcap(stream: IO[bytes], rows: int, file: str, **options: Any) -> Iterator[L
 
 
 #: by the ending of the name, or the word given as ``format``
-FORMATS: dict[str, Callable[..., Iterator[Log]]] = {"csv": _csv, "parquet": _parquet, "npz": _npz, "mcap": _mcap}
+FORMATS: dict[str, Callable[..., Iterator[Log]]] = {
+    "csv": partial(_tables, read_csv), "parquet": partial(_tables, read_parquet), "npz": _npz, "mcap": _mcap,
+}  # fmt: skip
 
 
 def log_of_table(table: Table, file: str = "") -> Log:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from os import PathLike
 from typing import IO, Any
 
@@ -40,10 +41,11 @@ class Writer:
     def __enter__(self) -> Writer:
         stream = self._stack.enter_context(replace_file(self.path))
         try:
-            self._append, self._finish = self._start(stream, self._stack)
+            self._append, finish = self._start(stream, self._stack)
         except BaseException as error:
             self._stack.__exit__(type(error), error, error.__traceback__)
             raise
+        self._stack.push(lambda kind, *_: finish() if kind is None else None)
         return self
 
     def append(self, log: Log) -> None:
@@ -57,12 +59,6 @@ class Writer:
         self._append(log)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind is None:
-            try:
-                self._finish()
-            except BaseException as fault:
-                self._stack.__exit__(type(fault), fault, fault.__traceback__)
-                raise
         self._stack.__exit__(kind, error, trace)
 
 
@@ -91,10 +87,6 @@ def _table(writer: Callable[..., Any], stream: IO[bytes], stack: ExitStack) -> t
     return append, lambda: None
 
 
-def _csv(stream: IO[bytes], stack: ExitStack) -> tuple[Callable, Callable]:
-    return _table(tables.csv_writer, stream, stack)
-
-
 def _parquet(stream: IO[bytes], stack: ExitStack) -> tuple[Callable, Callable]:
     parquet.pyarrow()  # its absence is an error before anything is computed
     return _table(parquet.parquet_writer, stream, stack)
@@ -119,5 +111,5 @@ def _mcap(stream: IO[bytes], _: ExitStack) -> tuple[Callable, Callable]:
 
 #: by extension: a function (open file, stack of contexts to close before it) → (append a log, finish)
 FORMATS: dict[str, Callable[[IO[bytes], ExitStack], tuple[Callable, Callable]]] = {
-    "csv": _csv, "parquet": _parquet, "npz": _npz, "mcap": _mcap,
+    "csv": partial(_table, tables.csv_writer), "parquet": _parquet, "npz": _npz, "mcap": _mcap,
 }  # fmt: skip
