@@ -14,6 +14,7 @@ from torsor.model.description import Description
 from torsor.model.joints import Helical, Prismatic, Revolute
 from torsor.model.model import Model
 from torsor.spatial import Transform
+from torsor.spatial.rigid.reading import pose_matrix
 from torsor.spatial.vector import IDENTITY, flat
 
 #: the frame :func:`torsor.io.screws.from_mr` makes of the last home pose
@@ -67,7 +68,7 @@ def to_mr(robot: Any, tip: str | None = None) -> tuple[np.ndarray, np.ndarray, n
         (S,) = model.joint[i].subspace(model.joint[i].neutral())
         screws.append([float(x) for x in flat(home[i].inverse @ S)])
     poses.append(at.X @ home[n])
-    steps = [_pose(X @ before.inverse) for before, X in pairwise(poses)]
+    steps = [pose_matrix(*(X @ before.inverse).pose) for before, X in pairwise(poses)]
     return np.array(steps), np.array(inertias), np.array(screws).T
 
 
@@ -98,10 +99,3 @@ def _chain_links(d: Description, model: Model) -> list[str]:
         text = f"the lists of robot {d.name!r} leave out the rotors (reflected inertia) of {', '.join(rotors)}"
         warnings.warn(text, ModelWarning, stacklevel=3)
     return [carried[name] for name in model.joint_names[1:]]
-
-
-def _pose(X: Transform) -> np.ndarray:
-    R, p = X.pose
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = np.array(R, dtype=float), np.array(p, dtype=float)
-    return T

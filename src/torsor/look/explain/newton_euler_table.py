@@ -16,6 +16,7 @@ from torsor.errors import UnknownName, printable
 from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.model.description import FLOATING_BASE
 from torsor.spatial import Motion, Transform
+from torsor.spatial.rigid.reading import pose_matrix
 from torsor.spatial.vector import IDENTITY
 from torsor.support.text import columns, vector
 
@@ -128,7 +129,7 @@ def newton_euler_table(
         parts = {"V": Y[i] @ V[i], "A": Y[i] @ spatial, "F": Y[i].inverse.T @ F[i]}
         six = {name: np.array([*x[0], *x[1]], float) for name, x in parts.items()}
         own = {"tau": np.array(tau[i], float), "rotor": np.array(rotor[i], float)}
-        rows.append(NewtonEulerRow(i, model.joint_names[i], links[i], p, _pose(seen), **six, **own))
+        rows.append(NewtonEulerRow(i, model.joint_names[i], links[i], p, pose_matrix(*seen.inverse.pose), **six, **own))
     total = model.gather_forces([[t + r for t, r in zip(*pair, strict=True)] for pair in zip(tau, rotor, strict=True)])
     return NewtonEulerTable(robot.name, tuple(rows), np.array(total, float))
 
@@ -152,12 +153,6 @@ def _place(robot: Robot, i: int, link: str, at: str) -> Transform:
         return X
     c = (X.inverse.T @ robot.model.inertia[i]).com
     return Transform(IDENTITY, c) @ X
-
-
-def _pose(X: Transform) -> np.ndarray:
-    """T_{i,p} of X from p to i: [Ad_T] = X."""
-    R, p = X.inverse.pose
-    return np.array([*([*row, x] for row, x in zip(R, p, strict=True)), [0, 0, 0, 1]], float)
 
 
 def _number(x: float, digits: int) -> str:

@@ -16,7 +16,7 @@ from torsor.look.scene.triangles import Color, Triangles, along, cylinder
 from torsor.model.joints.deflection import Deflection
 from torsor.model.terms.beams import beams_of
 from torsor.spatial import Transform
-from torsor.spatial.rigid import reading as read
+from torsor.spatial.rigid.reading import pose_matrix
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ class BeamPiece(NamedTuple):
     def poses(self, q: Array, links: Array) -> Array:
         """``(..., 4, 4)`` in the world, from the poses of its link."""
         columns = list(np.moveaxis(q[..., self.modes], -1, 0))  # a batch in place of each number
-        R, p = (self.motion.transform(columns) @ self.placed).pose
-        return links @ read.matrix([*((*row, x) for row, x in zip(R, p, strict=True)), (0, 0, 0, 1)])
+        return links @ pose_matrix(*(self.motion.transform(columns) @ self.placed).pose)
 
 
 def pieces_of(robot: Robot) -> Iterator[BeamPiece]:
