@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.look.viewer import bars
+from torsor.look.viewer.controls import on_user_change
 from torsor.look.viewer.session import Session
 from torsor.look.viewer.state import DisplayedState
 from torsor.model.names import entry_units
@@ -71,11 +72,7 @@ class Pull:
         self.mass = gui.add_html("")
         self.frame.on_update(lambda event: do(setattr, session, "frame", event.target.value))
         self.push.on_click(lambda event: simulate(self.joints.value != "no forces"))
-
-        @self.force.on_update
-        def _(event: Any) -> None:
-            if event.client_id is not None:
-                do(setattr, session, "force", np.array(event.target.value, float))
+        on_user_change(self.force, lambda value: do(setattr, session, "force", np.array(value, float)))
 
     def paint(self, look: DisplayedState) -> None:
         """The force as a vector, the mass as numbers."""

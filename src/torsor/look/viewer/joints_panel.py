@@ -6,6 +6,7 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from torsor.look.viewer.controls import on_user_change
 from torsor.look.viewer.session import Session
 from torsor.look.viewer.sliders import Slider
 from torsor.look.viewer.state import DisplayedState
@@ -22,13 +23,13 @@ NONE = "–"
 class Joints:
     """One slider each, a note if the loops do not close, a menu of the named configurations, buttons for neutral and random."""
 
-    def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., None]):
+    def __init__(self, gui: viser.GuiApi, session: Session, do: Callable[..., Any]):
         self.session = session
         self.note = gui.add_html("", visible=False)
         named = session.stage.robot.configurations
         self.menu: Any = gui.add_dropdown("Configuration", (NONE, *named), initial_value=NONE) if named else None
         if self.menu is not None:
-            self.menu.on_update(lambda event: self._choose(event, do))
+            on_user_change(self.menu, lambda name: name == NONE or do(session.choose, name))
         self.sliders = [self._slider(gui, k, row, do) for k, row in enumerate(session.sliders.rows)]
         buttons = gui.add_button_group("Pose", ("neutral", "random"))
         buttons.on_click(lambda event: do(session.reset if event.target.value == "neutral" else session.shuffle))
@@ -40,17 +41,8 @@ class Joints:
             row.label, lower, upper, 10**-DIGITS, min(max(round(self.session.values[k], DIGITS), lower), upper),
             marks=((lower, f"{lower:.3g}"), (upper, f"{upper:.3g}")), hint=f"{row.label} [{row.unit}]",
         )  # fmt: skip
-
-        @slider.on_update
-        def _(event: Any) -> None:
-            if event.client_id is not None:  # moved by the user, not by an update
-                do(self.session.slide, k, event.target.value)
-
+        on_user_change(slider, lambda value: do(self.session.slide, k, value))
         return slider
-
-    def _choose(self, event: Any, do: Callable[..., None]) -> None:
-        if event.client_id is not None and event.target.value != NONE:  # chosen by the user, not by an update
-            do(self.session.choose, event.target.value)
 
     def paint(self, look: DisplayedState) -> None:
         """Set the sliders to the joints and the menu to the configuration, and show the current error."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.look.viewer.controls import on_user_change
 from torsor.look.viewer.session import SPEEDS, Session
 from torsor.look.viewer.state import DisplayedState
 from torsor.look.viewer.track import Track
@@ -31,11 +32,7 @@ class PlaybackPanel:
         self.speed = gui.add_dropdown("Speed", tuple(f"{s:g}×" for s in SPEEDS), initial_value="1×")
         self.button.on_click(lambda event: do(self._toggle))
         self.speed.on_update(lambda event: do(setattr, session, "speed", float(event.target.value.rstrip("×"))))
-
-        @self.scrub.on_update
-        def _(event: Any) -> None:
-            if event.client_id is not None:
-                do(self._scrub, event.target.value)
+        on_user_change(self.scrub, lambda time: do(self._scrub, time))
 
     def _toggle(self) -> None:
         if self.session.playing:
