@@ -78,16 +78,13 @@ def kinds(*types: type) -> Callable[[Description], list[str]]:
     return joints(lambda j: type(j.kind) in types)
 
 
-def _robot_name(d: Description) -> list[str]:
-    return [d.name]
+def named(part: str) -> Callable[[Description], list[str]]:
+    """The names of a part of the description."""
+    return lambda d: [x.name for x in getattr(d, part)]
 
 
 def _root_with_base(base: str) -> Callable[[Description], list[str]]:
     return lambda d: [d.root] * (d.base == base)
-
-
-def _frames(d: Description) -> list[str]:
-    return [f.name for f in d.frames]
 
 
 def _gravity(d: Description) -> list[str]:
@@ -194,7 +191,7 @@ _ROTOR = "written as armature and mass, which other readers have, and as torsor'
 _LOOPS = "written to the side-file and as torsor's own elements, which other readers ignore"
 #: in the order in which they are reported
 FEATURES = (
-    Feature("names of robot, links and joints", _robot_name, {"mr": LEFT_OUT}),
+    Feature("names of robot, links and joints", lambda d: [d.name], {"mr": LEFT_OUT}),
     Feature("free base", _root_with_base("floating"), {"urdf": _AS_TORSOR_ELEMENTS}),
     Feature("free base with roll, pitch and yaw", _root_with_base("floating_rpy"), _BOTH),
     Feature("gravity", _gravity, {"urdf": _AS_TORSOR_ELEMENTS, "mr": "give it when loading"}),
@@ -207,8 +204,8 @@ FEATURES = (
         joints(lambda j: j.mimic and j.mimic.higher),
         {"urdf": _AS_TORSOR_ELEMENTS},
     ),
-    Feature("rotors", lambda d: [r.name for r in d.rotors], {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
-    Feature("terms", lambda d: [t.name for t in d.terms], _BOTH | {"mr": LEFT_OUT}),
+    Feature("rotors", named("rotors"), {"urdf": _ROTOR, "mjcf": _ROTOR, "mr": "mass without their spin"}),
+    Feature("terms", named("terms"), _BOTH | {"mr": LEFT_OUT}),
     Feature("friction laws", joints(lambda j: any(j.laws)), _BOTH | {"mr": LEFT_OUT}),
     Feature("force elements", lambda d: [at for at, _ in d.forces], {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
     Feature("buoyancy and drag", _fluid, {"mjcf": _AS_TORSOR_ELEMENTS}),
@@ -227,10 +224,7 @@ FEATURES = (
     Feature("limits of balls and free bodies", joints(lambda j: _has_quaternion(j) and _is_bounded(j)), {"mjcf": LEFT_OUT}),
     Feature("limits with one open end", joints(_has_one_limit), {"mjcf": "closed at 1e10"}),
     Feature("limits with lower = upper", joints(_is_locked), {"mjcf": LEFT_OUT}),
-    Feature(
-        "named configurations", lambda d: [c.name for c in d.configurations],
-        {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT},
-    ),
+    Feature("named configurations", named("configurations"), {"urdf": _AS_TORSOR_ELEMENTS, "mr": LEFT_OUT}),
     Feature("velocity limits", joints(lambda j: any(map(math.isfinite, j.velocity_limit))), {"mjcf": LEFT_OUT, "mr": LEFT_OUT}),
     Feature("effort limits", joints(_effort), {"mr": LEFT_OUT}),
     Feature("effort limits of joints without a motor", joints(_has_no_motor), {"mjcf": LEFT_OUT}),
@@ -240,7 +234,7 @@ FEATURES = (
     Feature("floating joints whose parent is not the world", _floating_inside_tree, {"mjcf": _AS_SEVERAL_JOINTS}),
     Feature("continuous joints", kinds(Continuous), {"mjcf": "written as hinges without a range"}),
     Feature("fixed joints", kinds(Fixed), {"mjcf": "written as bodies in bodies, without their names"}),
-    Feature("frames", _frames, {"urdf": "written as massless links", "mr": "left out except the tip"}),
+    Feature("frames", named("frames"), {"urdf": "written as massless links", "mr": "left out except the tip"}),
     Feature("ellipsoids", _shapes("ellipsoid"), {"urdf": LEFT_OUT}),
     Feature("shapes", _shapes(), {"mr": LEFT_OUT}),
 )  # fmt: skip
