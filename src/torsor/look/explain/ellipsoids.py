@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -183,10 +183,8 @@ def mass_ellipsoid(
            [0., 2.]])
     """
     names, J, N = _motions_of_frame(robot, q, frame, rows, expressed_in)
-    axes, sigma = _principal(np.linalg.solve(_factor(robot, q), J.T).T if N is None else J @ N)
-    with np.errstate(divide="ignore"):
-        lengths = sigma**-2.0
-    return Ellipsoid("mass", names, axes, lengths, _report(frame, names, axes, sigma, "infinite effective mass"))
+    W = np.linalg.solve(_factor(robot, q), J.T).T if N is None else J @ N
+    return _of_frame("mass", frame, names, W, lambda sigma: sigma**-2.0, "infinite effective mass")
 
 
 def velocity_ellipsoid(
@@ -215,17 +213,22 @@ def force_ellipsoid(
     needed in the directions lost: the length is infinite, and the ``report`` names them.
     """
     names, J, N = _motions_of_frame(robot, q, frame, rows, expressed_in)
-    axes, sigma = _principal(J if N is None else J @ np.linalg.qr(N).Q)
-    with np.errstate(divide="ignore"):
-        lengths = 1 / sigma
-    return Ellipsoid("force", names, axes, lengths, _report(frame, names, axes, sigma, "no velocity, any force"))
+    W = J if N is None else J @ np.linalg.qr(N).Q
+    return _of_frame("force", frame, names, W, lambda sigma: 1 / sigma, "no velocity, any force")
 
 
-def _principal(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Axes (columns) and singular values of the rows of W, the smallest first; zero where the rows lose rank."""
+def _of_frame(
+    what: str, frame: str, names: tuple[str, ...], W: np.ndarray, length: Callable[[Any], Any], consequence: str
+) -> Ellipsoid:
+    """An ellipsoid along the singular directions of W, its ``length`` that of their σ, the smallest first.
+
+    σ is zero where the rows lose rank, with this ``consequence``.
+    """
     axes, sigma, _ = np.linalg.svd(W)
     sigma = np.pad(sigma, (0, len(W) - len(sigma)))[::-1]
-    return canonical_axes(sigma, axes[:, ::-1]), np.where(sigma <= SINGULAR * sigma[-1], 0.0, sigma)
+    axes, sigma = canonical_axes(sigma, axes[:, ::-1]), np.where(sigma <= SINGULAR * sigma[-1], 0.0, sigma)
+    with np.errstate(divide="ignore"):
+        return Ellipsoid(what, names, axes, length(sigma), _report(frame, names, axes, sigma, consequence))
 
 
 def acceleration_ellipsoid(

@@ -54,9 +54,7 @@ class Survey:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and text."""
-        reaches = [
-            {"tip": r.tip, "lower": r.lower.tolist(), "upper": r.upper.tolist(), "farthest": r.farthest} for r in self.reaches
-        ]
+        reaches = [{**vars(r), "lower": r.lower.tolist(), "upper": r.upper.tolist()} for r in self.reaches]
         condition = {
             name: c and {"number": c.number if np.isfinite(c.number) else None, "coordinate": c.coordinate, "q": c.q.tolist()}
             for name, c in (("neutral", self.neutral), ("worst", self.worst))

@@ -117,15 +117,7 @@ def _surface(surface: Triangles, data: Bytes) -> dict[str, Any]:
 
 def _plot(plot: Any, data: Bytes) -> dict[str, Any]:
     extent, steps = curves(plot.y)
-    return {
-        "title": plot.title,
-        "unit": plot.unit,
-        "names": plot.names,
-        "joints": plot.joints,
-        "range": extent.tolist(),
-        "t": data.add("float", plot.t),
-        "y": data.add("steps", steps),
-    }
+    return {**plot._asdict(), "range": extent.tolist(), "t": data.add("float", plot.t), "y": data.add("steps", steps)}
 
 
 def _surfaces(replay: ReplayData) -> tuple[list[tuple[str, str, Triangles]], list[str]]:

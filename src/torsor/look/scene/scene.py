@@ -146,10 +146,6 @@ def _visuals(robot: Robot, places: Places) -> tuple[list[Surface], list[str]]:
 
 
 def _skeleton(robot: Robot, size: float) -> list[Surface]:
-    d = robot.description
-    solid = [
-        Surface(link, "skeleton", s)
-        for found in (skeleton.bones, skeleton.symbols, skeleton.tips)
-        for link, s in found(d, size)
-    ]
-    return solid + [Surface(link, "ellipsoid", surface) for link, surface in skeleton.ellipsoids(d, size)]
+    kinds = {"skeleton": (skeleton.bones, skeleton.symbols, skeleton.tips), "ellipsoid": (skeleton.ellipsoids,)}
+    every = ((kind, make) for kind, makers in kinds.items() for make in makers)
+    return [Surface(link, kind, surface) for kind, make in every for link, surface in make(robot.description, size)]
