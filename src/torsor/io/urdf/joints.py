@@ -68,17 +68,11 @@ def read_joint(doc: Document, element: Element, follow: bool) -> Joint:
     if kind.nv > 1:
         known |= {element_name("limit", kind), element_name("dynamics", kind)}
     doc.look(element, {"name", "type"}, known, _IGNORED)
-    R, p = read_pose(doc, element)
-    return Joint(
-        name,
-        kind,
-        _end(doc, element, "parent"),
-        _end(doc, element, "child"),
-        Transform.of_pose(R, p),
-        mimic=_mimic(doc, element, name, kind, follow),
-        **_limits(doc, element, name, kind),
-        **_dynamics(doc, element, kind),
-    )
+    origin = Transform.of_pose(*read_pose(doc, element))
+    parent, child = (_end(doc, element, which) for which in ("parent", "child"))
+    mimic = _mimic(doc, element, name, kind, follow)
+    numbers = _limits(doc, element, name, kind) | _dynamics(doc, element, kind)
+    return Joint(name, kind, parent, child, origin, mimic=mimic, **numbers)
 
 
 def _end(doc: Document, element: Element, which: str) -> str:

@@ -31,11 +31,8 @@ def read_link(doc: Document, element: Element, palette: Palette) -> Link:
     parts = doc.look(element, {"name"}, {"inertial", "visual", "collision"}, _IGNORED)
     inertial = doc.only_child(element, "inertial")
     shapes = [part for part in parts if doc.tag(part) != "inertial"]
-    return Link(
-        name,
-        Inertia.zero() if inertial is None else _inertia(doc, inertial),
-        tuple(g for part in shapes for g in _readable_geometry(doc, part, palette)),
-    )
+    inertia = Inertia.zero() if inertial is None else _inertia(doc, inertial)
+    return Link(name, inertia, tuple(g for part in shapes for g in _readable_geometry(doc, part, palette)))
 
 
 def read_pose(doc: Document, element: Element) -> tuple[Mat, Vec]:

@@ -75,6 +75,7 @@ def read_urdf(source: Source, *, base: str | None = None, strict: bool = False, 
     joints = {e: read_joint(doc, e, mimic) for e in parts if doc.tag(e) == "joint"}
     links, joints_read = with_world(doc, written, joints), without_missing_leaders(doc, joints)
     driven = {e.get("name") for e in doc.root.iterfind("transmission/joint")}
+    moved = tuple(replace(j, driven=j.name in driven) for j in joints_read)
     note_materials(doc)
     name = doc.root.get("name", "")
     if not name:
@@ -82,14 +83,7 @@ def read_urdf(source: Source, *, base: str | None = None, strict: bool = False, 
         doc.notes.note("<robot> has no name, so it is called", repr(name))
     try:
         report = (*doc.defects.lines(), *doc.notes.lines(), *doc.notes_on_tiny_numbers)
-        d = Description(
-            name,
-            tuple(links),
-            tuple(replace(j, driven=j.name in driven) for j in joints_read),
-            base=base or "fixed",
-            report=report,
-            source=_path(source, doc),
-        )
+        d = Description(name, tuple(links), moved, base=base or "fixed", report=report, source=_path(source, doc))
         if own is not None:
             from torsor.io.shared.own_element import with_own_element
 
