@@ -38,9 +38,6 @@ class Tree:
 
     def __init__(self, d: Description):
         self.d = d
-        self.below: dict[str, list[Joint]] = {}
-        for j in d.joints:
-            self.below.setdefault(j.parent, []).append(j)
         self.links = {link.name: link for link in d.links}
         self._watched = {f.link for f in d.frames} | {end for loop in d.loops for end in (loop.parent, loop.child)}
 
@@ -51,13 +48,12 @@ class Tree:
 
     def children(self, link: str) -> Iterator[Body]:
         """The bodies nested in a link's."""
-        for j in self.below.get(link, ()):
-            yield self._body(j)
+        return map(self._body, self.d.joints_from(link))
 
     def _body(self, first: Joint) -> Body:
         run = [first]
         while self._vanishes(run):
-            run.append(self.below[run[-1].child][0])
+            run.append(self.d.joints_from(run[-1].child)[0])
         after = Transform.identity()
         steps: list[Step] = []
         for j in reversed(run):
@@ -70,7 +66,7 @@ class Tree:
     def _vanishes(self, run: list[Joint]) -> bool:
         """Whether the last link of a run is only a massless connection between two joints."""
         last = run[-1]
-        link, below = self.links[last.child], self.below.get(last.child, [])
+        link, below = self.links[last.child], self.d.joints_from(last.child)
         if isinstance(last.kind, (Fixed, Floating)) or len(below) != 1 or isinstance(below[0].kind, (Fixed, Floating)):
             return False
         return massless(link.inertia) and not link.geometry and link.name not in self._watched
@@ -82,7 +78,7 @@ class Tree:
             at = todo.pop()
             if not massless(self.links[at].inertia):
                 return True
-            todo += [j.child for j in self.below.get(at, ()) if isinstance(j.kind, Fixed)]
+            todo += [j.child for j in self.d.joints_from(at) if isinstance(j.kind, Fixed)]
         return False
 
     def check_weight(self, body: Body) -> None:

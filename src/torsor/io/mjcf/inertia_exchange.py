@@ -58,9 +58,6 @@ def _is_inconsistent(G: Inertia) -> bool:
 
 def _welded_links(d: Description) -> Iterator[tuple[str, list[tuple[str, Transform]]]]:
     """Groups of welded links, parents first: the link that a joint moves, and all links with the transforms from it."""
-    below: dict[str, list[Joint]] = {}
-    for j in d.joints:
-        below.setdefault(j.parent, []).append(j)
     tops = [d.root]
     while tops:
         top = tops.pop()
@@ -68,7 +65,7 @@ def _welded_links(d: Description) -> Iterator[tuple[str, list[tuple[str, Transfo
         while todo:
             link, X = todo.pop()
             members.append((link, X))
-            for j in below.get(link, ()):
+            for j in d.joints_from(link):
                 if isinstance(j.kind, Fixed):
                     todo.append((j.child, j.origin @ X))
                 else:

@@ -66,8 +66,8 @@ def _planar(kind: Planar) -> tuple[Piece, ...]:
     return _slide(x, "_x", 0), _slide(y, "_y", 1), _hinge(normal, "_turn", 2)
 
 
-def _slides(kind: JointType) -> tuple[Piece, ...]:
-    return tuple(_slide(axis, f"_{letter}", n) for n, (letter, axis) in enumerate(zip("xyz", AXES, strict=True)))
+def _slides(kind: JointType, first: int = 0) -> tuple[Piece, ...]:
+    return tuple(_slide(axis, f"_{letter}", n) for n, (letter, axis) in enumerate(zip("xyz", AXES, strict=True), first))
 
 
 def _rpy(kind: FloatingRPY) -> tuple[Piece, ...]:
@@ -82,8 +82,7 @@ def _euler(kind: EulerAngles) -> tuple[Piece, ...]:
 
 def _floating(kind: Floating) -> tuple[Piece, ...]:
     """Three sliders and a ball, where a free joint is not allowed.  v is then their rates, and not a twist."""
-    sliders = (_slide(axis, f"_{letter}", 3 + n) for n, (letter, axis) in enumerate(zip("xyz", AXES, strict=True)))
-    return (*sliders, Piece("ball", None, "", (0, 1, 2)))
+    return (*_slides(kind, 3), Piece("ball", None, "", (0, 1, 2)))
 
 
 _PIECES: dict[type[JointType], Any] = {

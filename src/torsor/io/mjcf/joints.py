@@ -40,9 +40,7 @@ def read_joints(chosen: Selection, body: int, mimics: dict[int, Mimic], drives: 
         place = at if m.jnt_type[k] == SLIDE else vector(m.jnt_pos[k])  # a slider has no place
         origin = _undo_reference(m, k) @ translation(place - at) @ X
         name, kind = chosen.joints[k], _kind(m, k)
-        fields = _fields(chosen, k, drives.get(k))
-        if k in mimics:
-            fields["mimic"] = mimics[k]
+        fields = {**_fields(chosen, k, drives.get(k)), "mimic": mimics.get(k)}
         if k == ids[-1]:
             between = unused_name(f"{name}_axis", chosen.taken_links)
             more, last = move_axis_to_frame(

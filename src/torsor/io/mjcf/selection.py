@@ -82,11 +82,11 @@ def _subtree(m: Any, body: str, names: dict[int, str]) -> tuple[int, ...]:
     while at:
         above.add(at)
         at = int(m.body_parentid[at])
-    kept = set(above)
+    below = {top}
     for i in range(top + 1, m.nbody):  # parents come before their children
-        if int(m.body_parentid[i]) in kept - (above - {top}):
-            kept.add(i)
-    return tuple(sorted(kept))
+        if int(m.body_parentid[i]) in below:
+            below.add(i)
+    return tuple(sorted(above | below))
 
 
 def _moves(m: Any, body: int) -> bool:
@@ -100,7 +100,7 @@ def _floating(m: Any, kept: Iterable[int]) -> int | None:
         return None
     root = moving[0]
     joints = joints_of(m, root)
-    if not joints or m.jnt_type[joints[0]] != FREE or has_world_losses(m, joints[0]) or has_damping(m, joints[0]):
+    if not joints or m.jnt_type[joints[0]] != FREE or has_world_losses(m, joints[0]) or m.dof_damping[m.jnt_dofadr[joints[0]]]:
         return None
     return root
 
@@ -109,10 +109,6 @@ def has_world_losses(m: Any, k: int) -> bool:
     """Whether a free joint has an armature or dry friction, which act along the world's axes."""
     at = m.jnt_dofadr[k]
     return bool(m.dof_armature[at] or m.dof_frictionloss[at])
-
-
-def has_damping(m: Any, k: int) -> bool:
-    return bool(m.dof_damping[m.jnt_dofadr[k]])
 
 
 def _world_is_empty(m: Any, kept: tuple[int, ...]) -> bool:

@@ -40,8 +40,10 @@ class Assets:
         key = g.uri, tuple(g.scale), g.source
         if key in self._named:
             return self._named[key]
-        path = self._find(g.uri, g.source or self.source)
-        if path is None:
+        try:
+            path = self._find(g.uri, g.source or self.source)
+        except FileError as error:
+            self.left_out[g.uri] = error.reason
             return ""
         name = self._named[key] = unused_name(path.stem, self._taken)
         scale = {} if key[1] == (1.0, 1.0, 1.0) else {"scale": numbers(who, g.scale)}
@@ -50,21 +52,15 @@ class Assets:
         etree.SubElement(self.element, "mesh", name=name, file=where, inertia="shell", **scale)
         return name
 
-    def _find(self, uri: str, source: str) -> Path | None:
+    def _find(self, uri: str, source: str) -> Path:
+        """The file of a mesh, or FileError with the reason why MuJoCo could not open it."""
         if uri.startswith("torsor://"):
-            self.left_out[uri] = "bundled meshes are not separate files; torsor.save writes them"
-            return None
-        try:
-            path = Places(source, self.roots).find(uri)
-        except FileError as error:
-            self.left_out[uri] = error.reason
-            return None
+            raise FileError("bundled meshes are not separate files; torsor.save writes them")
+        path = Places(source, self.roots).find(uri)
         if path.suffix.lower() not in _READABLE:
-            self.left_out[uri] = f"MuJoCo reads {', '.join(_READABLE)}"
-            return None
+            raise FileError(f"MuJoCo reads {', '.join(_READABLE)}")
         if path.suffix.lower() == ".stl" and not _binary(path):
-            self.left_out[uri] = "MuJoCo reads STL in its binary form only"
-            return None
+            raise FileError("MuJoCo reads STL in its binary form only")
         return path
 
 

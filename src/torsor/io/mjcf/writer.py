@@ -194,18 +194,15 @@ class _DocumentWriter:
         return called
 
     def _comments(self, described: Description) -> list[str]:
-        folded = [link for body in self.bodies for link in body.folded]
-        out = ["written by torsor; the control of a motor is its joint's force", *losses(described, "mjcf")]
-        for what, names in (
-            ("physically impossible inertias, moved to other links with the same motion", self.moved),
-            ("massless, merged into the next body", folded),
-            ("renamed, since the name is in use", self.renamed),
-        ):
-            out += [f"{what}: {short_list(names)}"] if names else []
-        missing: dict[str, list[str]] = {}
+        changed = {
+            "physically impossible inertias, moved to other links with the same motion": self.moved,
+            "massless, merged into the next body": [link for body in self.bodies for link in body.folded],
+            "renamed, since the name is in use": self.renamed,
+        }
         for what, why in self.assets.left_out.items():
-            missing.setdefault(why, []).append(what)
-        return out + [f"left out ({why}): {short_list(names)}" for why, names in missing.items()]
+            changed.setdefault(f"left out ({why})", []).append(what)
+        lines = [f"{what}: {short_list(names)}" for what, names in changed.items() if names]
+        return ["written by torsor; the control of a motor is its joint's force", *losses(described, "mjcf"), *lines]
 
 
 def _own_parts(d: Description) -> dict[str, Any]:
