@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from torsor.errors import FileError
@@ -55,8 +56,6 @@ def are_numbered(names: Sequence[str]) -> bool:
 
 def refuse_duplicates(quantity: str, names: Iterable[str], file: str = "") -> None:
     """An error where a joint has two columns for one quantity."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
+    for name, n in Counter(names).items():
+        if n > 1:
             raise FileError(f"has {quantity} of joint {name!r} twice", file=file)
-        seen.add(name)

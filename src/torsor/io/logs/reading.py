@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from functools import partial
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
@@ -63,8 +63,9 @@ def read_chunks(
     options = {k: x for k, x in (("topic", topic), ("joints", joints)) if x is not None}
     if options and chunks is not _mcap:
         raise ArgumentError(f"{' and '.join(options)} needs an MCAP file; {file or 'this'} is not one")
-    with ExitStack() as stack:
-        for log in chunks(_open(source, stack), rows, file, **options):
+    opened: Any = nullcontext(source) if hasattr(source, "read") else open_regular(source)  # type: ignore[arg-type]
+    with opened as stream:
+        for log in chunks(stream, rows, file, **options):
             yield log if robot is None else in_order(log, robot)
 
 
@@ -158,7 +159,3 @@ def _format(source: Source, format: str | None) -> str:
     if word not in FORMATS:
         raise UnknownName("format=", word, FORMATS)
     return word
-
-
-def _open(source: Any, stack: ExitStack) -> IO[bytes]:
-    return source if hasattr(source, "read") else stack.enter_context(open_regular(source))
