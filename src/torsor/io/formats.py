@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from torsor.errors import ArgumentError, FileError, UnknownName
@@ -88,9 +88,8 @@ def _read_by_name(source: Any, o: Options) -> Description:
     if not isinstance(source, str):
         raise ArgumentError(f"a robot of robot_descriptions is given by its name, not by {type(source).__name__}")
     found = find_description(source.removeprefix(PREFIX))
-    given = {**found.arguments, **(o.xacro_args or {})}
-    options = Options(o.base, o.mimic, o.strict, o.roots, given, {**found.packages, **o.packages}, o.terms)
-    d = format_by_name(found.format).read(found.path, options)
+    arguments, packages = {**found.arguments, **(o.xacro_args or {})}, {**found.packages, **o.packages}
+    d = format_by_name(found.format).read(found.path, replace(o, xacro_args=arguments, packages=packages))
     return d.with_note(found.note) if found.note else d
 
 

@@ -132,9 +132,7 @@ class _Reader(Nodes):
             raise self.fail(
                 parts["type"], f"{element}.type", f"loop {name!r}: {unknown_key_message('joint type', kind, JOINT_TYPES)}"
             )
-        values: dict[str, Any] = {
-            k: self.numbers(parts[k], f"{element}.{k}", _NUMBERS[k]) for k in ("axis", "second_axis", "pitch") if k in parts
-        }
+        values: dict[str, Any] = {k: self.numbers(parts[k], f"{element}.{k}", n) for k, n in _NUMBERS.items() if k in parts}
         parent, values["xyz"], values["rpy"] = self.end(parts["parent"], f"{element}.parent")
         child, values["child_xyz"], values["child_rpy"] = self.end(parts["child"], f"{element}.child")
         try:

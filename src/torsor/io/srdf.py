@@ -48,8 +48,7 @@ def with_srdf(d: Description, source: Source) -> Description:
     Raises FileError with file, line, element and reason.
     """
     doc = parse(source)
-    if doc.tag(doc.root) != "robot":
-        tag = doc.tag(doc.root)
+    if (tag := doc.tag(doc.root)) != "robot":
         raise FileError(f"is not an SRDF: its root element is <{tag}>, not <robot>", file=doc.file, line=doc.line(doc.root))
     parts = doc.look(doc.root, {"name", "version"}, {"group_state", "virtual_joint"}, _IGNORED)
     if doc.root.get("name", d.name) != d.name:
