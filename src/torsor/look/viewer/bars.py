@@ -59,16 +59,14 @@ def by_cause(name: str, unit: str, index: int, parts: Sequence[TorqueTerm]) -> s
     if not parts:
         text = "too many pairs of joints to separate during motion: pause at a state of rest"
         return f'<div style="{_STYLE};opacity:.6">{text}</div>'
-    found = sorted(parts, key=lambda p: -abs(float(p.tau[index])))
-    kept = [p for p in found[:MOST] if abs(float(p.tau[index])) > 1e-9]
-    scale = round_up_scale(max((abs(float(p.tau[index])) for p in kept), default=0.0))
-    rows = [
-        _row(f"{p.kind} {p.cause}", [(p.kind, float(p.tau[index]) / scale)], float(p.tau[index]), unit, False, "") for p in kept
-    ]
-    rest = sum(float(p.tau[index]) for p in found[len(kept) :])
-    if abs(rest) > 1e-9:
-        rows.append(_row("the rest", [("damping", rest / scale)], rest, unit, False, ""))
-    total = sum(float(p.tau[index]) for p in parts)
+    forces = [(f"{p.kind} {p.cause}", p.kind, float(p.tau[index])) for p in parts]
+    found = sorted(forces, key=lambda part: -abs(part[2]))
+    kept = [part for part in found[:MOST] if abs(part[2]) > 1e-9]
+    scale = round_up_scale(max((abs(x) for _, _, x in kept), default=0.0))
+    rest = sum(x for _, _, x in found[len(kept) :])
+    kept += [("the rest", "damping", rest)] if abs(rest) > 1e-9 else []
+    rows = [_row(name, [(kind, x / scale)], x, unit, False, "") for name, kind, x in kept]
+    total = sum(x for _, _, x in forces)
     head = f'<div style="margin-bottom:2px">{escape(name)}: <b>{_number(total)} {unit}</b></div>'
     return f'<div style="{_STYLE}">{head}{"".join(rows)}</div>'
 

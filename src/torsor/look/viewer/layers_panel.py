@@ -13,15 +13,13 @@ if TYPE_CHECKING:
     import viser
 
 
-class Layers:
+def add_layers(gui: viser.GuiApi, drawing: Drawing, do: Callable[..., None], notes: tuple[str, ...]) -> None:
     """The checkboxes, and below them notes about layers that could not be drawn."""
-
-    def __init__(self, gui: viser.GuiApi, drawing: Drawing, do: Callable[..., None], notes: tuple[str, ...]):
-        for name, shown in drawing.shown.items():
-            box = gui.add_checkbox(name, shown)
-            box.on_update(partial(lambda name, event: do(drawing.toggle, name, event.target.value), name))
-        force = gui.add_checkbox("Force handle", True)
-        force.on_update(lambda event: setattr(drawing.handle, "visible", event.target.value))
-        if notes:
-            lines = "".join(f"<li>{escape(note)}</li>" for note in notes[:12])
-            gui.add_html(f'<div style="font-size:11.5px;padding:4px 12px;opacity:.75">not drawn:<ul>{lines}</ul></div>')
+    for name, shown in drawing.shown.items():
+        box = gui.add_checkbox(name, shown)
+        box.on_update(partial(lambda name, event: do(drawing.toggle, name, event.target.value), name))
+    force = gui.add_checkbox("Force handle", True)
+    force.on_update(lambda event: setattr(drawing.handle, "visible", event.target.value))
+    if notes:
+        lines = "".join(f"<li>{escape(note)}</li>" for note in notes[:12])
+        gui.add_html(f'<div style="font-size:11.5px;padding:4px 12px;opacity:.75">not drawn:<ul>{lines}</ul></div>')

@@ -12,7 +12,7 @@ from torsor.look.viewer.camera import view
 from torsor.look.viewer.drawing import Drawing
 from torsor.look.viewer.forces_panel import ForcesPanel, Pull
 from torsor.look.viewer.joints_panel import Joints
-from torsor.look.viewer.layers_panel import Layers
+from torsor.look.viewer.layers_panel import add_layers
 from torsor.look.viewer.playback_panel import PlaybackPanel, Plots
 from torsor.look.viewer.state import DisplayedState
 
@@ -50,7 +50,7 @@ class Page:
         with tabs.add_tab("Motion"):
             self.motion = PlaybackPanel(gui, session, do)
         with tabs.add_tab("Show"):
-            Layers(gui, self.drawing, do, scene.notes)
+            add_layers(gui, self.drawing, do, scene.notes)
         panel = gui.add_panel()
         with panel.add_tab("Forces"):
             self.forces = ForcesPanel(gui, session, do, names)

@@ -128,11 +128,9 @@ class Viewer:
         with self.lock:
             q, frame, force = session.q, session.frame, session.force
         try:
-            track = session.stage.push(q, frame, force, carried=carried)
+            self.do(session.load, session.stage.push(q, frame, force, carried=carried))
         except TorsorError as error:
             self.do(setattr, session, "trouble", str(error))
-        else:
-            self.try_in_browser(session.load, track)
 
     def _paint(self) -> None:
         last = time.perf_counter()
