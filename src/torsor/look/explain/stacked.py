@@ -44,9 +44,7 @@ def stacked_equations(
     qs, vs, acc = one_state(robot, q=q, v=zero if v is None else v, a=zero if a is None else a)
     s = generic(robot.model, qs, vs, acc, one_wrench_each(robot, wrenches, qs, expressed_in))
     rows, n = 6 * len(robot.joints), robot.nv
-    shapes = {"A": (rows, n), "A_rate": (rows, n), "rotor": (n, n)} | dict.fromkeys(
-        ("G", "ad_V", "ad_Av", "W", "L"), (rows, rows)
-    )
-    return StackedEquations(
-        **{f.name: np.array(getattr(s, f.name), float).reshape(shapes.get(f.name, (-1,))) for f in fields(s)}
-    )
+    square = dict.fromkeys(("G", "ad_V", "ad_Av", "W", "L"), (rows, rows))
+    shapes = {"A": (rows, n), "A_rate": (rows, n), "rotor": (n, n), **square}
+    arrays = {f.name: np.array(getattr(s, f.name), float).reshape(shapes.get(f.name, (-1,))) for f in fields(s)}
+    return StackedEquations(**arrays)

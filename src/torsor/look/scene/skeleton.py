@@ -32,7 +32,7 @@ def bones(d: Description, size: float) -> Iterator[tuple[str, Triangles]]:
     for frame in d.frames:
         ends[frame.link].append(pose(frame.origin)[1])
     for link in d.links:
-        points = ends[link.name] or ([_com(link.inertia)] if link.inertia.m else [])
+        points = ends[link.name] or ([np.array(link.inertia.com, float)] if link.inertia.m else [])
         for point in points:
             if np.linalg.norm(point) > 0.01 * size:
                 yield link.name, bone(np.zeros(3), point, THICKNESS * size).with_color(BONE)
@@ -76,8 +76,4 @@ def ellipsoid(G: Inertia, least: float) -> Triangles:
     I, R = np.linalg.eigh(np.array(G.about_com.rows, float))
     squares = 5 * (I.sum() / 2 - I) / float(G.m)
     radii = np.sqrt(np.maximum(squares, least**2))
-    return sphere(1.0).transform(R @ np.diag(radii), _com(G))
-
-
-def _com(G: Inertia) -> Array:
-    return np.array(G.com, float)
+    return sphere(1.0).transform(R @ np.diag(radii), np.array(G.com, float))
