@@ -118,14 +118,20 @@ def _joint(A: Motion, i: int, notes: list[str]) -> tuple[JointType, Vec]:
 
 def _pose(M: Any, what: str) -> Transform:
     """A 4×4 home pose, checked to be one."""
-    T = np.asarray(read.as_nested_lists(M), dtype=float)
-    if T.shape != (4, 4) or not np.isfinite(T).all():
-        raise ModelError(f"{what} must be a 4×4 matrix of finite numbers; its shape is {T.shape}")
-    check_size(what, *T.ravel().tolist())
+    T = _matrix(M, 4, what)
     R = T[:3, :3]
     if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9:
         raise ModelError(f"{what} is not a rigid motion: its upper 3×3 must be a rotation and its last row (0, 0, 0, 1)")
     return Transform.of_pose(snap_rotation(R), read.vector(T[:3, 3], what))
+
+
+def _matrix(given: Any, n: int, what: str, largest: float = LARGEST) -> np.ndarray:
+    """An n×n matrix of finite numbers, checked to be one."""
+    M = np.asarray(read.as_nested_lists(given), dtype=float)
+    if M.shape != (n, n) or not np.isfinite(M).all():
+        raise ModelError(f"{what} must be a {n}×{n} matrix of finite numbers; its shape is {M.shape}")
+    check_size(what, *M.ravel().tolist(), largest=largest)
+    return M
 
 
 def _inertia(G: Any, what: str) -> Inertia:
@@ -134,10 +140,7 @@ def _inertia(G: Any, what: str) -> Inertia:
         return G
     if isinstance(G, (list, tuple)) and len(G) == 3:
         return read.mass_properties(G[0], G[1], G[2], (0, 0, 0), what)
-    M = np.asarray(read.as_nested_lists(G), dtype=float)
-    if M.shape != (6, 6) or not np.isfinite(M).all():
-        raise ModelError(f"{what} must be a 6×6 matrix of finite numbers; its shape is {M.shape}")
-    check_size(what, *M.ravel().tolist(), largest=LARGEST**3)
+    M = _matrix(G, 6, what, LARGEST**3)
     H, m = M[:3, 3:], float(np.trace(M[3:, 3:])) / 3
     size = 1e-9 * max(float(np.abs(M).max()), math.ulp(0.0))
     if np.abs(M - M.T).max() > size or np.abs(M[3:, 3:] - m * np.eye(3)).max() > size or np.abs(H + H.T).max() > size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 from xml.parsers import expat
@@ -42,9 +43,7 @@ def start_tags(data: bytes, encoding: str | None = None) -> list[Tag]:
         tag = _START_TAG.match(data, at)
         found.append(Tag(walker.CurrentLineNumber, at, tag.end() if tag else at))
 
-    walker.StartElementHandler = start
-    with suppress(expat.ExpatError):
-        walker.Parse(data, True)
+    _walk(walker, data, start)
     return found
 
 
@@ -99,6 +98,13 @@ def _walker(data: bytes, encoding: str | None = None) -> tuple[Any, bytes]:
     return expat.ParserCreate(encoding), without_declarations(data)
 
 
+def _walk(walker: Any, data: bytes, start: Callable[..., Any], end: Callable[..., Any] | None = None) -> None:
+    """Call ``start`` and ``end`` at the tags, up to the first place expat dislikes."""
+    walker.StartElementHandler, walker.EndElementHandler = start, end
+    with suppress(expat.ExpatError):
+        walker.Parse(data, True)
+
+
 def undeclared_prefixes(data: bytes) -> tuple[str, ...]:
     """The name space prefixes that a document in UTF-8 uses and does not declare, up to the first place expat dislikes.
 
@@ -117,10 +123,7 @@ def undeclared_prefixes(data: bytes) -> tuple[str, ...]:
             if colon and prefix not in scopes[-1]:
                 found[prefix] = None
 
-    walker.StartElementHandler = start
-    walker.EndElementHandler = lambda _: scopes.pop()
-    with suppress(expat.ExpatError):
-        walker.Parse(data, True)
+    _walk(walker, data, start, lambda _: scopes.pop())
     return tuple(found)
 
 
@@ -139,10 +142,7 @@ def element_ends(data: bytes) -> dict[int, int]:
         empty = tag is not None and tag[0].endswith(b"/>")
         ends[start] = tag.end() if tag and empty else data.index(b">", at) + 1
 
-    walker.StartElementHandler = lambda *_: starts.append(walker.CurrentByteIndex)
-    walker.EndElementHandler = end
-    with suppress(expat.ExpatError):
-        walker.Parse(data, True)
+    _walk(walker, data, lambda *_: starts.append(walker.CurrentByteIndex), end)
     return ends
 
 
