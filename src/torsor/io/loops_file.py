@@ -33,6 +33,7 @@ from torsor.scalar import is_constant
 from torsor.spatial import Transform, to_rpy
 from torsor.spatial.vector import IDENTITY, ZERO, flat
 from torsor.support.files import write_text
+from torsor.support.text import count
 
 #: number of values of each key; 1 is a plain number, not a list
 _NUMBERS = {"axis": 3, "second_axis": 3, "pitch": 1}
@@ -70,9 +71,8 @@ def with_loops(d: Description, source: Source) -> Description:
             whole = with_actuated(whole, actuated)
         except TorsorError as error:
             raise FileError(str(error), file=file, element="actuated") from error
-    for note in notes_on_tiny_numbers(text):
-        whole = whole.with_note(f"{file or 'loops'}, {note}")
-    return whole.with_note(f"{len(items)} loop{'' if len(items) == 1 else 's'} read from {file or 'text'}")
+    tiny = (f"{file or 'loops'}, {note}" for note in notes_on_tiny_numbers(text))
+    return whole.with_note(*tiny, f"{count(len(items), 'loop')} read from {file or 'text'}")
 
 
 def _raise_error_of_loop(d: Description, items: list[_LoopEntry], file: str) -> None:

@@ -231,9 +231,9 @@ class Description:
         terms = tuple(term.with_joint_fields(changes) for term in self.terms)
         return replace(self, joints=joints, terms=terms, report=(*self.report, note) if note else self.report)
 
-    def with_note(self, note: str, **changes: Any) -> Description:
-        """A copy with changes and a line in the report."""
-        return replace(self, report=(*self.report, note), **changes)
+    def with_note(self, *notes: str, **changes: Any) -> Description:
+        """A copy with changes and lines in the report."""
+        return replace(self, report=(*self.report, *notes), **changes)
 
 
 Part = TypeVar("Part", bound=Link | Joint | Loop | Configuration)

@@ -75,8 +75,7 @@ def read_dh(source: Source) -> Description:
         match = re.match(r"DH row (\d+)", str(error))
         line = table[int(match[1]) - 1][0] if match else None
         raise FileError(str(error), file=file, line=line) from error
-    for note in notes_on_tiny_numbers(text):
-        d = d.with_note(note)
+    d = d.with_note(*notes_on_tiny_numbers(text))
     return d if not file else d.with_note(f"DH table read from {file}", source=os.path.abspath(os.fsdecode(source)))  # type: ignore[arg-type]
 
 

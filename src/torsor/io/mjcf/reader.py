@@ -93,9 +93,7 @@ def read_mjcf(
     defects = tuple(dict.fromkeys(said for said, _ in found.defects))
     if defects:
         warnings.warn(f"robot {d.name!r}: {'; '.join(defects)}", ModelWarning, stacklevel=callers_level())
-    for note in (*defects, *found.notes_on_tiny_numbers):
-        d = d.with_note(note)
-    return d
+    return d.with_note(*defects, *found.notes_on_tiny_numbers)
 
 
 def translate(
@@ -208,6 +206,4 @@ def _warn_or_refuse(d: Description, kind: str, left_out: list[str], strict: bool
         remedy = _WITHOUT[kind] if kind == "springs" else "remove them from the file, or load with strict=False"
         raise ModelError(f"{what}; {remedy}")
     warnings.warn(f"{what}; {_WITHOUT[kind]}", ModelWarning, stacklevel=callers_level())
-    for line in left_out:
-        d = d.with_note(f"NOT in the dynamics: {line}")
-    return d
+    return d.with_note(*(f"NOT in the dynamics: {line}" for line in left_out))

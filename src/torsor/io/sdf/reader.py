@@ -55,7 +55,5 @@ def read_sdf(source: str | os.PathLike[str] | bytes, *, roots: tuple[Any, ...] =
         raise FileError(f"Drake cannot read it: {' '.join(str(error).split())}", file=file) from error
     if not text:
         content = read_bytes(source).decode("utf-8", "replace")  # type: ignore[arg-type]
-    for tiny in notes_on_tiny_numbers(content):
-        d = d.with_note(tiny)
-    note = "SDF read by Drake; shapes, sensors and plugins are left out"
-    return d.with_note(note, source="" if text else os.path.abspath(os.fsdecode(source)))  # type: ignore[arg-type]
+    notes = *notes_on_tiny_numbers(content), "SDF read by Drake; shapes, sensors and plugins are left out"
+    return d.with_note(*notes, source="" if text else os.path.abspath(os.fsdecode(source)))  # type: ignore[arg-type]

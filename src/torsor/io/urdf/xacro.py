@@ -65,9 +65,8 @@ def read_xacro(
         d = read_urdf(text, **options)
     except FileError as error:
         raise FileError(error.reason, file=f"{file} (as expanded)", line=error.line, element=error.element) from error
-    for warning in filter(str.strip, errors.getvalue().splitlines()):
-        d = d.with_note(f"message of xacro: {warning.strip()}")
-    return d.with_note(f"URDF made by xacro from {file}", source=os.path.abspath(os.fsdecode(path)))
+    messages = [f"message of xacro: {line.strip()}" for line in errors.getvalue().splitlines() if line.strip()]
+    return d.with_note(*messages, f"URDF made by xacro from {file}", source=os.path.abspath(os.fsdecode(path)))
 
 
 class _RecordedLookups(dict):
