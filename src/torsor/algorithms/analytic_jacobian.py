@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from torsor.algorithms.jacobian import jacobian
 from torsor.algorithms.kinematics import pose
-from torsor.errors import UnknownName
+from torsor.errors import require_known
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Mat, Vec
@@ -31,8 +31,7 @@ def analytic_jacobian(
     at: Scalars | None = None,
 ) -> list[list[Scalar]]:
     """J_a(q), with (ẋ, ṗ) = J_a v: x the coordinates of R in the pose (R, p) of the frame, named by ``rotation``."""
-    if rotation not in ROTATIONS:
-        raise UnknownName("rotation=", rotation, ROTATIONS)
+    require_known("rotation=", rotation, ROTATIONS)
     J = jacobian(model, q, frame, "world", relative_to, at)
     R = Mat(*(Vec(*row[:3]) for row in pose(model, q, frame, relative_to)[:3]))
     rates = [ROTATIONS[rotation](R, Vec(*column)) for column in zip(*J[:3], strict=True)]

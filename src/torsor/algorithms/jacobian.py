@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from torsor.algorithms.kinematics import frame_at, from_world, joints, model_relative_to, subspace_rates, velocities
 from torsor.algorithms.rnea import outward
-from torsor.errors import UnknownName
+from torsor.errors import require_known
 from torsor.model.model import Frame, Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Acceleration, Force, Motion, Subspace, Transform
@@ -55,8 +55,7 @@ class Sight(NamedTuple):
 
     def to_observer(self, expressed_in: str) -> dict[int, Transform]:
         """The transform from each body on the way to F or to B, to the axes and the point that components are taken in."""
-        if expressed_in not in EXPRESSIONS:
-            raise UnknownName("expressed_in=", expressed_in, EXPRESSIONS)
+        require_known("expressed_in=", expressed_in, EXPRESSIONS)
         XO = {"body": self.X0F, "space": self.X0B, "world": Transform(self.X0B.E, self.X0F.r)}[expressed_in]
         ways = [*self.model.path(self.B.body), *self.model.path(self.F.body)]
         Y = {i: XO @ self.X0[i].inverse for i in ways}
@@ -166,8 +165,7 @@ def acceleration(
     linear = AF.a - AB.a - AB.w.cross(V.v) * 2  # Coriolis' theorem
     if kind is None:
         kind = "classical" if expressed_in == "world" else "spatial"
-    if kind not in KINDS:
-        raise UnknownName("kind=", kind, KINDS)
+    require_known("kind=", kind, KINDS)
     if kind == "classical":
         C = to_axes @ Acceleration(V.w, alpha, linear)
         return [*C.alpha, *C.a]
@@ -188,6 +186,5 @@ def _relative_twist(sight: Sight, v: Scalars) -> Motion:
 
 def axes_from_frame(XBF: Transform, expressed_in: str) -> Transform:
     """From the frame to the axes and the point that components are taken in."""
-    if expressed_in not in EXPRESSIONS:
-        raise UnknownName("expressed_in=", expressed_in, EXPRESSIONS)
+    require_known("expressed_in=", expressed_in, EXPRESSIONS)
     return {"body": Transform.identity(), "space": XBF.inverse, "world": Transform(XBF.E.T, ZERO)}[expressed_in]

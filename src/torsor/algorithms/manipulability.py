@@ -11,7 +11,7 @@ from torsor.algorithms.dynamics import gravity_force
 from torsor.algorithms.innovations import half_solve
 from torsor.algorithms.products import jacobian_transpose_product
 from torsor.algorithms.task_space import Target, jacobian, row_names
-from torsor.errors import ModelError, UnknownName
+from torsor.errors import ModelError, require_known
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars, maximum, minimum, tidy, where
 from torsor.spatial.singular_values import singular_values, volume
@@ -26,8 +26,7 @@ def manipulability(
     expressed_in: str = "world",
 ) -> Scalar:
     """A number for the quality of the chosen rows of the frame's Jacobian, zero where they lose rank: see :data:`MEASURES`."""
-    if measure not in MEASURES:
-        raise UnknownName("measure=", measure, MEASURES)
+    require_known("measure=", measure, MEASURES)
     J = jacobian(model, [Target(frame, row_names(rows), expressed_in)], q)
     if len(J) > model.nv:
         return 0.0  # fewer joints than rows

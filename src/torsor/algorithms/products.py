@@ -10,7 +10,7 @@ from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.kinematics import from_world, joints
 from torsor.algorithms.rnea import rnea
 from torsor.algorithms.wrenches import in_frame_axes
-from torsor.errors import UnknownName
+from torsor.errors import require_known
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars
 from torsor.spatial import Force, linear
@@ -77,8 +77,7 @@ def jacobian_transpose_product(
     model: Model, q: Scalars, wrench: Scalars, frame: str, expressed_in: str = "world"
 ) -> list[Scalar]:
     """Jᵀ F: the wrench is carried from the frame to the base, and each joint takes its part SᵀF (MR 5.26)."""
-    if expressed_in not in EXPRESSIONS:
-        raise UnknownName("expressed_in=", expressed_in, EXPRESSIONS)
+    require_known("expressed_in=", expressed_in, EXPRESSIONS)
     body, XF = model.frame(frame)
     X, S = joints(model, q)
     if expressed_in == "space":

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from torsor.algorithms.field import Field
-from torsor.errors import UnknownName
+from torsor.errors import require_known
 from torsor.scalar import Scalar, Scalars, repeatable
 
 State = tuple[list[Scalar], list[Scalar]]
@@ -122,8 +122,7 @@ EVALUATIONS = {"euler": 1, "semi_implicit": 1, "rk4": 4}
 
 def step_named(name: str) -> Step:
     """An entry of :data:`STEPS`; raises an error that lists the names."""
-    if name not in STEPS:
-        raise UnknownName("fixed-step integrator", name, STEPS)
+    require_known("fixed-step integrator", name, STEPS)
     return STEPS[name]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from torsor.errors import FileError, UnknownName, needs_extra
+from torsor.errors import FileError, needs_extra, require_known
 from torsor.support.files import read_bytes
 from torsor.support.locks import new_lock
 
@@ -37,8 +37,7 @@ def find_description(name: str) -> DescriptionFile:
     with needs_extra("robot_descriptions", "descriptions", "a robot by its name there"):
         from robot_descriptions import DESCRIPTIONS, _cache
         from robot_descriptions._repositories import REPOSITORIES
-    if name not in DESCRIPTIONS:
-        raise UnknownName("robot in robot_descriptions", name, DESCRIPTIONS)
+    require_known("robot in robot_descriptions", name, DESCRIPTIONS)
     notes: list[str] = []
 
     def look_up(repository: str, commit: str | None = None) -> str:

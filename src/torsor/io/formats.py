@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from torsor.errors import ArgumentError, FileError, UnknownName
+from torsor.errors import ArgumentError, FileError, require_known
 from torsor.io.described import PREFIX
 from torsor.model import surgery
 from torsor.model.description import Description
@@ -134,8 +134,7 @@ _XML = ".xml"
 
 def format_by_name(word: str) -> Format:
     """The format of that name."""
-    if word not in _NAMES:
-        raise UnknownName("format", word, _NAMES)
+    require_known("format", word, _NAMES)
     return _NAMES[word]
 
 
@@ -187,8 +186,7 @@ def writer(path: str | os.PathLike[str], format: str | None = None) -> Format:
     """The format of a file to write: by its extension, or as given."""
     writers = {f.name: f for f in FORMATS if f.write}
     if format is not None:
-        if format not in writers:
-            raise UnknownName("format=", format, writers)
+        require_known("format=", format, writers)
         return writers[format]
     name = os.fsdecode(path).lower()
     for f in writers.values():

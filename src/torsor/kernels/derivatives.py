@@ -17,7 +17,7 @@ from torsor.algorithms.dynamics import METHODS
 from torsor.compile import Argument, Program, record
 from torsor.compile.derivative import Call, Linear, Linearization
 from torsor.compile.program import spans
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.kernels.implicit import (
     Checked,
     nonzero,
@@ -337,8 +337,7 @@ def spec_of_derivative(kernels: Kernels, mode: str, spec: Spec, by: str | Sequen
     if not names:
         raise ArgumentError(f"by must name one or more inputs of {spec.label}: {', '.join(known)}")
     for x in names:
-        if x not in known:
-            raise UnknownName(f"input of {spec.label}", x, known)
+        require_known(f"input of {spec.label}", x, known)
     if len(set(names)) < len(names):
         raise ArgumentError(f"by names an input twice: {', '.join(names)}")
     return replace(spec, derivative=(mode, *names))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from torsor.compile.recorded_function import RecordedFunction
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.kernels.quantity import PART, Quantity
 
 #: a quantity and its options as users write them: "jacobian:tool0:body", or a tuple if a name contains a colon or an option is
@@ -129,8 +129,7 @@ def split_name(name: Name, table: Mapping[str, Quantity]) -> tuple[Any, ...]:
         )
     parts: Sequence[Any] = [word or None for word in name.split(":")] if isinstance(name, str) else name
     quantity, *words = parts
-    if quantity not in table:
-        raise UnknownName("quantity", quantity, table)
+    require_known("quantity", quantity, table)
     takes = table[quantity].words
     if len(words) > len(takes):
         form = ":".join((quantity, *takes)) if takes else f"{quantity}, without options"

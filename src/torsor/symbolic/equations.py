@@ -15,7 +15,7 @@ from torsor.compile.program import Program, evaluate
 from torsor.compile.rules import RECORD
 from torsor.compile.text.c import c_file
 from torsor.compile.text.python import math_import
-from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.errors import ArgumentError, SingularError, UnknownName, require_known
 from torsor.kernels.functions import function_kernel
 from torsor.spatial import factor, solve
 from torsor.support.locks import cached_property
@@ -195,8 +195,7 @@ class EquationsOfMotion:
         return None
 
     def _key(self, part: str, *words: str) -> tuple[str, ...]:
-        if part not in PARTS:
-            raise UnknownName("part of the equations of motion", part, PARTS)
+        require_known("part of the equations of motion", part, PARTS)
         if words:
             raise ArgumentError(f"{part} takes no further arguments; given: {', '.join(words)}")
         return (part,)

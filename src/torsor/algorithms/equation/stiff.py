@@ -16,7 +16,7 @@ from typing import cast
 
 from torsor.algorithms.configuration import integrate, joints_in_order
 from torsor.algorithms.steps import STEPS
-from torsor.errors import UnknownName
+from torsor.errors import require_known
 from torsor.model.model import Model
 from torsor.scalar import Dual, Scalar, Scalars, is_zero, maximum, rate, value
 
@@ -51,8 +51,7 @@ def _larger(*slopes: Scalar) -> Scalar:
 
 def check_method(name: str) -> None:
     """Raise an error that lists the names of methods, unless this is one."""
-    if name not in (*STEPS, IMPLICIT):
-        raise UnknownName("fixed-step integrator", name, (*STEPS, IMPLICIT))
+    require_known("fixed-step integrator", name, (*STEPS, IMPLICIT))
 
 
 def armature_of(model: Model) -> list[Scalar]:

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from torsor.errors import ArgumentError, FileError, UnknownName
+from torsor.errors import ArgumentError, FileError, require_known
 from torsor.io.logs.columns import are_numbered, parse_column
 from torsor.io.logs.log import QUANTITIES, Log, concatenate
 from torsor.support.digests import DamagedFile
@@ -156,6 +156,5 @@ def _format(source: Source, format: str | None) -> str:
         if not isinstance(source, (str, PathLike)):
             raise ArgumentError(f"source must be a path or a stream of bytes, not {type(source).__name__}")
         word = os.path.splitext(os.fspath(source))[1].lower().removeprefix(".")
-    if word not in FORMATS:
-        raise UnknownName("format=", word, FORMATS)
+    require_known("format=", word, FORMATS)
     return word

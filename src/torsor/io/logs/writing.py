@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.io.logs.log import Log, concatenate
 from torsor.support import parquet, tables
 from torsor.support.files import replace_file
@@ -32,8 +32,7 @@ class Writer:
     def __init__(self, path: str | PathLike[str]):
         self.path = path
         ending = os.path.splitext(os.fspath(path))[1].lower().removeprefix(".")
-        if ending not in FORMATS:
-            raise UnknownName("format of logs", ending, FORMATS)
+        require_known("format of logs", ending, FORMATS)
         self._start, self._stack = FORMATS[ending], ExitStack()
         self._append: Callable[[Log], None] | None = None
         self._shape: Any = None

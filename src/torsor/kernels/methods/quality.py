@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.manipulability import MEASURES
-from torsor.errors import UnknownName
+from torsor.errors import require_known
 from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.kernel_method import kernel_method, quantity_method
 from torsor.support.user_arrays import Array
@@ -42,8 +42,7 @@ class Quality(CompiledMechanism):
         array([0., 1.])
         """
         self._model.frame(frame)
-        if not isinstance(measure, str) or measure not in MEASURES:
-            raise UnknownName("measure=", measure, MEASURES)
+        require_known("measure=", measure, MEASURES)
         names = rows if isinstance(rows, str) else tuple(rows)
         return self._kernels("manipulability", frame, measure, names, expressed_in)(q, out=out)
 

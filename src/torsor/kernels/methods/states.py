@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation.motor_motion import MotorMotion
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.methods.dynamics import StateWithX
 from torsor.model.terms.capabilities import refuse
@@ -34,8 +34,7 @@ class WholeStates(CompiledMechanism):
         >>> robot.state([0.0, 0.0], motors="equilibrium").q
         array([0.  , 0.  , 0.01])
         """
-        if motors not in ("joints", "equilibrium"):
-            raise UnknownName("motors=", motors, ("joints", "equilibrium"))
+        require_known("motors=", motors, ("joints", "equilibrium"))
         at, speed = self._complete("q", q, self.neutral()), self._complete("v", v, np.zeros(self.nv))
         if motors == "equilibrium":
             at = self._motors_in_equilibrium(at)

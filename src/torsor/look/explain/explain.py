@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import torque_terms
-from torsor.errors import UnknownName, printable
+from torsor.errors import printable, require_known
 from torsor.kernels.checks import wrenches_at
 from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.kernels.replaced import name_replacements
@@ -61,13 +61,11 @@ class Explanation:
     def of(self, kind: str, cause: str = "") -> np.ndarray:
         """One part, ``(nv,)``: ``of("gravity", "link2")``; all of a kind without a cause."""
         kinds = {**dict.fromkeys(TERM_KINDS, np.zeros(len(self.coordinates))), **self.by_kind()}
-        if kind not in kinds:
-            raise UnknownName("kind of torque", kind, kinds)
+        require_known("kind of torque", kind, kinds)
         if not cause:
             return kinds[kind]
         found = {p.cause: p.tau for p in self.parts if p.kind == kind}
-        if cause not in found:
-            raise UnknownName(f"cause of {kind} torque", cause, found)
+        require_known(f"cause of {kind} torque", cause, found)
         return found[cause]
 
     def table(self, joint: str | None = None, *, by: str = "part", digits: int = 4, zeros: bool = False) -> str:
@@ -75,8 +73,7 @@ class Explanation:
 
         ``by="kind"`` sums the parts of a kind.  ``digits`` significant; parts that are zero are left out unless ``zeros``.
         """
-        if by not in ("part", "kind"):
-            raise UnknownName("by=", by, ("part", "kind"))
+        require_known("by=", by, ("part", "kind"))
         small = ROUNDING * max((float(np.abs(p.tau).max(initial=0)) for p in self.parts), default=0)
         parts = self.parts if by == "part" else [TorqueTerm(kind, "", tau) for kind, tau in self.by_kind().items()]
         chosen = list(range(len(self.coordinates)))
@@ -112,8 +109,7 @@ class Explanation:
         return ax
 
     def _index(self, name: str) -> int:
-        if name not in self.coordinates:
-            raise UnknownName("coordinate", name, self.coordinates)
+        require_known("coordinate", name, self.coordinates)
         return self.coordinates.index(name)
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms import rotors
 from torsor.algorithms.kinematics import velocities
 from torsor.algorithms.rnea import inward, outward
-from torsor.errors import UnknownName, printable
+from torsor.errors import printable, require_known
 from torsor.kernels.one_state import one_state, one_wrench_each
 from torsor.model.description import FLOATING_BASE
 from torsor.spatial import Motion, Transform
@@ -59,8 +59,7 @@ class NewtonEulerTable:
 
         MR: T_{i,λ} = (R, p), V_i, V̇_i, F_i, τ_i.  Featherstone: X_{i,λ} = plux(E, r), v_i, a_i, f_i, τ_i.
         """
-        if letters not in LETTERS:
-            raise UnknownName("letters=", letters, LETTERS)
+        require_known("letters=", letters, LETTERS)
         out = [f"{printable(self.robot)}: recursive Newton–Euler, each body in its own frame"]
         for row in self.rows:
             where = f"on body {row.parent}" if row.parent else "on the base"
@@ -112,8 +111,7 @@ def newton_euler_table(
     >>> trace.rows[1].V, trace.tau.round(2)
     (array([0., 0., 1., 0., 1., 0.]), array([29.43,  9.81]))
     """
-    if at not in PLACES:
-        raise UnknownName("at=", at, PLACES)
+    require_known("at=", at, PLACES)
     model = robot.model
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
     X, S, A, F = outward(model, qs, vs, acc, one_wrench_each(robot, wrenches, qs, expressed_in))

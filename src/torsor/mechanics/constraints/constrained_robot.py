@@ -13,7 +13,7 @@ from torsor.algorithms.equation import EquationOfMotion
 from torsor.compile import Argument, Kernel
 from torsor.compile.arrays import as_rows, check_finite
 from torsor.compile.dask_blocks import FLOAT64
-from torsor.errors import ArgumentError, UnknownName, printable
+from torsor.errors import ArgumentError, printable, require_known
 from torsor.kernels.kernel_method import kernel_method_of
 from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
@@ -361,8 +361,7 @@ class ConstrainedRobot(Differentiation):
         ``switched=True``: (q, v, τ, active) over all rows, with a flag 1 or 0 for each constraint; (q, v, τ, t, active) where
         constraints depend on time.
         """
-        if method not in ("auto", "direct", "multipliers"):
-            raise UnknownName("method", method, ("auto", "direct", "multipliers"))
+        require_known("method", method, ("auto", "direct", "multipliers"))
         if not switched:
             return self.solver.kernel_of_rows("dynamics", method)
         return self.solver.kernel_of_rows("dynamics", method, Inputs(extra=("active",)), range(len(self.rows)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from torsor.compile import Kernel
-from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.errors import ArgumentError, SingularError, UnknownName, require_known
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.replaced import name_replacements
@@ -140,8 +140,7 @@ class Differentiation:
 
     def _dynamics(self, options: Options) -> Spec:
         """The spec of forward dynamics with these options."""
-        if options.method not in METHODS:
-            raise UnknownName("method", options.method, METHODS)
+        require_known("method", options.method, METHODS)
         driven = as_names("loop_forces", options.loop_forces)
         more = extra_inputs(self.solver.equations, options.stabilization, driven)
         extra = (*self.solver.clock, *(("active",) if options.switched else ()), *more)

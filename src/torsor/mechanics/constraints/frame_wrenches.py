@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.mechanics.constraints.null_space import apply
 from torsor.model.terms.frames import between_frames
 
@@ -59,8 +59,7 @@ def multipliers_of_wrench(
 
 def wrenches_of_rows(system: ConstrainedRobot, q: ArrayLike, frame: str, rows: str, time: Any) -> np.ndarray:
     """G, ``(..., 6, k)``: the wrench that the unit multiplier of each row puts on a frame's link, in the world's axes."""
-    if rows not in PARTS:
-        raise UnknownName("rows=", rows, PARTS)
+    require_known("rows=", rows, PARTS)
     system.robot.model.frame(frame)
     A, J, G = system.solver.kernel("frame_terms", frame)(q, *system.clock(time))
     G = np.swapaxes(G, -1, -2)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.compile import Argument, Kernel
 from torsor.compile.bound import BoundKernel
-from torsor.errors import SingularError, UnknownName
+from torsor.errors import SingularError, require_known
 from torsor.kernels import Kernels
 from torsor.kernels.derivatives import NUMBERS
 from torsor.kernels.spec import Spec
@@ -106,8 +106,7 @@ class Solver:
 
         ``places`` are the positions of these states in the caller's batch, for the error message.
         """
-        if method not in METHODS:
-            raise UnknownName("method", method, METHODS)
+        require_known("method", method, METHODS)
         if method == "null_space":
             return self._by_null_space(what, inputs, values, places)[:2]
         kernel = self.kernel_of_rows(what, method, inputs)

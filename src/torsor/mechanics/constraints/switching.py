@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.mechanics.constraints.null_space import in_mass_metric
 from torsor.mechanics.constraints.solving import METHODS, Inputs, pick
 
@@ -24,8 +24,7 @@ def read_flags(system: ConstrainedRobot, active: Any) -> np.ndarray:
     names = [c.name for c in system.constraints]
     if isinstance(active, Mapping):
         for name in active:
-            if name not in names:
-                raise UnknownName("constraint", name, names)
+            require_known("constraint", name, names)
         columns = [_numbers(active.get(name, True)) for name in names]
         try:
             flags = np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else np.zeros(0)
@@ -128,8 +127,7 @@ def _solve_switched(
     rows, singular configurations), the constraints of that pattern are solved as a system of their own, which compiles for
     each such pattern; so does "null_space", which has no kernel.
     """
-    if method not in METHODS:
-        raise UnknownName("method", method, METHODS)
+    require_known("method", method, METHODS)
     solver = system.solver
     kernel = solver.kernel_of_rows(what, method, inputs._replace(extra=("active", *inputs.extra)), range(len(system.rows)))
     names = [a.name for a in kernel.inputs]

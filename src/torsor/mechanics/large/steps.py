@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from torsor.errors import UnknownName
+from torsor.errors import require_known
 from torsor.mechanics.large import constraint_force, divide_and_conquer
 from torsor.mechanics.large.tree import LargeTree
 from torsor.support.user_arrays import Array
@@ -40,6 +40,5 @@ def depth(tree: LargeTree, method: str) -> int:
     >>> depth(rope, "aba"), depth(rope, "divide_and_conquer")
     (3000, 132)
     """
-    if method not in DEPTHS:
-        raise UnknownName("method=", method, DEPTHS)
+    require_known("method=", method, DEPTHS)
     return DEPTHS[method](tree)

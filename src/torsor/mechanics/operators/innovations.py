@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms import innovations as factorization
-from torsor.errors import ArgumentError, SingularError, UnknownName
+from torsor.errors import ArgumentError, SingularError, require_known
 from torsor.kernels import Quantity, Table
 from torsor.model import Model
 from torsor.model.refusals import refuse_symbols
@@ -115,8 +115,7 @@ class Innovations:
 
         ``(*size, ..., nv)``; ½ vᵀM v is then ½ kT for each degree of freedom, on average (equipartition).  ``kT`` in joules.
         """
-        if of not in SAMPLES:
-            raise UnknownName("of=", of, SAMPLES)
+        require_known("of=", of, SAMPLES)
         if not (np.isfinite(kT) and kT >= 0):
             raise ArgumentError(f"kT must be an energy [J] of zero or more, not {kT!r}")
         shape = ((size,) if isinstance(size, int) else tuple(size)) + self.q.shape[:-1] + (self.robot.nv,)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.forces import add_element_wrenches
 from torsor.algorithms.kinematics import joints
 from torsor.algorithms.wrenches import wrenches_on_bodies
-from torsor.errors import SingularError, UnknownName
+from torsor.errors import SingularError, require_known
 from torsor.mechanics.operators import assembly
 from torsor.mechanics.operators.bodies import Array, BodyArrays
 from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
@@ -205,8 +205,7 @@ def operators(
     """
     from torsor.kernels.one_state import one_state, one_wrench_each
 
-    if frame not in FRAMES:
-        raise UnknownName("frame=", frame, FRAMES)
+    require_known("frame=", frame, FRAMES)
     refuse(robot.model, "operators")
     zero = np.zeros(robot.nv)
     q, v, t = one_state(robot, q=q, v=zero if v is None else v, tau=zero if tau is None else tau)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 
 #: Λ may magnify by this much: beyond, fewer than four of its sixteen digits would be correct, and it is rejected
 LARGEST = 1e12
@@ -24,8 +24,7 @@ class Singular(NamedTuple):
     tolerance: float = NEAR
 
     def check_treatment(self) -> Singular:
-        if self.treatment not in _TREATMENTS:
-            raise UnknownName("singular=", self.treatment, _TREATMENTS)
+        require_known("singular=", self.treatment, _TREATMENTS)
         if not (np.isfinite(self.damping) and self.damping > 0):
             raise ArgumentError(f"damping must be a positive number [kg^-½], not {self.damping!r}")
         if not 0 < self.tolerance < 1:

@@ -12,7 +12,7 @@ from torsor.algorithms.jacobian import EXPRESSIONS
 from torsor.algorithms.task_space import ROUTES, Target, row_names
 from torsor.compile import Kernel
 from torsor.compile.layout import PRESENT
-from torsor.errors import ArgumentError, SingularError, UnknownName, printable
+from torsor.errors import ArgumentError, SingularError, printable, require_known
 from torsor.kernels.checked_kernel import CheckedKernel
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import kernel_method, kernel_method_of
@@ -296,12 +296,10 @@ class Task:
 
         If the quantity needs Λ, the last result is the magnification of Λ: above 10¹² the methods reject the other results.
         """
-        if name not in QUANTITIES:
-            raise UnknownName("task quantity", name, QUANTITIES)
+        require_known("task quantity", name, QUANTITIES)
         if method is None:
             return self._kernels(name, self._targets)
-        if method not in ROUTES:
-            raise UnknownName("method", method, ROUTES)
+        require_known("method", method, ROUTES)
         if method == "articulated" and not self._robot.model.local:
             raise ArgumentError(
                 "mimic joints, and rotors mounted further in than the parent, couple distant bodies, which "
@@ -337,8 +335,7 @@ class Task:
 
     def _derivative(self, mode: str, name: str, by: Any) -> Kernel | CheckedKernel:
         known = [x for x in QUANTITIES if not x.endswith(WITH_GIVEN_MASS.format(""))]
-        if name not in known:
-            raise UnknownName("task quantity", name, known)
+        require_known("task quantity", name, known)
         row, treatment = QUANTITIES[name], self._singular.treatment
         words: tuple[Any, ...] = (self._targets,)
         if row.checks and treatment == "truncated":
@@ -387,8 +384,7 @@ def _targets(robot: Robot, frames: Sequence[Frame], rows: Any, expressed_in: str
             raise ArgumentError(f"a frame of a task must be a name, (name, rows) or (name, rows, expressed_in), not {frame!r}")
         robot.model.frame(name)
         words = own[1] if len(own) == 2 else expressed_in
-        if words not in EXPRESSIONS:
-            raise UnknownName("expressed_in=", words, EXPRESSIONS)
+        require_known("expressed_in=", words, EXPRESSIONS)
         found.append(Target(name, row_names(own[0] if own else rows), words))
     single = [(t.frame, row, t.expressed_in) for t in found for row in t.rows]
     if not single or len(set(single)) < len(single):

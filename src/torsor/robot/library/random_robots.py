@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, require_known
 from torsor.model.description import Description, Joint, Link, Mimic, NamedFrame
 from torsor.model.joints import JOINT_TYPES, JointType, Prismatic, Revolute
 from torsor.model.joints.base import AXIS_FIELDS
@@ -79,8 +79,7 @@ def random(
         raise ArgumentError(f"random: types must be a joint type or a list of them, not {types!r}")
     chosen = [types] if isinstance(types, str) else list(TYPES if types is None else types)
     for name in chosen:
-        if name not in allowed:
-            raise UnknownName("joint type", name, allowed)
+        require_known("joint type", name, allowed)
     if not chosen:
         raise ArgumentError(f"random: types must name at least one joint type; they are {', '.join(allowed)}")
 
