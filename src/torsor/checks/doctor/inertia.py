@@ -20,6 +20,8 @@ from torsor.support.user_arrays import Array
 
 #: moments below this share of those of a ball of osmium are rounding errors of zero
 NOTHING = 1e-6
+#: a principal moment below this share of the largest is zero but for rounding
+ROUNDING = 1e-12
 _ENTRIES = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
 
 
@@ -40,7 +42,7 @@ def impossible_inertias(subject: Examination) -> Iterable[Finding]:
         if broken <= TOLERANCE * size:
             continue
         share, proposal = broken / size, nearest_possible(link)
-        moments = f"{a:.4g}, {b:.4g}, {c:.4g} kg·m²"
+        moments = ", ".join(f"{x:.4g}" if abs(x) > ROUNDING * size else "0" for x in (a, b, c)) + " kg·m²"
         change = None if proposal is None else subject.change(link, proposal.inertias_after[link.name] - link.spatial_inertia)
         law = "one is negative" if code == "inertia-not-positive" else "the largest exceeds the sum of the other two"
         yield subject.finding(
