@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # "X as X" makes a name public for type checkers
     from torsor.mechanics import large as large
     from torsor.mechanics import operators as operators
     from torsor.mechanics import task as task
+    from torsor.mechanics.inverse_kinematics import targets as targets
     from torsor.model import actuators as actuators
     from torsor.model import forces as forces
     from torsor.model.joints import custom
@@ -126,6 +127,7 @@ _SHORT = {
     "rigid": "torsor.spatial.rigid",
     "robots": "torsor.robot.library.robots",
     "sweeps": "torsor.simulate.studies",
+    "targets": "torsor.mechanics.inverse_kinematics.targets",
     "task": "torsor.mechanics.task",
     "terms": "torsor.algorithms.equation",
 }

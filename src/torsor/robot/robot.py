@@ -15,7 +15,7 @@ from torsor.kernels.options import Wrenches
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Spec
 from torsor.model import Description
-from torsor.robot.statics_methods import Statics
+from torsor.robot.reaching import Reaching
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @name_replacements
-class Robot(Statics, Exports):
+class Robot(Reaching, Exports):
     """A robot: immutable, picklable, safe in threads.  Every method takes one state or a batch, ``(..., n)``.
 
     ``q`` configuration (``nq``), ``v`` velocity, ``a`` acceleration, ``tau`` joint force (``nv``); SI units.  Results are

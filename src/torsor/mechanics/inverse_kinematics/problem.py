@@ -1,0 +1,155 @@
+"""What the targets of a robot have in common, whatever their numbers: the equation, the kernel, the limits and the seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torsor.algorithms.equation import EquationOfMotion
+from torsor.errors import ArgumentError
+from torsor.kernels import Spec
+from torsor.mechanics.inverse_kinematics import seeds
+from torsor.mechanics.inverse_kinematics.quantities import ANGLE, ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of
+from torsor.mechanics.inverse_kinematics.targets import Structure
+from torsor.model.names import configuration_names
+from torsor.model.terms.numbers import put_numbers, take_numbers
+from torsor.support.locks import cached_property
+from torsor.support.user_arrays import Array
+
+if TYPE_CHECKING:
+    from torsor.robot import Robot
+
+#: a whole turn [rad]
+TURN = 2 * np.pi
+
+
+class Problem:
+    """Targets of one structure: ``joints`` may move (None: those that move the targets), ``angles`` are such entries of q."""
+
+    def __init__(
+        self, robot: Robot, targets: tuple[Structure, ...], joints: tuple[str, ...] | None, limits: bool, angles: Sequence[int]
+    ):
+        self.robot, self.targets = robot, targets
+        made = [t.constraint() for t in targets]
+        for t, c in zip(targets, made, strict=True):
+            if t.what == "posture" and t.size != robot.nq:
+                raise ArgumentError(f"a posture of robot {robot.name!r} has {robot.nq} numbers, not {t.size}")
+            c.check(robot.model)
+        own = [c for c in EquationOfMotion(robot.model).constraints if any(c.holonomic)]
+        slotted, _ = take_numbers(made)
+        model = robot.model.with_same_mass_matrix(terms=(*own, *slotted))
+        equation = EquationOfMotion(model, numbers=sum(t.size for t in targets))
+        self.plan = self._plan(equation, len(own), joints)
+        self.rows = np.array([k for k in self.plan.entries if k >= 0], int)  #: entries of q that seeds differ in
+        self.lower, self.upper = np.full(robot.nq, -FAR), np.full(robot.nq, FAR)
+        #: angles without limits during the solution, that are wrapped at its end
+        self.turning = [k for k in self.rows.tolist() if k in angles]
+        if limits:
+            self._set_limits()
+        fixed = ("lower", "upper", "tolerance", "numbers")
+        kernels = robot.kernels.share(kernels_of(equation))
+        self.scan = kernels.scan(Spec((("reach", self.plan),)), {"q": "q"}, fixed, last=("q", "error", "state"))
+
+    def _set_limits(self) -> None:
+        robot, rows = self.robot, self.rows
+        low, high = robot.lower[rows], robot.upper[rows]
+        if (low > high).any():
+            k = int(np.argmax(low > high))
+            name = configuration_names(robot.model)[rows[k]]
+            raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
+        self.turning = [k for k in self.turning if robot.upper[k] - robot.lower[k] >= TURN]
+        bounded = [k for k in rows.tolist() if k not in self.turning]
+        self.lower[bounded], self.upper[bounded] = np.maximum(robot.lower, -FAR)[bounded], np.minimum(robot.upper, FAR)[bounded]
+
+    def _plan(self, e: EquationOfMotion, own: int, joints: tuple[str, ...] | None) -> Plan:
+        """The rows of the robot's own constraints and of the targets, and the velocities that may move."""
+        rows: list[Row] = []
+        for k, c in enumerate(e.constraints[:own]):
+            rows += [Row(k, LOOP, 1.0, int(holds)) for holds in c.holonomic]
+        for k, t in enumerate(self.targets):
+            size = e.model.nv if t.what == "posture" else e.constraints[own + k].size
+            kinds = [ANGULAR] * t.kind.angles + [LENGTH] * (size - t.kind.angles)
+            rows += [Row(own + k, kind, t.weight, t.level) for kind in kinds]
+        moving = self._moving(e, bool(own), joints)
+        m = e.model
+        plain = [i for i in m.own_joints if m.joint[i].nq == m.joint[i].nv]
+        places = {m.v_start[i] + k: m.q_start[i] + k for i in plain for k in range(m.joint[i].nv)}
+        return Plan(tuple(rows), moving, tuple(places.get(v, -1) for v in moving))
+
+    def _moving(self, e: EquationOfMotion, closed: bool, joints: tuple[str, ...] | None) -> tuple[int, ...]:
+        robot = self.robot
+        if joints is not None:
+            return tuple(sorted({k for name in joints for k in range(*robot.joint(name).v_slice.indices(robot.nv))}))
+        if closed or any(t.kind.whole and t.level == 1 for t in self.targets):
+            return tuple(range(robot.nv))
+        at = e.at(robot.random_configuration(np.random.default_rng(0)).tolist())
+        filled = put_numbers(e.constraints, np.random.default_rng(1).normal(size=e.numbers).tolist())
+        first = [c.rows(at).A for c, t in zip(filled, self.targets, strict=True) if not t.kind.whole]
+        moved = np.flatnonzero(np.abs(np.concatenate(first)).max(axis=0)) if first else np.arange(robot.nv)
+        if not len(moved):
+            raise ArgumentError(f"no joint of robot {robot.name!r} moves {', '.join(t.frame for t in self.targets)}")
+        return tuple(int(k) for k in moved)
+
+    # -- seeds ---------------------------------------------------------------------------------------------------
+
+    @property
+    def is_one_pose(self) -> bool:
+        """Whether the only target of the first level is a pose in the world."""
+        first = [t for t in self.targets if t.level == 1]
+        return len(first) == 1 and first[0].what == "pose" and first[0].other == "world"
+
+    @cached_property
+    def table(self) -> Array:
+        """Entries of q spread evenly within the limits, (TABLE, number of rows)."""
+        return seeds.spread(seeds.TABLE, *self._range())
+
+    @cached_property
+    def features(self) -> Array:
+        """Those of the poses of the target's frame at the table."""
+        q = np.tile(self.robot.neutral(), (seeds.TABLE, 1))
+        q[:, self.rows] = self.table
+        (target,) = (t for t in self.targets if t.level == 1)
+        T = self.robot.pose(q, target.frame)
+        return features(T[:, :3, :3], T[:, :3, 3])
+
+    def seeds_for(self, numbers: Array) -> Array:
+        """The numbers of the table's rows to begin with, for each target, (N, BEST)."""
+        if not self.is_one_pose:
+            return np.tile(np.arange(seeds.BEST), (len(numbers), 1))
+        start = sum(t.size for t in self.targets[: [t.level for t in self.targets].index(1)])
+        E, p = numbers[:, start : start + 9].reshape(-1, 3, 3), numbers[:, start + 9 : start + 12]
+        return seeds.nearest(self.features, features(np.swapaxes(E, 1, 2), p))
+
+    def random(self, seed: int, count: int) -> Array:
+        """Random entries of q within the limits, (count, number of rows)."""
+        low, high = self._range()
+        return low + (high - low) * np.random.default_rng(seed).random((count, len(low)))
+
+    def _range(self) -> tuple[Array, Array]:
+        lower, upper = self.lower[self.rows], self.upper[self.rows]
+        return np.where(lower > -FAR, lower, -np.pi), np.where(upper < FAR, upper, np.pi)
+
+    # -- results -------------------------------------------------------------------------------------------------
+
+    def wrap(self, q: Array, towards: Array) -> Array:
+        """q with angles that have a turn or more moved by whole turns towards the guess, within the limits."""
+        q = q.copy()
+        for k in self.turning:
+            low, high = (self.robot.lower[k], self.robot.upper[k]) if np.isfinite(self.robot.lower[k]) else (-np.inf, np.inf)
+            x = q[:, k] + TURN * np.round((towards[:, k] - q[:, k]) / TURN)
+            x = x - TURN * np.ceil(np.maximum(x - high, 0.0) / TURN)
+            q[:, k] = x + TURN * np.ceil(np.maximum(low - x, 0.0) / TURN)
+        return q
+
+    def at_limit(self, q: Array) -> Array:
+        """Which entries of q (N, nq) are at a limit, but for rounding."""
+        near = 1e-9 * (1 + np.abs(q))
+        found: Array = (q - self.lower <= near) | (self.upper - q <= near)
+        return found
+
+
+def features(R: Array, p: Array) -> Any:
+    """(N, 12), whose distances are those of poses: |Δp|² + 2 ANGLE²|ΔR|²."""
+    return np.concatenate([p, np.sqrt(2) * ANGLE * R.reshape(-1, 9)], axis=1)

@@ -1,0 +1,101 @@
+"""Constraints that serve as targets: a pose, an axis along a direction, the centre of mass at a point, a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torsor.algorithms import centroidal
+from torsor.algorithms.configuration import difference
+from torsor.algorithms.equation.at import At
+from torsor.model.model import Frame, Model
+from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.frames import BetweenFrames
+from torsor.model.terms.loop import JointConstraint
+from torsor.model.terms.term import ConstraintRows
+from torsor.scalar import Scalar, atan2, sqrt, where
+from torsor.spatial import Force, Transform, Vec
+from torsor.spatial.recovery import quaternion_of
+from torsor.spatial.vector import AXES, ZERO
+
+#: sin² of an angle that is zero but for rounding
+ALIGNED = 1e-20
+
+
+@dataclass(frozen=True)
+class AtPose(JointConstraint):
+    """A frame at a pose: φ = (log R, Rᵀp), whose lengths are the angle and the distance from it."""
+
+    def error(self, X: Transform) -> Sequence[Any]:
+        return [*quaternion_of(X.pose[0]).log, *(X.E @ X.r)]
+
+
+@dataclass(frozen=True)
+class Pointing(BetweenFrames):
+    """R a = d: ``axis`` a of the frame points along d, in the axes of ``relative_to``.
+
+    φ = −θ u, of the shortest rotation θ u that turns a to d, in the frame: three rows of rank two, as u is perpendicular to a.
+    """
+
+    name: str
+    frame: str
+    axis: Vec
+    along: Vec
+    relative_to: str = "world"
+    NUMBERS = ("axis", "along")
+    places = ("frame", "relative_to")
+
+    def labels(self) -> tuple[str, ...]:
+        return ("wx", "wy", "wz")
+
+    def frames(self, model: Model) -> tuple[Frame, Frame]:
+        return model.frame(self.relative_to), model.frame(self.frame)
+
+    def forces(self, X: Transform) -> Sequence[Force]:
+        """Moments across a: what turns about it is free."""
+        a = self.axis
+        return [Force(e - a * a.dot(e), ZERO) for e in AXES]
+
+    def error(self, X: Transform) -> Sequence[Any]:
+        there = X.E @ self.along
+        u, c = self.axis.cross(there), self.axis.dot(there)
+        square = u.dot(u)
+        small = square < ALIGNED
+        s = sqrt(where(small, 1.0, square))
+        return list(u * -where(small, 1.0, atan2(s, c) / s))
+
+
+@dataclass(frozen=True)
+class CenterOfMass(Constraint):
+    """c(q) = c*: the centre of mass of the robot is at a point of the world."""
+
+    name: str
+    place: Vec
+    NUMBERS = ("place",)
+
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "z")
+
+    def rows(self, at: At) -> ConstraintRows:
+        zero = [0] * at.model.nv
+        error = [x - y for x, y in zip(centroidal.center_of_mass(at.model, at.q), self.place, strict=True)]
+        drift = centroidal.center_of_mass_acceleration(at.model, at.q, at.v, zero)
+        return ConstraintRows(error, centroidal.center_of_mass_jacobian(at.model, at.q), [0] * 3, drift)
+
+
+@dataclass(frozen=True)
+class Posture(Constraint):
+    """q = q*: every coordinate."""
+
+    name: str
+    place: tuple[Scalar, ...]
+    NUMBERS = ("place",)
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"coordinate {k}" for k in range(len(self.place)))
+
+    def rows(self, at: At) -> ConstraintRows:
+        n = at.model.nv
+        unit = [[int(i == j) for j in range(n)] for i in range(n)]
+        return ConstraintRows(difference(at.model, list(self.place), at.q), unit, [0] * n, [0] * n)

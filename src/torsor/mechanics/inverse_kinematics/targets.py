@@ -1,0 +1,217 @@
+"""Targets of inverse kinematics: constraints whose numbers are inputs of one kernel, for one state or a batch of them.
+
+A target is a constraint of :mod:`torsor.constraints` that need not hold: its closure error φ is what is to vanish.
+
+>>> import torsor as ts
+>>> ts.targets.position([0.4, 0.1, 0.3]).numbers
+array([0.4, 0.1, 0.3])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError
+from torsor.mechanics.inverse_kinematics.rows import AtPose, CenterOfMass, Pointing, Posture
+from torsor.model.joints import Fixed, Translation
+from torsor.model.terms.constraint import Constraint
+from torsor.model.terms.loop import JointConstraint
+from torsor.model.terms.points import Distance, PointAlong
+from torsor.spatial import Mat, Transform, Vec
+from torsor.spatial.vector import AXES, ZERO
+from torsor.support.user_arrays import Array, as_array
+
+#: an error in a rotation matrix above which it is none
+ORTHONORMAL = 1e-6
+#: a float, so that the place of each number of a constraint becomes an input
+ANY = 0.5
+
+#: (name, frame, other, size) → a constraint
+Make: TypeAlias = Callable[[str, str, str, int], Constraint]
+
+
+def _any(n: int) -> Any:
+    """n numbers whose places become inputs."""
+    return Vec(ANY, ANY, ANY) if n == 3 else tuple(ANY for _ in range(n))
+
+
+def _along(directions: tuple[Vec, ...]) -> Make:
+    return lambda name, frame, other, size: PointAlong(name, frame, directions, _any(3), other)
+
+
+_AXES = Mat(_any(3), _any(3), _any(3))
+
+
+class Kind(NamedTuple):
+    """A kind of target: ``make(name, frame, other, size)`` is its constraint, with a place for each of ``size`` numbers.
+
+    The first ``angles`` of its rows are angles, the others lengths.  ``whole`` targets are of the robot, not of a frame.
+    """
+
+    make: Make
+    angles: int = 0
+    whole: bool = False
+
+
+KINDS = {
+    "pose": Kind(lambda name, frame, other, size: AtPose(name, Fixed(), other, frame, Transform(_AXES, _any(3))), 3),
+    "orientation": Kind(
+        lambda name, frame, other, size: JointConstraint(name, Translation(), other, frame, Transform(_AXES, ZERO)), 3
+    ),
+    "position": Kind(_along(AXES)),
+    "point on a plane": Kind(_along((_any(3),))),
+    "point on a line": Kind(_along((_any(3), _any(3)))),
+    "direction": Kind(lambda name, frame, other, size: Pointing(name, frame, _any(3), _any(3), other), 3),
+    "distance": Kind(lambda name, frame, other, size: Distance(name, frame, other, ANY)),
+    "centre of mass": Kind(lambda name, frame, other, size: CenterOfMass(name, _any(3)), whole=True),
+    "posture": Kind(lambda name, frame, other, size: Posture(name, _any(size)), whole=True),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """One of :data:`KINDS` with its ``numbers`` (..., k), seen from the frame ``other``.
+
+    ``weight`` scales its rows against those of other targets; level 2 is followed as far as it does not disturb level 1.
+    """
+
+    what: str
+    numbers: Array
+    other: str = "world"
+    weight: float = 1.0
+    level: int = 1
+
+    def weighted(self, weight: float = 1.0, *, level: int = 1) -> Target:
+        """The same with another weight, or on the second level."""
+        if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
+            raise ArgumentError(f"weight must be a positive number, not {weight!r}")
+        if level not in (1, 2):
+            raise ArgumentError(f"level must be 1 or 2, not {level!r}")
+        return replace(self, weight=float(weight), level=level)
+
+    def structure(self, frame: str) -> Structure:
+        """All that a kernel depends on."""
+        return Structure(frame, self.what, self.other, self.numbers.shape[-1], self.weight, self.level)
+
+
+class Structure(NamedTuple):
+    """A target of a frame without its numbers."""
+
+    frame: str
+    what: str
+    other: str
+    size: int
+    weight: float
+    level: int
+
+    @property
+    def kind(self) -> Kind:
+        return KINDS[self.what]
+
+    def constraint(self) -> Constraint:
+        """The constraint, with a place for each number."""
+        return self.kind.make(f"{self.frame}: {self.what}", self.frame, self.other, self.size)
+
+
+def pose(T: ArrayLike, *, relative_to: str = "world") -> Target:
+    """T* (..., 4, 4): the pose of the frame, in ``relative_to``; lengths in m."""
+    R, p = _pose(T)
+    return Target("pose", np.concatenate([_transposed(R), p], axis=-1), relative_to)
+
+
+def orientation(R: ArrayLike, *, relative_to: str = "world") -> Target:
+    """R* (..., 3, 3): the orientation of the frame, anywhere."""
+    return Target("orientation", _transposed(_rotation(R)), relative_to)
+
+
+def position(p: ArrayLike, *, relative_to: str = "world") -> Target:
+    """p* (..., 3) [m]: the place of the frame's origin, in any orientation."""
+    return Target("position", _vectors("position", p), relative_to)
+
+
+def on_plane(normal: ArrayLike, through: ArrayLike = (0, 0, 0), *, relative_to: str = "world") -> Target:
+    """nᵀ(p − c) = 0: the frame's origin is on a plane; its normal n and a point c of it [m]."""
+    n, c = np.broadcast_arrays(_units("normal", normal), _vectors("through", through))
+    return Target("point on a plane", np.concatenate([n, c], axis=-1), relative_to)
+
+
+def on_line(direction: ArrayLike, through: ArrayLike = (0, 0, 0), *, relative_to: str = "world") -> Target:
+    """The frame's origin is on the line along ``direction`` through a point [m]."""
+    along, c = np.broadcast_arrays(_units("direction", direction), _vectors("through", through))
+    across = np.cross(along, np.eye(3)[np.abs(along).argmin(axis=-1)])
+    x = across / np.linalg.norm(across, axis=-1, keepdims=True)
+    return Target("point on a line", np.concatenate([x, np.cross(along, x), c], axis=-1), relative_to)
+
+
+def direction(axis: ArrayLike, along: ArrayLike, *, relative_to: str = "world") -> Target:
+    """R a = d: the axis a of the frame points along d, in ``relative_to``'s axes; it may turn about it."""
+    a, d = np.broadcast_arrays(_units("axis", axis), _units("along", along))
+    return Target("direction", np.concatenate([a, d], axis=-1), relative_to)
+
+
+def distance(other: str, length: ArrayLike) -> Target:
+    """|p| = length [m]: the distance of the frame's origin from that of another frame."""
+    x = as_array("length", length, (), float)
+    if not (np.isfinite(x).all() and (x > 0).all()):
+        raise ArgumentError(f"the length of a distance must be positive [m], not {length!r}")
+    return Target("distance", x[..., None], other)
+
+
+def center_of_mass(c: ArrayLike) -> Target:
+    """c* (..., 3) [m]: the centre of mass of the robot, in the world.  Its name among the targets may be any."""
+    return Target("centre of mass", _vectors("centre of mass", c))
+
+
+def posture(q: ArrayLike) -> Target:
+    """q* (..., nq) [rad, m], weak (level 2): of all solutions, one near it.  Its name among the targets may be any."""
+    values = as_array("posture", q, (), float)
+    if values.ndim == 0 or not np.isfinite(values).all():
+        raise ArgumentError(f"a posture is a configuration, (..., nq) finite numbers, not {q!r}")
+    return Target("posture", values, level=2)
+
+
+def _pose(T: ArrayLike) -> tuple[Array, Array]:
+    """R and p of poses (..., 4, 4)."""
+    x = as_array("target", T, (), float)
+    if x.ndim < 2 or x.shape[-2:] != (4, 4):
+        raise ArgumentError(f"a target pose has the shape (..., 4, 4), not {x.shape}; ts.rigid.pose(xyz, rpy) makes one")
+    if not (np.isfinite(x).all() and np.abs(x[..., 3, :] - (0, 0, 0, 1)).max(initial=0.0) <= ORTHONORMAL):
+        raise ArgumentError("a target pose must be finite, with the last row (0, 0, 0, 1)")
+    return _rotation(x[..., :3, :3]), x[..., :3, 3]
+
+
+def _rotation(R: ArrayLike) -> Array:
+    x = as_array("orientation", R, (), float)
+    if x.ndim < 2 or x.shape[-2:] != (3, 3):
+        raise ArgumentError(f"an orientation is a rotation matrix (..., 3, 3), not of shape {x.shape}")
+    off = np.abs(x @ np.swapaxes(x, -1, -2) - np.eye(3)).max(axis=(-2, -1))
+    wrong = ~((off <= ORTHONORMAL) & (np.linalg.det(x) > 0))  # NaN too
+    if wrong.any():
+        at = [int(k) for k in np.argwhere(wrong)[0]]
+        raise ArgumentError(f"target{at or ''} is no rigid motion: its rotation matrix must be orthonormal and right-handed")
+    return x
+
+
+def _transposed(R: Array) -> Array:
+    """The numbers of a rotation in a :class:`Transform`, which has its transpose."""
+    return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9)
+
+
+def _vectors(what: str, x: ArrayLike) -> Array:
+    found = as_array(what, x, (), float)
+    if found.ndim == 0 or found.shape[-1] != 3 or not np.isfinite(found).all():
+        raise ArgumentError(f"{what} must be three finite numbers, (..., 3), not of shape {found.shape}: {x!r:.80}")
+    return found
+
+
+def _units(what: str, x: ArrayLike) -> Array:
+    found = _vectors(what, x)
+    size = np.linalg.norm(found, axis=-1, keepdims=True)
+    if not (size > 0).all():
+        raise ArgumentError(f"{what} must not be the zero vector")
+    return found / size

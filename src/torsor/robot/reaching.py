@@ -1,0 +1,89 @@
+"""Methods of Robot: inverse kinematics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from torsor.errors import ArgumentError
+from torsor.robot.statics_methods import Statics
+
+if TYPE_CHECKING:
+    from torsor.mechanics.inverse_kinematics import InverseKinematicsResult
+    from torsor.mechanics.inverse_kinematics.targets import Target
+    from torsor.robot import Robot
+
+
+class Reaching(Statics):
+    """A robot that is asked for a pose."""
+
+    def inverse_kinematics(
+        self,
+        target: ArrayLike | Mapping[str, Any],
+        frame: str | None = None,
+        q0: ArrayLike | None = None,
+        *,
+        joints: Sequence[str] | None = None,
+        limits: bool = True,
+        attempts: int = 64,
+        seed: int = 0,
+        position_tolerance: float = 1e-6,
+        angle_tolerance: float = 1e-6,
+    ) -> InverseKinematicsResult:
+        """q with T(q) = T*: a frame at a pose (..., 4, 4), or ``{frame: target}`` with the targets of :mod:`torsor.targets`.
+
+        Damped least squares within the limits, from the guess q0, from a table of configurations, then from random ones of
+        ``seed``: at most ``attempts``.  The first that meets all targets to ``position_tolerance`` [m] and ``angle_tolerance``
+        [rad] counts, so that a target has the same answer alone and in a batch.  Where none does, ``q`` is the closest and
+        ``success`` is False.  ``joints`` are those that may move, by default all that move the frames; the others stay at
+        q0.  Angles with a turn or more are those nearest to q0.  Loops and other constraints of the robot hold (MR §6.2).
+
+        >>> import torsor as ts
+        >>> arm = ts.robots.ur5()
+        >>> there = arm.pose([0.1, -1.2, 1.4, 0.3, 0.5, 0.0], "tool0")
+        >>> found = arm.inverse_kinematics(there, "tool0")
+        >>> bool(found.success), bool(abs(arm.pose(found.q, "tool0") - there).max() < 1e-5)
+        (True, True)
+        """
+        from torsor.mechanics.inverse_kinematics.solver import inverse_kinematics
+
+        for name, x in (("position_tolerance", position_tolerance), ("angle_tolerance", angle_tolerance)):
+            if not (isinstance(x, (int, float, np.number)) and 0 < x < np.inf):
+                raise ArgumentError(f"{name} must be a positive number, not {x!r}")
+        for name, n, least in (("attempts", attempts, 1), ("seed", seed, 0)):
+            if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < least:
+                raise ArgumentError(f"{name} must be a whole number from {least}, not {n!r}")
+        if isinstance(joints, str):
+            raise ArgumentError(f"give joints as a list, [{joints!r}], not as a string")
+        return inverse_kinematics(
+            cast("Robot", self),
+            self._targets(target, frame),
+            None if q0 is None else self._as_configurations(q0),
+            joints=joints,
+            limits=limits,
+            angles=self._limits.angles,
+            attempts=int(attempts),
+            seed=int(seed),
+            tolerances=(float(position_tolerance), float(angle_tolerance)),
+        )
+
+    def _targets(self, target: Any, frame: str | None) -> dict[str, Target]:
+        """The targets by frame, as users give them."""
+        from torsor.mechanics.inverse_kinematics import targets
+
+        if isinstance(target, Mapping):
+            if frame is not None or not target:
+                raise ArgumentError("give targets as {frame: target}, at least one, without frame=")
+            return {name: x if isinstance(x, targets.Target) else targets.pose(x) for name, x in target.items()}
+        if frame is None:
+            parents = {joint.parent for joint in self.description.joints}
+            tips = [link.name for link in self.description.links if link.name not in parents]
+            if len(tips) != 1:
+                raise ArgumentError(
+                    f"robot {self.name!r} has several tips ({', '.join(tips)}); name a frame: frame={tips[0]!r}"
+                )
+            (frame,) = tips
+        return {frame: target if isinstance(target, targets.Target) else targets.pose(target)}
