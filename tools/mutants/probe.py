@@ -142,13 +142,13 @@ def _task(task: Any, m: Any, q: list, v: list, a: list, word: str, seed: int) ->
     yield "task magnified", lambda: magnified
     yield "task jacobian rate", lambda: [task.jacobian_rate(m, targets, q, v), task.twist(m, targets, q, v)]
     yield "task mass", lambda: task.mass_matrix(m, targets, q, mass, route)
-    yield "task forces", lambda: [f(m, targets, q, v, mass, route) for f in (task.bias_force, task.velocity_force)]
-    yield "task gravity", lambda: task.gravity_force(m, targets, q, mass, route)
     yield "task null space", lambda: task.null_space(m, targets, q, mass, route)
-    yield "task velocity", lambda: task.velocity(m, targets, q, F, mass, route)
-    yield "task inverse", lambda: task.inverse_dynamics(m, targets, q, v, F, mass, route)
-    given = task.given_mass([F] * 5)
-    yield "task with null space", lambda: task.inverse_dynamics_with_null_space_force(m, targets, q, v, F, a, given, route)
+    motion, given = (task.motion_of(targets, x, route) for x in (mass, task.given_mass([F] * 5)))
+    yield "task forces", lambda: [f(motion, m, targets, q, v) for f in (task.bias_force, task.velocity_force)]
+    yield "task gravity", lambda: task.gravity_force(motion, m, targets, q)
+    yield "task velocity", lambda: task.velocity(motion, m, targets, q, F)
+    yield "task inverse", lambda: task.inverse_dynamics(motion, m, targets, q, v, F)
+    yield "task with null space", lambda: task.inverse_dynamics_with_null_space_force(given, m, targets, q, v, F, a)
 
 
 def _mechanisms() -> Iterator[tuple[str, Callable[[], Any]]]:

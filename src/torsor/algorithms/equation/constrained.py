@@ -191,7 +191,9 @@ def residual(
 
 def factors(e: EquationOfMotion, q: Any, rows: Sequence[int], route: str, t: Any = None, active: Any = None) -> Saddle:
     """The factors of the selected rows with M, for any right-hand side."""
-    A = e.stack_rows(e.at(q, t=t)).A
+    at = e.at(q, t=t)
+    at.near = True  # A alone is needed, in the same operations as in a step
+    A = e.stack_rows(at).A
     found, off = switch_rows(e, (A, [0] * e.model.nv, [0] * len(A)), active)
     return saddle(e, q, found, off, rows, route)
 

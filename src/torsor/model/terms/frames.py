@@ -95,8 +95,8 @@ def relative_motion(at: At, p: Frame, s: Frame) -> Relative:
     root = at.model.common_ancestor(p.body, s.body)
     (Yp, Vp, Ap), (Ys, Vs, As) = (_motion_from_root(at, root, f) for f in (p, s))
     Xs, Xp = s.X @ Ys, p.X @ Yp
-    from_body = Transform(Xs.E @ Yp.E.T, Yp.E @ (Xs.r - Yp.r))
     X = Xs @ Xp.inverse
+    from_body = Transform(Xs.E @ Yp.E.T, Yp.E @ (Xs.r - Yp.r)) if at.near else X @ p.X  # the shorter: the drift needs X
     VX = X @ Vp
     V = Vs - VX
     return Relative(X, from_body, Xs.E @ (Xs.r - Xp.r), V, As - X @ Ap + V.cross(VX))
