@@ -163,6 +163,8 @@ def test_arms_with_fewer_joints_meet_what_they_can():
         ((2 * np.eye(4), "tool0"), "last row"),
         ((np.diag([1.0, 1, -1, 1]), "tool0"), "no rigid motion"),
         ((np.eye(4), "tool7"), "tool7"),
+        ((ts.targets.position([1e12, 0, 0]), "tool0"), "farther away"),
+        ((np.eye(4), "base_link"), "no joint"),
         ((np.eye(4), "tool0", np.zeros(5)), r"expected \(..., 6\)"),
         ((np.eye(4), "tool0", np.full(6, np.nan)), "finite"),
     ],
@@ -179,7 +181,8 @@ def test_bad_arguments_are_named(arguments, message):
         ({"seed": -1}, "seed"),
         ({"position_tolerance": 0.0}, "position_tolerance"),
         ({"angle_tolerance": np.nan}, "angle_tolerance"),
-        ({"joints": "elbow_joint"}, "as a list"),
+        ({"joints": "elbow_joint"}, "a list of at least one name"),
+        ({"joints": []}, "a list of at least one name"),
         ({"joints": ["elbow"]}, "elbow"),
     ],
 )

@@ -56,8 +56,8 @@ class Reaching(Statics):
         for name, n, least in (("attempts", attempts, 1), ("seed", seed, 0)):
             if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < least:
                 raise ArgumentError(f"{name} must be a whole number from {least}, not {n!r}")
-        if isinstance(joints, str):
-            raise ArgumentError(f"give joints as a list, [{joints!r}], not as a string")
+        if isinstance(joints, str) or (joints is not None and not len(joints)):
+            raise ArgumentError(f"joints must be a list of at least one name, ['elbow'], or None, not {joints!r}")
         return inverse_kinematics(
             cast("Robot", self),
             self._targets(target, frame),

@@ -15,6 +15,7 @@ import numpy as np
 from torsor.errors import ArgumentError
 from torsor.mechanics.inverse_kinematics import seeds
 from torsor.mechanics.inverse_kinematics.problem import Problem
+from torsor.mechanics.inverse_kinematics.quantities import FAR
 from torsor.mechanics.inverse_kinematics.result import InverseKinematicsResult
 from torsor.mechanics.inverse_kinematics.targets import Target
 from torsor.model.names import configuration_names
@@ -48,6 +49,8 @@ def inverse_kinematics(
     batch = _batch(guess, targets)
     numbers = [np.broadcast_to(t.numbers, (*batch, t.numbers.shape[-1])) for t in targets.values()]
     flat = np.concatenate(numbers, axis=-1).reshape(-1, problem.scan.inputs[-1].size)
+    if np.abs(flat).max(initial=0.0) > FAR:
+        raise ArgumentError(f"a target is farther away than {FAR:g} m; lengths are in metres")
     start = np.broadcast_to(guess, (*batch, robot.nq)).reshape(-1, robot.nq)
     begin = np.clip(start, problem.lower, problem.upper)
     moved = q0 is not None and bool((begin != start).any())
