@@ -71,7 +71,7 @@ def test_posture_does_not_disturb_the_pose_and_stays_near(panda):
 
 
 def test_second_level_yields_to_the_first(panda, there):
-    low = ts.targets.position(there[:3, 3] + [0, 0, 3.0]).weighted(level=2)
+    low = ts.targets.position(there[:3, 3] + [0, 0, 3.0]).with_weight(level=2)
     found = panda.inverse_kinematics({FRAME: ts.targets.position(there[:3, 3]), "panda_link5": low})
     assert found.success
     assert np.abs(panda.pose(found.q, FRAME)[:3, 3] - there[:3, 3]).max() < 2e-6
@@ -96,6 +96,41 @@ def test_platform_of_a_closed_mechanism_reaches_a_pose_with_closed_loops():
     assert np.abs(robot.pose(found.q, "plate") - T).max() < 3e-6
 
 
+def test_a_pose_that_would_open_the_loops_is_no_success():
+    robot = ts.mechanisms.four_bar()
+    q = robot.assemble([1.0, 0.0, 0.0], fixed=["crank"])
+    there = robot.without_loops().pose(q + np.array([0.0, 0.3, 0.0]), robot.links[-2])  # of the open tree
+    assert not robot.inverse_kinematics(there, robot.links[-2], q, attempts=4).success
+    open_loop = q + np.array([0.0, 0.3, 0.0])  # within wide tolerances of the pose from the beginning
+    rough = robot.inverse_kinematics(there, robot.links[-2], open_loop, position_tolerance=1.0, angle_tolerance=3.0)
+    assert rough.success == (np.abs(robot.constrained().residual(rough.q)).max() < 1e-9)
+
+
+def test_mimic_joints_stay_within_their_own_limits():
+    def finger(builder, name, **options):
+        builder.link(name).joint(f"{name}_slide", "prismatic", "palm", name, axis=(0, 1, 0), **options)
+
+    builder = ts.Builder("gripper").link("palm")
+    finger(builder, "left", lower=-1.0, upper=1.0)
+    finger(builder, "right", lower=-0.04, upper=0.0, mimic=("left_slide", -1.0))
+    robot = builder.build()
+    far = robot.inverse_kinematics(ts.targets.position([0, 0.5, 0]), "left", attempts=3)
+    assert not far.success
+    assert robot.within_limits(far.q, 1e-12)
+    assert far.q[0] == pytest.approx(0.04)
+
+
+def test_parts_that_depend_on_time_are_refused():
+    moving = ts.robots.two_link().with_base_motion(lambda t: [0.1 * t, 0, 0])
+    with pytest.raises(ts.Unsupported, match="inverse kinematics"):
+        moving.inverse_kinematics(np.eye(4), moving.links[-1])
+
+
+def test_targets_of_the_second_level_alone_are_refused(panda):
+    with pytest.raises(ts.ArgumentError, match="at least one of the first"):
+        panda.inverse_kinematics({"p": ts.targets.posture(panda.configuration("ready"))})
+
+
 def test_floating_robot_puts_its_feet_and_its_centre_of_mass():
     robot = ts.robots.quadruped()
     q = robot.neutral()
@@ -113,14 +148,15 @@ def test_floating_robot_puts_its_feet_and_its_centre_of_mass():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ts.targets.position([0, 0]), "three finite numbers"),
-        (lambda: ts.targets.position([0, 0, np.inf]), "three finite numbers"),
+        (lambda: ts.targets.position([0, 0]), r"shape \(..., 3\) expected"),
+        (lambda: ts.targets.position([0, 0, np.inf]), "finite numbers"),
         (lambda: ts.targets.direction([0, 0, 0], [0, 0, 1]), "zero vector"),
         (lambda: ts.targets.distance("x", -1.0), "positive"),
-        (lambda: ts.targets.orientation(np.ones((3, 3))), "no rigid motion"),
-        (lambda: ts.targets.posture(np.nan), "configuration"),
-        (lambda: ts.targets.position([0, 0, 0]).weighted(0.0), "weight"),
-        (lambda: ts.targets.position([0, 0, 0]).weighted(level=3), "level"),
+        (lambda: ts.targets.orientation(np.ones((3, 3))), "not a rotation"),
+        (lambda: ts.targets.posture(np.nan), "finite numbers"),
+        (lambda: ts.targets.posture(0.5), "configuration"),
+        (lambda: ts.targets.position([0, 0, 0]).with_weight(0.0), "weight"),
+        (lambda: ts.targets.position([0, 0, 0]).with_weight(level=3), "level"),
     ],
 )
 def test_bad_targets_are_refused(make, message):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torsor.algorithms.equation.constrained import largest
 from torsor.scalar import Scalar, Scalars, maximum, minimum, where
 from torsor.spatial.linear import dot, factor_free, solve
 
@@ -31,7 +32,7 @@ def reaching_step(e: Scalars, J: Sequence[Scalars], down: Scalars, up: Scalars) 
     moved = [x * (f - s) for x, f, s in zip(stopped, free, still, strict=True)]
     rest = [x - dot(row, moved) for x, row in zip(g, H, strict=True)]
     d = [x + y for x, y in zip(moved, solve(factor_free(H, still), rest), strict=True)]
-    return shortened([maximum(minimum(x, u), w) for x, w, u in zip(d, down, up, strict=True)])
+    return limit_length([maximum(minimum(x, u), w) for x, w, u in zip(d, down, up, strict=True)])
 
 
 def normal_equations(J: Sequence[Scalars], e: Scalars, damping: Scalar) -> tuple[list[list[Scalar]], list[Scalar]]:
@@ -59,19 +60,11 @@ def second_level(
     damped = [[x + (LEAST if i == j else 0) for j, x in enumerate(row)] for i, row in enumerate(H1)]
     back = solve(factor_free(damped, one), [dot(row, z) for row in H1])
     z = [x - y for x, y in zip(z, back, strict=True)]
-    end = shortened([maximum(minimum(x + y, u), w) for x, y, w, u in zip(d, z, down, up, strict=True)])
+    end = limit_length([maximum(minimum(x + y, u), w) for x, y, w, u in zip(d, z, down, up, strict=True)])
     return end, largest(z)
 
 
-def shortened(d: Scalars) -> list[Scalar]:
+def limit_length(d: Scalars) -> list[Scalar]:
     """d, or a shorter step in its direction, |d| ≤ :data:`LONGEST`."""
     scale = LONGEST / maximum(largest(d), LONGEST)
     return [x * scale for x in d]
-
-
-def largest(d: Scalars) -> Scalar:
-    """max |d|, 0 of none."""
-    most: Scalar = 0.0
-    for x in d:
-        most = maximum(most, abs(x))
-    return most

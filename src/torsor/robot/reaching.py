@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.robot.statics_methods import Statics
+from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.inverse_kinematics import InverseKinematicsResult
@@ -63,12 +64,21 @@ class Reaching(Statics):
             self._targets(target, frame),
             None if q0 is None else self._as_configurations(q0),
             joints=joints,
-            limits=limits,
+            limits=self._limits_of_motion(limits),
             angles=self._limits.angles,
             attempts=int(attempts),
             seed=int(seed),
             tolerances=(float(position_tolerance), float(angle_tolerance)),
         )
+
+    def _limits_of_motion(self, wanted: bool) -> tuple[Array, Array]:
+        """The limits of q, those of leaders within which their mimic joints are inside theirs, too; ±inf if not wanted."""
+        if not wanted:
+            return np.full(self.nq, -np.inf), np.full(self.nq, np.inf)
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for k, intervals in self._leader_intervals.items():
+            lower[k], upper[k] = intervals[0][0], intervals[-1][1]
+        return lower, upper
 
     def _targets(self, target: Any, frame: str | None) -> dict[str, Target]:
         """The targets by frame, as users give them."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
-from torsor.algorithms.equation.constrained import doubt_of, factors
-from torsor.algorithms.equation.settle import LIMITS, near_rows, slip
+from torsor.algorithms.equation.constrained import doubt_of, factors, slip
+from torsor.algorithms.equation.settle import LIMITS, near_rows
 from torsor.errors import ArgumentError, ClosureError, SingularError
 from torsor.model.terms.constraint import PROJECTION
 from torsor.scalar import Scalar, Scalars, maximum, where

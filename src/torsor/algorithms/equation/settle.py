@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import At
-from torsor.algorithms.equation.constrained import doubt_of, largest, row_accelerations
-from torsor.algorithms.equation.constrained import slip as slip
+from torsor.algorithms.equation.constrained import doubt_of, largest, row_accelerations, slip
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import State, plus, take_step, time_after

@@ -11,9 +11,9 @@ from typing import Any, cast
 from torsor.algorithms.closed_loops import regular_force, regular_mass
 from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import At, EquationOfMotion
-from torsor.algorithms.equation.constrained import doubt_of, drive_wrenches, factors, impact_terms, solution, system
+from torsor.algorithms.equation.constrained import doubt_of, drive_wrenches, factors, impact_terms, slip, solution, system
 from torsor.algorithms.equation.equation import joint_reactions, sum_wrenches
-from torsor.algorithms.equation.settle import ConstrainedField, near_rows, slip
+from torsor.algorithms.equation.settle import ConstrainedField, near_rows
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
 from torsor.algorithms.jacobian import jacobian
 from torsor.compile.program import Empty

@@ -14,6 +14,7 @@ from torsor.mechanics.inverse_kinematics import seeds
 from torsor.mechanics.inverse_kinematics.quantities import ANGLE, ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of
 from torsor.mechanics.inverse_kinematics.targets import Structure
 from torsor.model.names import configuration_names
+from torsor.model.terms.capabilities import refuse
 from torsor.model.terms.numbers import put_numbers, take_numbers
 from torsor.support.locks import cached_property
 from torsor.support.user_arrays import Array
@@ -26,12 +27,23 @@ TURN = 2 * np.pi
 
 
 class Problem:
-    """Targets of one structure: ``joints`` may move (None: those that move the targets), ``angles`` are such entries of q."""
+    """Targets of one structure: ``joints`` may move (None: those that move the targets), between ``limits``, (nq,) each.
+
+    ``angles`` are the entries of q that may change by whole turns.
+    """
 
     def __init__(
-        self, robot: Robot, targets: tuple[Structure, ...], joints: tuple[str, ...] | None, limits: bool, angles: Sequence[int]
+        self,
+        robot: Robot,
+        targets: tuple[Structure, ...],
+        joints: tuple[str, ...] | None,
+        limits: tuple[Array, Array],
+        angles: Sequence[int],
     ):
-        self.robot, self.targets = robot, targets
+        refuse(robot.model, "reach")
+        if all(t.level == 2 for t in targets):
+            raise ArgumentError("all targets are of the second level; give at least one of the first")
+        self.robot, self.targets, self.limits = robot, targets, limits
         made = [t.constraint() for t in targets]
         for t, c in zip(targets, made, strict=True):
             if t.what == "posture" and t.size != robot.nq:
@@ -43,25 +55,19 @@ class Problem:
         equation = EquationOfMotion(model, numbers=sum(t.size for t in targets))
         self.plan = self._plan(equation, len(own), joints)
         self.rows = np.array([k for k in self.plan.entries if k >= 0], int)  #: entries of q that seeds differ in
-        self.lower, self.upper = np.full(robot.nq, -FAR), np.full(robot.nq, FAR)
+        low, high = limits
+        if (low > high).any():
+            k = int(np.argmax(low > high))
+            name = configuration_names(robot.model)[k]
+            raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
         #: angles without limits during the solution, that are wrapped at its end
-        self.turning = [k for k in self.rows.tolist() if k in angles]
-        if limits:
-            self._set_limits()
+        self.turning = [k for k in self.rows.tolist() if k in angles and high[k] - low[k] >= TURN]
+        bounded = [k for k in self.rows.tolist() if k not in self.turning]
+        self.lower, self.upper = np.full(robot.nq, -FAR), np.full(robot.nq, FAR)
+        self.lower[bounded], self.upper[bounded] = np.maximum(low, -FAR)[bounded], np.minimum(high, FAR)[bounded]
         fixed = ("lower", "upper", "tolerance", "numbers")
         kernels = robot.kernels.share(kernels_of(equation))
         self.scan = kernels.scan(Spec((("reach", self.plan),)), {"q": "q"}, fixed, last=("q", "error", "state"))
-
-    def _set_limits(self) -> None:
-        robot, rows = self.robot, self.rows
-        low, high = robot.lower[rows], robot.upper[rows]
-        if (low > high).any():
-            k = int(np.argmax(low > high))
-            name = configuration_names(robot.model)[rows[k]]
-            raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
-        self.turning = [k for k in self.turning if robot.upper[k] - robot.lower[k] >= TURN]
-        bounded = [k for k in rows.tolist() if k not in self.turning]
-        self.lower[bounded], self.upper[bounded] = np.maximum(robot.lower, -FAR)[bounded], np.minimum(robot.upper, FAR)[bounded]
 
     def _plan(self, e: EquationOfMotion, own: int, joints: tuple[str, ...] | None) -> Plan:
         """The rows of the robot's own constraints and of the targets, and the velocities that may move."""
@@ -120,7 +126,7 @@ class Problem:
             return np.tile(np.arange(seeds.BEST), (len(numbers), 1))
         start = sum(t.size for t in self.targets[: [t.level for t in self.targets].index(1)])
         E, p = numbers[:, start : start + 9].reshape(-1, 3, 3), numbers[:, start + 9 : start + 12]
-        return seeds.nearest(self.features, features(np.swapaxes(E, 1, 2), p))
+        return seeds.nearest_rows(self.features, features(np.swapaxes(E, 1, 2), p))
 
     def random(self, seed: int, count: int) -> Array:
         """Random entries of q within the limits, (count, number of rows)."""
@@ -137,7 +143,7 @@ class Problem:
         """q with angles that have a turn or more moved by whole turns towards the guess, within the limits."""
         q = q.copy()
         for k in self.turning:
-            low, high = (self.robot.lower[k], self.robot.upper[k]) if np.isfinite(self.robot.lower[k]) else (-np.inf, np.inf)
+            low, high = (limit[k] for limit in self.limits)
             x = q[:, k] + TURN * np.round((towards[:, k] - q[:, k]) / TURN)
             x = x - TURN * np.ceil(np.maximum(x - high, 0.0) / TURN)
             q[:, k] = x + TURN * np.ceil(np.maximum(low - x, 0.0) / TURN)

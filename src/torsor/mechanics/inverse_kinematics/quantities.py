@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import EquationOfMotion
-from torsor.algorithms.reach import largest, reaching_step, second_level
+from torsor.algorithms.equation.constrained import largest
+from torsor.algorithms.reach import reaching_step, second_level
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
-from torsor.scalar import Scalar, Scalars, maximum, sqrt, where
+from torsor.scalar import Scalar, Scalars, sqrt, where
 from torsor.spatial.linear import dot
 
 #: the length that an angle of 1 rad counts as [m]
@@ -48,7 +49,7 @@ class Plan(NamedTuple):
 def reach(
     e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, tolerance: Scalars, plan: Plan
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """q ⊕ d; the largest length and angle of all targets at q; (½|e|², the score of q as a seed, whether q is kept: 1 or 0).
+    """q ⊕ d; the largest length, angle and loop error at q; (½|e|², the score of q as a seed, whether q is kept: 1 or 0).
 
     The score is the length of e − J d, what linear motion leaves, with a share of |d|² (the way is then less linear).
     """
@@ -62,13 +63,13 @@ def reach(
     rest: Scalar = 0.0
     if any(row.level == 2 for row in plan.rows):
         d, rest = second_level(d, (error, J), weighted_rows(r.error, r.A, plan, 2), down, up)
-    length, angle, gap = (largest_error(r.error, plan, kind) for kind in (LENGTH, ANGULAR, LOOP))
-    off = maximum(maximum(length / tolerance[0], angle / tolerance[1]), maximum(gap / CLOSED, rest / REST))
+    errors = [largest_error(r.error, plan, kind) for kind in (LENGTH, ANGULAR, LOOP)]
+    off = largest([x / limit for x, limit in zip([*errors, rest], [*tolerance, REST], strict=True)])
     moves = where(off > 1, 1.0, 0.0)
     step: list[Scalar] = [0] * e.model.nv
     for k, x in zip(plan.moving, d, strict=True):
         step[k] = x * moves
-    return integrate(e.model, q, step, 1), [length, angle], [dot(error, error) / 2, score, 1 - moves]
+    return integrate(e.model, q, step, 1), errors, [dot(error, error) / 2, score, 1 - moves]
 
 
 def weighted_rows(phi: Scalars, A: Sequence[Scalars], plan: Plan, level: int) -> tuple[list[Scalar], list[list[Scalar]]]:
@@ -100,5 +101,5 @@ QUANTITIES = Table(
 
 def kernels_of(e: EquationOfMotion) -> Kernels:
     """The kernels of an equation whose constraints are targets."""
-    shapes: dict[str, Any] = {**sizes(e.model), "lower": (e.model.nq,), "upper": (e.model.nq,), "tolerance": (2,)}
+    shapes: dict[str, Any] = {**sizes(e.model), "lower": (e.model.nq,), "upper": (e.model.nq,), "tolerance": (3,)}
     return Kernels(e.model.name, e, QUANTITIES, shapes, labels(e.model))

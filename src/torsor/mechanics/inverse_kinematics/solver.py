@@ -15,7 +15,7 @@ import numpy as np
 from torsor.errors import ArgumentError
 from torsor.mechanics.inverse_kinematics import seeds
 from torsor.mechanics.inverse_kinematics.problem import Problem
-from torsor.mechanics.inverse_kinematics.quantities import FAR
+from torsor.mechanics.inverse_kinematics.quantities import CLOSED, FAR
 from torsor.mechanics.inverse_kinematics.result import InverseKinematicsResult
 from torsor.mechanics.inverse_kinematics.targets import Target
 from torsor.model.names import configuration_names
@@ -36,7 +36,7 @@ def inverse_kinematics(
     q0: Array | None,
     *,
     joints: Sequence[str] | None,
-    limits: bool,
+    limits: tuple[Array, Array],
     angles: Sequence[int],
     attempts: int,
     seed: int,
@@ -55,25 +55,31 @@ def inverse_kinematics(
     begin = np.clip(start, problem.lower, problem.upper)
     moved = q0 is not None and bool((begin != start).any())
     notes = ["q0 is outside its limits; the nearest configuration within them was used"] * moved
-    run = Run(problem, flat, begin, np.array(tolerances), attempts)
+    run = Run(problem, flat, begin, np.array([*tolerances, CLOSED]), attempts)
     run.solve(seed, guessed=q0 is not None or bool(postures))
     q = problem.wrap(run.q, start)
-    columns = (q, run.success, *run.errors.T, run.tried, problem.at_limit(q))
+    columns = (q, run.success, *run.errors.T[:2], run.tried, problem.at_limit(q))
     q, success, length, angle, tried, at_limit = (x.reshape((*batch, *x.shape[1:]))[()] for x in columns)
     return InverseKinematicsResult(q, success, length, angle, tried, at_limit, configuration_names(robot.model), notes)
 
 
 def _problem(
-    robot: Robot, targets: Mapping[str, Target], joints: Sequence[str] | None, limits: bool, angles: Sequence[int]
+    robot: Robot,
+    targets: Mapping[str, Target],
+    joints: Sequence[str] | None,
+    limits: tuple[Array, Array],
+    angles: Sequence[int],
 ) -> Problem:
     """The problem of this structure, made once."""
-    key = tuple(t.structure(frame) for frame, t in targets.items()), None if joints is None else tuple(joints), bool(limits)
+    structures, named = tuple(t.structure(frame) for frame, t in targets.items()), None if joints is None else tuple(joints)
     known: dict[object, Problem] = vars(robot).setdefault("_problems", {})
-    if key not in known:
-        known[key] = Problem(robot, *key, angles)
+    key = structures, named, *(x.tobytes() for x in limits)
+    problem = known.get(key)
+    if problem is None:
+        problem = known[key] = Problem(robot, structures, named, limits, angles)
         while len(known) > KEPT:
-            del known[next(iter(known))]
-    return known[key]
+            known.pop(next(iter(known)), None)
+    return problem
 
 
 def _batch(guess: Array, targets: Mapping[str, Target]) -> tuple[int, ...]:
@@ -93,7 +99,7 @@ class Run:
         self.tolerances, self.attempts = tolerances, attempts
         n = len(numbers)
         self.q, self.success, self.kept, self.tried = start.copy(), np.zeros(n, bool), np.zeros(n, bool), np.zeros(n, int)
-        self.errors, self.value = np.full((n, 2), np.inf), np.full(n, np.inf)
+        self.errors, self.value = np.full((n, 3), np.inf), np.full(n, np.inf)
 
     def solve(self, seed: int, guessed: bool) -> None:
         """From the guess, from the table, and from random configurations."""

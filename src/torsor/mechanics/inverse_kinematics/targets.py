@@ -23,11 +23,10 @@ from torsor.model.terms.constraint import Constraint
 from torsor.model.terms.loop import JointConstraint
 from torsor.model.terms.points import Distance, PointAlong
 from torsor.spatial import Mat, Transform, Vec
+from torsor.spatial.rigid import reading as read
 from torsor.spatial.vector import AXES, ZERO
-from torsor.support.user_arrays import Array, as_array
+from torsor.support.user_arrays import Array
 
-#: an error in a rotation matrix above which it is none
-ORTHONORMAL = 1e-6
 #: a float, so that the place of each number of a constraint becomes an input
 ANY = 0.5
 
@@ -86,7 +85,7 @@ class Target:
     weight: float = 1.0
     level: int = 1
 
-    def weighted(self, weight: float = 1.0, *, level: int = 1) -> Target:
+    def with_weight(self, weight: float = 1.0, *, level: int = 1) -> Target:
         """The same with another weight, or on the second level."""
         if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
             raise ArgumentError(f"weight must be a positive number, not {weight!r}")
@@ -120,29 +119,30 @@ class Structure(NamedTuple):
 
 def pose(T: ArrayLike, *, relative_to: str = "world") -> Target:
     """T* (..., 4, 4): the pose of the frame, in ``relative_to``; lengths in m."""
-    R, p = _pose(T)
-    return Target("pose", np.concatenate([_transposed(R), p], axis=-1), relative_to)
+    read.pose(T, "target")
+    x = np.asarray(T, float)
+    return Target("pose", np.concatenate([_transpose(x[..., :3, :3]), x[..., :3, 3]], axis=-1), relative_to)
 
 
 def orientation(R: ArrayLike, *, relative_to: str = "world") -> Target:
     """R* (..., 3, 3): the orientation of the frame, anywhere."""
-    return Target("orientation", _transposed(_rotation(R)), relative_to)
+    return Target("orientation", _transpose(read.rotation(R, "orientation")), relative_to)
 
 
 def position(p: ArrayLike, *, relative_to: str = "world") -> Target:
     """p* (..., 3) [m]: the place of the frame's origin, in any orientation."""
-    return Target("position", _vectors("position", p), relative_to)
+    return Target("position", read.array(p, (3,), "position"), relative_to)
 
 
 def on_plane(normal: ArrayLike, through: ArrayLike = (0, 0, 0), *, relative_to: str = "world") -> Target:
     """nᵀ(p − c) = 0: the frame's origin is on a plane; its normal n and a point c of it [m]."""
-    n, c = np.broadcast_arrays(_units("normal", normal), _vectors("through", through))
+    n, c = np.broadcast_arrays(_units("normal", normal), read.array(through, (3,), "through"))
     return Target("point on a plane", np.concatenate([n, c], axis=-1), relative_to)
 
 
 def on_line(direction: ArrayLike, through: ArrayLike = (0, 0, 0), *, relative_to: str = "world") -> Target:
     """The frame's origin is on the line along ``direction`` through a point [m]."""
-    along, c = np.broadcast_arrays(_units("direction", direction), _vectors("through", through))
+    along, c = np.broadcast_arrays(_units("direction", direction), read.array(through, (3,), "through"))
     across = np.cross(along, np.eye(3)[np.abs(along).argmin(axis=-1)])
     x = across / np.linalg.norm(across, axis=-1, keepdims=True)
     return Target("point on a line", np.concatenate([x, np.cross(along, x), c], axis=-1), relative_to)
@@ -156,61 +156,32 @@ def direction(axis: ArrayLike, along: ArrayLike, *, relative_to: str = "world") 
 
 def distance(other: str, length: ArrayLike) -> Target:
     """|p| = length [m]: the distance of the frame's origin from that of another frame."""
-    x = as_array("length", length, (), float)
-    if not (np.isfinite(x).all() and (x > 0).all()):
+    x = read.numbers(length, "length")
+    if not (x > 0).all():
         raise ArgumentError(f"the length of a distance must be positive [m], not {length!r}")
     return Target("distance", x[..., None], other)
 
 
 def center_of_mass(c: ArrayLike) -> Target:
     """c* (..., 3) [m]: the centre of mass of the robot, in the world.  Its name among the targets may be any."""
-    return Target("centre of mass", _vectors("centre of mass", c))
+    return Target("centre of mass", read.array(c, (3,), "centre of mass"))
 
 
 def posture(q: ArrayLike) -> Target:
     """q* (..., nq) [rad, m], weak (level 2): of all solutions, one near it.  Its name among the targets may be any."""
-    values = as_array("posture", q, (), float)
-    if values.ndim == 0 or not np.isfinite(values).all():
-        raise ArgumentError(f"a posture is a configuration, (..., nq) finite numbers, not {q!r}")
+    values = read.numbers(q, "posture")
+    if values.ndim == 0:
+        raise ArgumentError(f"a posture is a configuration, (..., nq), not {q!r}")
     return Target("posture", values, level=2)
 
 
-def _pose(T: ArrayLike) -> tuple[Array, Array]:
-    """R and p of poses (..., 4, 4)."""
-    x = as_array("target", T, (), float)
-    if x.ndim < 2 or x.shape[-2:] != (4, 4):
-        raise ArgumentError(f"a target pose has the shape (..., 4, 4), not {x.shape}; ts.rigid.pose(xyz, rpy) makes one")
-    if not (np.isfinite(x).all() and np.abs(x[..., 3, :] - (0, 0, 0, 1)).max(initial=0.0) <= ORTHONORMAL):
-        raise ArgumentError("a target pose must be finite, with the last row (0, 0, 0, 1)")
-    return _rotation(x[..., :3, :3]), x[..., :3, 3]
-
-
-def _rotation(R: ArrayLike) -> Array:
-    x = as_array("orientation", R, (), float)
-    if x.ndim < 2 or x.shape[-2:] != (3, 3):
-        raise ArgumentError(f"an orientation is a rotation matrix (..., 3, 3), not of shape {x.shape}")
-    off = np.abs(x @ np.swapaxes(x, -1, -2) - np.eye(3)).max(axis=(-2, -1))
-    wrong = ~((off <= ORTHONORMAL) & (np.linalg.det(x) > 0))  # NaN too
-    if wrong.any():
-        at = [int(k) for k in np.argwhere(wrong)[0]]
-        raise ArgumentError(f"target{at or ''} is no rigid motion: its rotation matrix must be orthonormal and right-handed")
-    return x
-
-
-def _transposed(R: Array) -> Array:
+def _transpose(R: Array) -> Array:
     """The numbers of a rotation in a :class:`Transform`, which has its transpose."""
     return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9)
 
 
-def _vectors(what: str, x: ArrayLike) -> Array:
-    found = as_array(what, x, (), float)
-    if found.ndim == 0 or found.shape[-1] != 3 or not np.isfinite(found).all():
-        raise ArgumentError(f"{what} must be three finite numbers, (..., 3), not of shape {found.shape}: {x!r:.80}")
-    return found
-
-
 def _units(what: str, x: ArrayLike) -> Array:
-    found = _vectors(what, x)
+    found = read.array(x, (3,), what)
     size = np.linalg.norm(found, axis=-1, keepdims=True)
     if not (size > 0).all():
         raise ArgumentError(f"{what} must not be the zero vector")

@@ -26,6 +26,7 @@ CAPABILITIES = {
     "large": "a large tree",
     "copy": "a copy in another library",
     "without time": "a result that does not depend on time",
+    "reach": "inverse kinematics",
     "hybrid": "hybrid dynamics",
     "motors": "motor torques from a motion alone",
     "payload": "a payload capacity",
@@ -80,6 +81,7 @@ TABLE: dict[str, dict[str, str]] = {
         **_ROWS,
         "statics": "a constraint that moves leaves no equilibrium",
         "without time": "its rows depend on it",
+        "reach": "its rows depend on time",
     },
     "stabilization": {},
     "stop": {"step": "impacts need robot.simulate"},
@@ -90,6 +92,7 @@ TABLE: dict[str, dict[str, str]] = {
     "drive": {},
     "base motion": {
         "statics": "a base that moves leaves no equilibrium",
+        "reach": "targets are seen from a base at rest",
         "lagrange": "its energies are those of a base at rest; torsor.lagrange takes energies that depend on time",
         **_FORCE,
     },

@@ -103,7 +103,7 @@ def relative_motion(at: At, p: Frame, s: Frame) -> Relative:
 
 
 def _motion_from_root(at: At, root: int, f: Frame) -> tuple[Transform, Motion, Motion]:
-    """The transform from body ``root`` to a frame's; the frame's twist and spatial acceleration as if the root were at rest."""
+    """The transform from body ``root`` to a frame's body, the frame's twist and spatial acceleration with the root at rest."""
     model, (X, S) = at.model, at.kinematics
     Y, V, A = Transform.identity(), Motion.zero(), Acceleration.of(Motion.zero(), Motion.zero())
     way = [i for i in model.path(f.body) if i > root]
