@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -10,10 +11,12 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.robot.statics_methods import Statics
+from torsor.support.locks import cached_property
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.inverse_kinematics import InverseKinematicsResult
+    from torsor.mechanics.inverse_kinematics.first_try import FirstTry
     from torsor.mechanics.inverse_kinematics.targets import Target
     from torsor.robot import Robot
 
@@ -49,7 +52,15 @@ class Reaching(Statics):
         >>> bool(found.success), bool(abs(arm.pose(found.q, "tool0") - there).max() < 1e-5)
         (True, True)
         """
-        from torsor.mechanics.inverse_kinematics.solver import inverse_kinematics
+        first, options = None, (frame, limits, attempts, seed, position_tolerance, angle_tolerance)
+        if target.__class__ is np.ndarray and joints is None:
+            with suppress(TypeError):  # of options that cannot be hashed
+                first = self._first_tries.get(options)
+        found = first(cast(Array, target), q0) if first else None
+        if found is not None:
+            return found
+        from torsor.mechanics.inverse_kinematics.first_try import FirstTry
+        from torsor.mechanics.inverse_kinematics.solver import KEPT, LANES, inverse_kinematics, problem_of
 
         for name, x in (("position_tolerance", position_tolerance), ("angle_tolerance", angle_tolerance)):
             if not (isinstance(x, (int, float, np.number)) and 0 < x < np.inf):
@@ -59,17 +70,26 @@ class Reaching(Statics):
                 raise ArgumentError(f"{name} must be a whole number from {least}, not {n!r}")
         if isinstance(joints, str) or (joints is not None and not len(joints)):
             raise ArgumentError(f"joints must be a list of at least one name, ['elbow'], or None, not {joints!r}")
-        return inverse_kinematics(
-            cast("Robot", self),
-            self._targets(target, frame),
-            None if q0 is None else self._as_configurations(q0),
-            joints=joints,
-            limits=self._limits_of_motion(limits),
-            angles=self._limits.angles,
-            attempts=int(attempts),
-            seed=int(seed),
-            tolerances=(float(position_tolerance), float(angle_tolerance)),
-        )
+        targets, tolerances = self._targets(target, frame), (float(position_tolerance), float(angle_tolerance))
+        problem = problem_of(cast("Robot", self), targets, joints, self._limits_of_motion(limits), self._limits.angles)
+        guess = None if q0 is None else self._as_configurations(q0)
+        result = inverse_kinematics(problem, targets, guess, attempts=int(attempts), seed=int(seed), tolerances=tolerances)
+        if (
+            target.__class__ is np.ndarray
+            and joints is None
+            and attempts >= LANES
+            and problem.is_one_pose
+            and len(problem.rows)
+        ):
+            self._first_tries[options] = FirstTry(problem, tolerances)
+            while len(self._first_tries) > KEPT:
+                self._first_tries.pop(next(iter(self._first_tries)), None)
+        return result
+
+    @cached_property
+    def _first_tries(self) -> dict[Any, FirstTry]:
+        """What answers further calls with the same options, the newest."""
+        return {}
 
     def _limits_of_motion(self, wanted: bool) -> tuple[Array, Array]:
         """The limits of q, those of leaders within which their mimic joints are inside theirs, too; ±inf if not wanted."""

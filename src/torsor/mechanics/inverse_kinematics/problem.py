@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
-from torsor.kernels import Spec
 from torsor.mechanics.inverse_kinematics import seeds
 from torsor.mechanics.inverse_kinematics.quantities import ANGLE, ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of
 from torsor.mechanics.inverse_kinematics.targets import Structure
@@ -22,6 +21,10 @@ from torsor.support.user_arrays import Array
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
+#: steps in a call of the kernel
+STEPS = 4
+#: factors of the numbers of a pose, Rᵀ and p, so that its distance from another is |Δp|² + 2 ANGLE²|ΔR|²
+FEATURES = np.array([np.sqrt(2) * ANGLE] * 9 + [1.0] * 3)
 #: a whole turn [rad]
 TURN = 2 * np.pi
 
@@ -65,9 +68,8 @@ class Problem:
         bounded = [k for k in self.rows.tolist() if k not in self.turning]
         self.lower, self.upper = np.full(robot.nq, -FAR), np.full(robot.nq, FAR)
         self.lower[bounded], self.upper[bounded] = np.maximum(low, -FAR)[bounded], np.minimum(high, FAR)[bounded]
-        fixed = ("lower", "upper", "tolerance", "numbers")
         kernels = robot.kernels.share(kernels_of(equation))
-        self.scan = kernels.scan(Spec((("reach", self.plan),)), {"q": "q"}, fixed, last=("q", "error", "state"))
+        self.step, self.steps = (kernels("reach", self.plan, count) for count in (1, STEPS))
 
     def _plan(self, e: EquationOfMotion, own: int, joints: tuple[str, ...] | None) -> Plan:
         """The rows of the robot's own constraints and of the targets, and the velocities that may move."""
@@ -82,7 +84,8 @@ class Problem:
         m = e.model
         plain = [i for i in m.own_joints if m.joint[i].nq == m.joint[i].nv]
         places = {m.v_start[i] + k: m.q_start[i] + k for i in plain for k in range(m.joint[i].nv)}
-        return Plan(tuple(rows), moving, tuple(places.get(v, -1) for v in moving))
+        rotations = tuple(own + k for k, t in enumerate(self.targets) if t.what in ("pose", "orientation"))
+        return Plan(tuple(rows), moving, tuple(places.get(v, -1) for v in moving), rotations)
 
     def _moving(self, e: EquationOfMotion, closed: bool, joints: tuple[str, ...] | None) -> tuple[int, ...]:
         robot = self.robot
@@ -112,21 +115,22 @@ class Problem:
         return seeds.spread(seeds.TABLE, *self._range())
 
     @cached_property
-    def features(self) -> Array:
-        """Those of the poses of the target's frame at the table."""
+    def points(self) -> Array:
+        """(|y|²/2, y) of the poses of the target's frame at the table, y by :data:`FEATURES`."""
         q = np.tile(self.robot.neutral(), (seeds.TABLE, 1))
         q[:, self.rows] = self.table
         (target,) = (t for t in self.targets if t.level == 1)
         T = self.robot.pose(q, target.frame)
-        return features(T[:, :3, :3], T[:, :3, 3])
+        y = np.concatenate([np.swapaxes(T[:, :3, :3], 1, 2).reshape(-1, 9), T[:, :3, 3]], axis=1) * FEATURES
+        return np.concatenate([(y**2).sum(axis=1, keepdims=True) / 2, y], axis=1)
 
     def seeds_for(self, numbers: Array) -> Array:
-        """The numbers of the table's rows to begin with, for each target, (N, BEST)."""
+        """Entries of q to begin with, for each target, (..., BEST, number of rows)."""
         if not self.is_one_pose:
-            return np.tile(np.arange(seeds.BEST), (len(numbers), 1))
+            return np.broadcast_to(self.table[: seeds.BEST], (*numbers.shape[:-1], seeds.BEST, len(self.rows)))
         start = sum(t.size for t in self.targets[: [t.level for t in self.targets].index(1)])
-        E, p = numbers[:, start : start + 9].reshape(-1, 3, 3), numbers[:, start + 9 : start + 12]
-        return seeds.nearest_rows(self.features, features(np.swapaxes(E, 1, 2), p))
+        found = seeds.nearest_kernel()(self.points, numbers[..., start : start + seeds.POINT] * FEATURES)
+        return self.table[found.astype(np.intp)]
 
     def random(self, seed: int, count: int) -> Array:
         """Random entries of q within the limits, (count, number of rows)."""
@@ -141,21 +145,10 @@ class Problem:
 
     def wrap(self, q: Array, towards: Array) -> Array:
         """q with angles that have a turn or more moved by whole turns towards the guess, within the limits."""
-        q = q.copy()
-        for k in self.turning:
+        k = self.turning
+        if k:
             low, high = (limit[k] for limit in self.limits)
             x = q[:, k] + TURN * np.round((towards[:, k] - q[:, k]) / TURN)
             x = x - TURN * np.ceil(np.maximum(x - high, 0.0) / TURN)
             q[:, k] = x + TURN * np.ceil(np.maximum(low - x, 0.0) / TURN)
         return q
-
-    def at_limit(self, q: Array) -> Array:
-        """Which entries of q (N, nq) are at a limit, but for rounding."""
-        near = 1e-9 * (1 + np.abs(q))
-        found: Array = (q - self.lower <= near) | (self.upper - q <= near)
-        return found
-
-
-def features(R: Array, p: Array) -> Any:
-    """(N, 12), whose distances are those of poses: |Δp|² + 2 ANGLE²|ΔR|²."""
-    return np.concatenate([p, np.sqrt(2) * ANGLE * R.reshape(-1, 9)], axis=1)

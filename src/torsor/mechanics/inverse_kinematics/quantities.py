@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import EquationOfMotion
@@ -11,8 +11,12 @@ from torsor.algorithms.equation.constrained import largest
 from torsor.algorithms.reach import reaching_step, second_level
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
-from torsor.scalar import Scalar, Scalars, sqrt, where
+from torsor.model.terms.loop import JointConstraint
+from torsor.scalar import Scalar, Scalars, maximum, sqrt, where
+from torsor.scalar.repeat import repeatable
+from torsor.spatial import Mat
 from torsor.spatial.linear import dot
+from torsor.spatial.rigid.reading import ROTATION_TOLERANCE
 
 #: the length that an angle of 1 rad counts as [m]
 ANGLE = 0.3
@@ -38,38 +42,66 @@ class Row(NamedTuple):
 class Plan(NamedTuple):
     """All that the kernel depends on beside the constraints: the rows, and the velocities that may move.
 
-    ``entries`` are the entries of q with limits, one for each velocity in ``moving``, −1 for those without.
+    ``entries`` are the entries of q with limits, one for each velocity in ``moving``, −1 for those without.  The constraints
+    numbered ``rotations`` have rotation matrices that users give.
     """
 
     rows: tuple[Row, ...]
     moving: tuple[int, ...]
     entries: tuple[int, ...]
+    rotations: tuple[int, ...]
 
 
 def reach(
-    e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, tolerance: Scalars, plan: Plan
+    e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, tolerance: Scalars, plan: Plan, steps: int
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """q ⊕ d; the largest length, angle and loop error at q; (½|e|², the score of q as a seed, whether q is kept: 1 or 0).
+    """q after some steps; the largest length, angle and loop error before the last; (½|e|², progress, fault).
 
-    The score is the length of e − J d, what linear motion leaves, with a share of |d|² (the way is then less linear).
+    The progress is 0 if the targets are not met, 1 if they are but the second level moves, 2 if q is kept.  The fault is how
+    far the given q is outside its limits, or a target's rotation matrix from a rotation beyond the tolerance, at most.
     """
+    nq, bounded = e.model.nq, [k for k in plan.entries if k >= 0]
+    outside = [x for k in bounded for x in (lower[k] - q[k], q[k] - upper[k])]
+    rotations = [cast(JointConstraint, e.constraints[k]).origin.E for k in plan.rotations]
+    one = repeatable(lambda q: reach_once(e, q, lower, upper, tolerance, plan))
+    found = one(q)
+    for _ in range(steps - 1):
+        found = one(found[:nq])
+    fault = greatest([*outside, *(x - ROTATION_TOLERANCE for E in rotations for x in off_rotation(E))])
+    return found[:nq], found[nq : nq + 3], [*found[nq + 3 :], fault]
+
+
+def greatest(values: Scalars) -> Scalar:
+    """The largest of some values and 0."""
+    most: Scalar = 0
+    for x in values:
+        most = maximum(most, x)
+    return most
+
+
+def off_rotation(E: Mat) -> list[Scalar]:
+    """|E Eᵀ − 1| by entry, and 1 − det E."""
+    pairs = [(E[i].dot(E[j]) - int(i == j)) for i in range(3) for j in range(i + 1)]
+    return [*map(abs, pairs), 1 - E[0].cross(E[1]).dot(E[2])]
+
+
+def reach_once(e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, tolerance: Scalars, plan: Plan) -> list[Scalar]:
+    """q ⊕ d, then the errors, ½|e|² and the state at q."""
     r = e.stack_rows(e.at(q))
     error, J = weighted_rows(r.error, r.A, plan, 1)
     down = [lower[k] - q[k] if k >= 0 else -FAR for k in plan.entries]
     up = [upper[k] - q[k] if k >= 0 else FAR for k in plan.entries]
     d = reaching_step(error, J, down, up)
-    left = [x - dot(row, d) for x, row in zip(error, J, strict=True)]
-    score: Scalar = sqrt(dot(left, left)) + 0.02 * dot(d, d)
-    rest: Scalar = 0.0
+    rest: Scalar = 0
     if any(row.level == 2 for row in plan.rows):
         d, rest = second_level(d, (error, J), weighted_rows(r.error, r.A, plan, 2), down, up)
     errors = [largest_error(r.error, plan, kind) for kind in (LENGTH, ANGULAR, LOOP)]
-    off = largest([x / limit for x, limit in zip([*errors, rest], [*tolerance, REST], strict=True)])
-    moves = where(off > 1, 1.0, 0.0)
+    off = largest([x / limit for x, limit in zip(errors, tolerance, strict=True)])
+    moves = where(off > 1, 1, where(rest > REST, 1, 0))
     step: list[Scalar] = [0] * e.model.nv
     for k, x in zip(plan.moving, d, strict=True):
         step[k] = x * moves
-    return integrate(e.model, q, step, 1), errors, [dot(error, error) / 2, score, 1 - moves]
+    return [*integrate(e.model, q, step, 1), *errors, dot(error, error) / 2, where(off > 1, 0, 2 - moves)]
 
 
 def weighted_rows(phi: Scalars, A: Sequence[Scalars], plan: Plan, level: int) -> tuple[list[Scalar], list[list[Scalar]]]:
@@ -91,7 +123,12 @@ QUANTITIES = Table(
     "torsor.mechanics.inverse_kinematics.quantities:QUANTITIES",
     {
         "reach": Quantity(
-            ("q", "lower", "upper", "tolerance"), reach, ("plan",), ("q", "error", "state"), follows_terms=True, lenient=True
+            ("q", "lower", "upper", "tolerance"),
+            reach,
+            ("plan", "steps"),
+            ("q", "error", "state"),
+            follows_terms=True,
+            lenient=True,
         ),
     },
     title="inverse kinematics",

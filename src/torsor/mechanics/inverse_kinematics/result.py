@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from torsor.support.user_arrays import Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class InverseKinematicsResult:
     """q (..., nq) that meet the targets, or come closest where ``success`` (...) is False.
 
-    ``position_error`` [m] and ``angle_error`` [rad] are the largest of all targets of the first level.  ``attempts`` are the
-    initial configurations tried; ``at_limit`` (..., nq) are the coordinates that are at a limit, ``notes`` what was changed.
+    ``attempts`` are the initial configurations tried, ``notes`` what was changed.  ``errors`` (..., 3) are the largest
+    position, angle and loop errors of all targets of the first level.
     """
 
     q: Array
-    success: Array
-    position_error: Array
-    angle_error: Array
-    attempts: Array
-    at_limit: Array
+    success: Any
+    errors: Array
+    attempts: Any
+    limits: tuple[Array, Array]
     coordinates: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     @property
+    def position_error(self) -> Any:
+        """The largest distance from a target [m]."""
+        return self.errors[..., 0]
+
+    @property
+    def angle_error(self) -> Any:
+        """The largest angle from a target [rad]."""
+        return self.errors[..., 1]
+
+    @property
+    def at_limit(self) -> Array:
+        """The coordinates that are at a limit, but for rounding, (..., nq)."""
+        near = 1e-9 * (1 + np.abs(self.q))
+        found: Array = (self.q - self.limits[0] <= near) | (self.limits[1] - self.q <= near)
+        return found
+
+    @property
     def message(self) -> str:
         """What was found; of a batch, how many."""
-        if self.success.ndim:
-            return f"{int(self.success.sum())} of {self.success.size} targets found"
+        if np.ndim(self.success):
+            return f"{int(np.sum(self.success))} of {np.size(self.success)} targets found"
         where = [name for name, at in zip(self.coordinates, self.at_limit, strict=True) if at]
         limits = f", {' and '.join(where)} at {'its limit' if len(where) == 1 else 'their limits'}" if where else ""
         size = f"{_length(float(self.position_error))}, {np.degrees(float(self.angle_error)):.3g}°"

@@ -1,8 +1,8 @@
-"""Inverse kinematics of one target or a batch: attempts from seeds, in blocks of steps, each in one call of a compiled loop.
+"""Inverse kinematics of one target or a batch: attempts from seeds.
 
-Each attempt takes blocks of :data:`BLOCK` steps until its error is within the tolerance; it is given up where a block does not
-reduce ½|e|² to a share.  The successful attempt of lowest rank counts: guess, table, random; so the answer does not depend on
-what else is in the batch.
+Each attempt calls a kernel of a few steps until its error is within the tolerance; it is given up where a call does not reduce
+½|e|² to a share.  The successful attempt of lowest rank counts: guess, table, random; so the answer does not depend on what
+else is in the batch, nor on the number of attempts that are made together.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from torsor.compile import Kernel
 from torsor.errors import ArgumentError
-from torsor.mechanics.inverse_kinematics import seeds
 from torsor.mechanics.inverse_kinematics.problem import Problem
 from torsor.mechanics.inverse_kinematics.quantities import CLOSED, FAR
 from torsor.mechanics.inverse_kinematics.result import InverseKinematicsResult
@@ -24,31 +24,30 @@ from torsor.support.user_arrays import Array
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-#: steps of a block, most blocks of an attempt, and the share of ½|e|² that must be left after a block to go on
-BLOCK, BLOCKS, SHARE = 4, 10, 0.3
+#: most calls of an attempt, and the share of ½|e|² that a call may leave
+BLOCKS, SHARE = 10, 0.3
+#: states that a vector of the kernel has at least
+LANES = 4
 #: problems of a robot that are kept, the newest
 KEPT = 16
 
 
 def inverse_kinematics(
-    robot: Robot,
+    problem: Problem,
     targets: Mapping[str, Target],
     q0: Array | None,
     *,
-    joints: Sequence[str] | None,
-    limits: tuple[Array, Array],
-    angles: Sequence[int],
     attempts: int,
     seed: int,
     tolerances: tuple[float, float],
 ) -> InverseKinematicsResult:
     """q with φ(q) = 0 of the targets, within limits; see :meth:`Robot.inverse_kinematics`."""
-    problem = _problem(robot, targets, joints, limits, angles)
+    robot = problem.robot
     postures = [t.numbers for t in targets.values() if t.what == "posture"]
     guess = q0 if q0 is not None else postures[0] if postures else robot.clip(robot.neutral())
     batch = _batch(guess, targets)
     numbers = [np.broadcast_to(t.numbers, (*batch, t.numbers.shape[-1])) for t in targets.values()]
-    flat = np.concatenate(numbers, axis=-1).reshape(-1, problem.scan.inputs[-1].size)
+    flat = np.concatenate(numbers, axis=-1).reshape(-1, sum(t.size for t in problem.targets))
     if np.abs(flat).max(initial=0.0) > FAR:
         raise ArgumentError(f"a target is farther away than {FAR:g} m; lengths are in metres")
     start = np.broadcast_to(guess, (*batch, robot.nq)).reshape(-1, robot.nq)
@@ -57,13 +56,13 @@ def inverse_kinematics(
     notes = ["q0 is outside its limits; the nearest configuration within them was used"] * moved
     run = Run(problem, flat, begin, np.array([*tolerances, CLOSED]), attempts)
     run.solve(seed, guessed=q0 is not None or bool(postures))
-    q = problem.wrap(run.q, start)
-    columns = (q, run.success, *run.errors.T[:2], run.tried, problem.at_limit(q))
-    q, success, length, angle, tried, at_limit = (x.reshape((*batch, *x.shape[1:]))[()] for x in columns)
-    return InverseKinematicsResult(q, success, length, angle, tried, at_limit, configuration_names(robot.model), notes)
+    columns = problem.wrap(run.q, start), run.success, run.errors, run.rank + 1
+    q, success, errors, tried = (x.reshape((*batch, *x.shape[1:]))[()] for x in columns)
+    limits = problem.lower, problem.upper
+    return InverseKinematicsResult(q, success, errors, tried, limits, configuration_names(robot.model), notes)
 
 
-def _problem(
+def problem_of(
     robot: Robot,
     targets: Mapping[str, Target],
     joints: Sequence[str] | None,
@@ -98,67 +97,81 @@ class Run:
         self.problem, self.numbers, self.start = problem, numbers, start
         self.tolerances, self.attempts = tolerances, attempts
         n = len(numbers)
-        self.q, self.success, self.kept, self.tried = start.copy(), np.zeros(n, bool), np.zeros(n, bool), np.zeros(n, int)
+        self.q, self.success, self.rank, self.ranks = start.copy(), np.zeros(n, bool), np.full(n, attempts - 1), 0
         self.errors, self.value = np.full((n, 3), np.inf), np.full(n, np.inf)
 
     def solve(self, seed: int, guessed: bool) -> None:
         """From the guess, from the table, and from random configurations."""
-        left = np.arange(len(self.numbers))
-        if guessed or not len(self.problem.rows):
-            left = self._attempt(left, self.start)
-        if len(left) and len(self.problem.rows):
-            left = self._from_table(left)
-        for entries in self.problem.random(seed, self.attempts) if len(left) and len(self.problem.rows) else ():
-            left = self._attempt(left, self._with_entries(left, entries))
-        moved = np.flatnonzero(~self.kept)  # since their error was measured
-        _, self.errors[moved], _ = self._steps(self.q[moved], moved, 1)
-        self.success[moved] = (self.errors[moved] <= self.tolerances).all(axis=1)
+        left, rows = np.arange(len(self.numbers)), self.problem.rows
+        if guessed or not len(rows):
+            left = self._attempt(left, self.start[:, None])
+        if len(left) and len(rows):
+            each = self.problem.seeds_for(self.numbers[left])
+            place = left
+            while len(left) and each.shape[1]:
+                each, count = each[np.searchsorted(place, left)], self._at_once(left)
+                place, each, now = left, each[:, count:], each[:, :count]
+                left = self._attempt(left, self._with_entries(left, now))
+        if len(left) and len(rows):
+            entries = self.problem.random(seed, self.attempts)
+            while len(left):
+                now, entries = np.split(entries, [self._at_once(left)])
+                left = self._attempt(left, self._with_entries(left, now))
+        moved = np.flatnonzero(~self.success)  # since their error was measured
+        if len(moved):
+            _, self.errors[moved], _ = self._call(self.problem.step, self.q[moved], self.numbers[moved])
+
+    def _at_once(self, left: Array) -> int:
+        """Attempts of a target that are made together: few targets leave lanes of the kernel free."""
+        return max(1, LANES // len(left))
 
     def _with_entries(self, targets: Array, entries: Array) -> Array:
-        q = self.start[targets].copy()
-        q[:, self.problem.rows] = entries
+        q = np.repeat(self.start[targets, None], entries.shape[-2], axis=1)
+        q[:, :, self.problem.rows] = entries
         return q
 
-    def _from_table(self, left: Array) -> Array:
-        """Attempts from the table, in the order of the error that one step from there leaves, after that step."""
-        n, count = len(left), seeds.BEST
-        chosen = self.problem.table[self.problem.seeds_for(self.numbers[left])]
-        each = np.repeat(left, count)
-        q, _, state = self._steps(self._with_entries(each, chosen.reshape(n * count, -1)), each, 1)
-        order = np.argsort(state[:, 1].reshape(n, count), axis=1, kind="stable")
-        ranked, place = q.reshape(n, count, -1)[np.arange(n)[:, None], order], np.zeros(len(self.numbers), int)
-        place[left] = np.arange(n)
-        for k in range(count):
-            if len(left):
-                left = self._attempt(left, ranked[place[left], k])
-        return left
-
     def _attempt(self, targets: Array, q: Array) -> Array:
-        """One attempt for each of some targets; those that were not successful, and have attempts left."""
-        self.tried[targets] += 1
-        left, before = np.arange(len(targets)), np.full(len(targets), np.inf)
-        for _ in range(BLOCKS):
+        """Attempts from q (N, W, nq) for each of some targets; those without success, if there are attempts left.
+
+        An attempt ends where its targets are met, or a call reduces ½|e|² by less than a share; and where another of the same
+        target, of lower rank, is successful.
+        """
+        n, width = len(targets), min(q.shape[1], self.attempts - self.ranks)
+        q = q[:, :width].reshape(n * width, -1)
+        of, rank = np.repeat(targets, width), np.tile(np.arange(self.ranks, self.ranks + width), n)
+        numbers, before = self.numbers[of], np.full(n * width, np.inf)
+        self.ranks += width
+        for k in range(BLOCKS):
+            q, errors, state = self._call(self.problem.steps, q, numbers)
+            value, met = state[:, 0], state[:, 1] > 0
+            if met.any():
+                self._keep(met, of, rank, q, errors)
+            ended = np.where(met, state[:, 1] == 2, (value >= SHARE * before) | (k == BLOCKS - 1))
+            self._keep_closest(np.flatnonzero(ended & ~met), of, q, value)
+            left = np.flatnonzero(~ended & (rank <= self.rank[of]))
             if not len(left):
                 break
-            q[left], error, state = self._steps(q[left], targets[left], BLOCK)
-            met = np.all(error <= self.tolerances, axis=1)
-            self._keep(targets[left], q[left], error, state, met)
-            falls = state[:, 0] < SHARE * before[left]
-            before[left] = state[:, 0]
-            left = left[(state[:, 2] == 0) & (falls | met)]
-        return targets[~self.success[targets] & (self.tried[targets] < self.attempts)]
+            if len(left) < len(of):
+                q, of, rank, numbers, value = q[left], of[left], rank[left], numbers[left], value[left]
+            before = value
+        return targets[~self.success[targets]] if self.ranks < self.attempts else targets[:0]
 
-    def _keep(self, targets: Array, q: Array, error: Array, state: Array, met: Array) -> None:
-        """Remember configurations that meet the targets, or are the closest so far."""
-        better = met | (~self.success[targets] & (state[:, 0] < self.value[targets]))
-        at = targets[better]
-        self.q[at], self.errors[at], self.success[at] = q[better], error[better], met[better]
-        self.value[at], self.kept[at] = state[better, 0], state[better, 2] > 0
+    def _keep(self, met: Array, of: Array, rank: Array, q: Array, errors: Array) -> None:
+        """Remember successes, of each target that of lowest rank."""
+        np.minimum.at(self.rank, of[met], rank[met])
+        first = met & (rank == self.rank[of])
+        at = of[first]
+        self.q[at], self.errors[at], self.success[at] = q[first], errors[first], True
 
-    def _steps(self, q: Array, targets: Array, steps: int) -> tuple[Array, Array, Array]:
-        """Some steps: q after them; the errors and the state at the beginning of the last."""
+    def _keep_closest(self, failed: Array, of: Array, q: Array, value: Array) -> None:
+        """Remember the closest configurations of targets that are not met yet."""
+        failed = failed[~self.success[of[failed]]]
+        np.minimum.at(self.value, of[failed], value[failed])
+        failed = failed[value[failed] == self.value[of[failed]]]
+        self.q[of[failed]] = q[failed]
+
+    def _call(self, kernel: Kernel, q: Array, numbers: Array) -> tuple[Array, Array, Array]:
+        """q after the steps of a kernel; errors and state before the last."""
         p = self.problem
-        found: tuple[Array, Array, Array] = p.scan(
-            q, p.lower, p.upper, self.tolerances, self.numbers[targets], steps=steps, every=steps
-        )
+        found: tuple[Array, Array, Array] = kernel(q, p.lower, p.upper, self.tolerances, numbers)
         return found

@@ -1,0 +1,73 @@
+"""Inverse kinematics of one pose, as a controller calls it: the attempts that are made together, without a batch around them.
+
+It has the kernel, the seeds and the decisions of :mod:`torsor.mechanics.inverse_kinematics.solver`, over lists of a few numbers
+in place of arrays, which takes microseconds.  Where it does not succeed at once, or an argument is unusual, the solver begins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torsor.mechanics.inverse_kinematics.problem import Problem
+from torsor.mechanics.inverse_kinematics.quantities import CLOSED
+from torsor.mechanics.inverse_kinematics.result import InverseKinematicsResult
+from torsor.mechanics.inverse_kinematics.solver import BLOCKS, LANES, SHARE
+from torsor.model.names import configuration_names
+from torsor.support.user_arrays import Array
+
+DOUBLE = np.dtype(float)
+#: the places in a pose (4, 4) of the numbers of its target: Rᵀ, then p
+PLACES = np.array([0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11])
+
+
+class FirstTry:
+    """``first_try(T, q0)``: a result, or None."""
+
+    def __init__(self, problem: Problem, tolerances: tuple[float, float]):
+        self.problem, self.kernel, self.names = problem, problem.steps, configuration_names(problem.robot.model)
+        self.fixed = problem.lower, problem.upper, np.array([*tolerances, CLOSED])
+        self.guess = np.clip(problem.robot.clip(problem.robot.neutral()), problem.lower, problem.upper)
+        self.turning = [(k, float(problem.limits[0][k]), float(problem.limits[1][k])) for k in problem.turning]
+
+    def __call__(self, T: Array, q0: Any) -> InverseKinematicsResult | None:
+        if T.shape != (4, 4) or T.dtype is not DOUBLE or T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            return None
+        numbers = T.take(PLACES)
+        if q0 is None:
+            q = np.repeat(self.guess[None], LANES, axis=0)
+            q[:, self.problem.rows] = self.problem.seeds_for(numbers)[:LANES]
+            return self._attempt(q, self.guess, numbers)
+        plain = q0.__class__ is np.ndarray and q0.shape == self.guess.shape and q0.dtype is DOUBLE
+        return self._attempt(q0, q0, numbers) if plain else None
+
+    def _attempt(self, q: Array, guess: Array, numbers: Array) -> InverseKinematicsResult | None:
+        """From q (nq,), or from several at once, until the first of those that go on is successful; None if all end."""
+        before = [np.inf] * LANES  # −inf: ended
+        for k in range(BLOCKS):
+            q, errors, state = self.kernel(q, *self.fixed, numbers)
+            goes_on = False
+            for rank, (value, progress, fault) in enumerate(state.tolist() if q.ndim > 1 else [state.tolist()]):
+                if not k and not fault <= 0:
+                    return None
+                if progress == 2 and before[rank] >= 0:
+                    if not goes_on:
+                        found = (q, errors) if q.ndim == 1 else (q[rank], errors[rank])
+                        return self._result(found, guess, rank + 1)
+                elif value < SHARE * before[rank]:
+                    before[rank], goes_on = value, True
+                else:
+                    before[rank] = -np.inf
+            if not goes_on:
+                return None
+        return None
+
+    def _result(self, found: tuple[Array, Array], guess: Array, attempts: int) -> InverseKinematicsResult:
+        """The result, its angles moved by whole turns where that brings them nearer to the guess."""
+        q, errors = found
+        if self.turning:
+            x, y = q.tolist(), guess.tolist()
+            if any(not (low <= x[k] <= high and -np.pi <= x[k] - y[k] <= np.pi) for k, low, high in self.turning):
+                q = self.problem.wrap(q[None], guess[None])[0]
+        return InverseKinematicsResult(q, True, errors, attempts, self.fixed[:2], self.names, [])
