@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from tests.inverse_kinematics import arms
 from torsor.compat import to_pinocchio
 
 ARMS = {"ur5": "tool0", "panda": "panda_hand_tcp"}
@@ -45,12 +46,11 @@ def test_reachable_poses_are_found_within_limits_and_pinocchio_agrees(name):
         assert angle <= 1.001e-6
 
 
-@pytest.mark.night
-@pytest.mark.parametrize("name", ARMS)
-def test_999_of_1000_poses_are_found(name):
-    robot, frame = arm_of(name), ARMS[name]
-    T = poses(robot, frame, 10_000, seed=11)
-    found = robot.inverse_kinematics(T, frame)
+@pytest.mark.parametrize("name", [pytest.param(x, marks=[pytest.mark.night] * (x != "kinova")) for x in arms.ARMS])
+def test_999_of_1000_poses_of_an_arm_are_found(name):
+    robot, frame, joints = arms.arm_of(name)
+    T = arms.poses_of(robot, frame, joints, 500 if name == "kinova" else 10_000, seed=11)
+    found = robot.inverse_kinematics(T, frame, joints=joints)
     length, angle = errors(robot.pose(found.q, frame), T)
     good = (length <= 1.001e-6) & (angle <= 1.001e-6) & robot.within_limits(found.q, 1e-12)
     assert (good == found.success).all()

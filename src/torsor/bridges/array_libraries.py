@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from torsor.bridges.array_functions import ArrayFunction
 from torsor.compile import Argument, Kernel
 from torsor.compile.program import evaluate, spans
@@ -23,13 +25,17 @@ from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Name
 
 if TYPE_CHECKING:
+    from torsor.bridges.inverse_kinematics import DifferentiableInverseKinematics
     from torsor.bridges.jax_functions import JaxFunction, JaxRollout
     from torsor.bridges.torch_functions import TorchFunction
     from torsor.bridges.torch_rollouts import TorchRollout
     from torsor.robot import Robot
     from torsor.simulate import Controller
 
-__all__ = ["casadi_function", "jax_function", "jax_rollout", "torch_function", "torch_rollout"]
+__all__ = [
+    "casadi_function", "jax_function", "jax_inverse_kinematics", "jax_rollout", "torch_function", "torch_inverse_kinematics",
+    "torch_rollout",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:
@@ -162,6 +168,39 @@ def torch_rollout(
 
     options = {"dt": dt, "steps": steps, "integrator": integrator, "expressed_in": expressed_in, "record": record}
     return TorchRollout(robot, None if controller is None else Controller.of(controller), options)
+
+
+def torch_inverse_kinematics(robot: Robot, frame: str | None = None, **options: Any) -> DifferentiableInverseKinematics:
+    """Inverse kinematics in PyTorch, ``q, success = f(T, q0=None)``: T ``(..., 4, 4)`` [m], q ``(..., nq)``.
+
+    The derivative of q by T is that of the solution: J dq = dξ for a motion dξ of the pose, with the shortest dq where the arm
+    has more joints than it needs; joints at their limits count as free.  Where ``success`` is False the derivative is zero.
+    ``options`` are those of :meth:`Robot.inverse_kinematics`.
+    """
+    torch = _library("torch")
+    from torsor.bridges.inverse_kinematics import DifferentiableInverseKinematics
+    from torsor.bridges.torch_functions import TorchFunction
+
+    def call(solve: Any, T: Any, q0: Any, shape: tuple[int, ...]) -> Any:
+        guess = None if q0 is None else torch.as_tensor(q0).detach().numpy()
+        return tuple(torch.as_tensor(x) for x in solve(T.detach().numpy(), guess))
+
+    return DifferentiableInverseKinematics(robot, frame, torch, TorchFunction, call, options)
+
+
+def jax_inverse_kinematics(robot: Robot, frame: str | None = None, **options: Any) -> DifferentiableInverseKinematics:
+    """The same in JAX: see :func:`torch_inverse_kinematics`.  Inside ``jax.jit`` the solver is a callback to Python."""
+    jax = _library("jax")
+    from torsor.bridges.inverse_kinematics import DifferentiableInverseKinematics
+    from torsor.bridges.jax_functions import JaxFunction
+
+    def call(solve: Any, T: Any, q0: Any, shape: tuple[int, ...]) -> Any:
+        kind = jax.numpy.result_type(float)
+        results = jax.ShapeDtypeStruct(shape, kind), jax.ShapeDtypeStruct(shape[:-1], bool)
+        given = [jax.lax.stop_gradient(x) for x in (T, q0) if x is not None]
+        return jax.pure_callback(lambda *x: tuple(map(np.asarray, solve(*x))), results, *given)
+
+    return DifferentiableInverseKinematics(robot, frame, jax.numpy, JaxFunction, call, options)
 
 
 def _library(name: str) -> Any:

@@ -17,6 +17,7 @@ from torsor.support.user_arrays import Array
 if TYPE_CHECKING:
     from torsor.mechanics.inverse_kinematics import InverseKinematicsResult
     from torsor.mechanics.inverse_kinematics.first_try import FirstTry
+    from torsor.mechanics.inverse_kinematics.problem import Problem
     from torsor.mechanics.inverse_kinematics.targets import Target
     from torsor.robot import Robot
 
@@ -36,6 +37,7 @@ class Reaching(Statics):
         seed: int = 0,
         position_tolerance: float = 1e-6,
         angle_tolerance: float = 1e-6,
+        all_solutions: bool = False,
     ) -> InverseKinematicsResult:
         """q with T(q) = T*: a frame at a pose (..., 4, 4), or ``{frame: target}`` with the targets of :mod:`torsor.targets`.
 
@@ -44,6 +46,8 @@ class Reaching(Statics):
         [rad] counts, so that a target has the same answer alone and in a batch.  Where none does, ``q`` is the closest and
         ``success`` is False.  ``joints`` are those that may move, by default all that move the frames; the others stay at
         q0.  Angles with a turn or more are those nearest to q0.  Loops and other constraints of the robot hold (MR §6.2).
+        ``all_solutions=True`` returns the distinct solutions (k, nq) found for one target, by their distance from q0: for an
+        arm of six joints its branches, for one with more joints a sample of infinitely many.
 
         >>> import torsor as ts
         >>> arm = ts.robots.ur5()
@@ -53,14 +57,14 @@ class Reaching(Statics):
         (True, True)
         """
         first, options = None, (frame, limits, attempts, seed, position_tolerance, angle_tolerance)
-        if target.__class__ is np.ndarray and joints is None:
+        if target.__class__ is np.ndarray and joints is None and all_solutions is False:
             with suppress(TypeError):  # of options that cannot be hashed
                 first = self._first_tries.get(options)
         found = first(cast(Array, target), q0) if first else None
         if found is not None:
             return found
         from torsor.mechanics.inverse_kinematics.first_try import FirstTry
-        from torsor.mechanics.inverse_kinematics.solver import KEPT, LANES, inverse_kinematics, problem_of
+        from torsor.mechanics.inverse_kinematics.solver import KEPT, LANES, inverse_kinematics
 
         for name, x in (("position_tolerance", position_tolerance), ("angle_tolerance", angle_tolerance)):
             if not (isinstance(x, (int, float, np.number)) and 0 < x < np.inf):
@@ -71,9 +75,11 @@ class Reaching(Statics):
         if isinstance(joints, str) or (joints is not None and not len(joints)):
             raise ArgumentError(f"joints must be a list of at least one name, ['elbow'], or None, not {joints!r}")
         targets, tolerances = self._targets(target, frame), (float(position_tolerance), float(angle_tolerance))
-        problem = problem_of(cast("Robot", self), targets, joints, self._limits_of_motion(limits), self._limits.angles)
+        problem = self._problem(targets, joints, limits)
         guess = None if q0 is None else self._as_configurations(q0)
-        result = inverse_kinematics(problem, targets, guess, attempts=int(attempts), seed=int(seed), tolerances=tolerances)
+        result = inverse_kinematics(
+            problem, targets, guess, attempts=int(attempts), seed=int(seed), tolerances=tolerances, every=bool(all_solutions)
+        )
         if (
             target.__class__ is np.ndarray
             and joints is None
@@ -85,6 +91,17 @@ class Reaching(Statics):
             while len(self._first_tries) > KEPT:
                 self._first_tries.pop(next(iter(self._first_tries)), None)
         return result
+
+    def _problem(self, targets: Mapping[str, Target], joints: Sequence[str] | None = None, limits: bool = True) -> Problem:
+        from torsor.mechanics.inverse_kinematics.solver import problem_of
+
+        return problem_of(cast("Robot", self), targets, joints, self._limits_of_motion(limits), self._limits.angles)
+
+    def _pose_problem(
+        self, frame: str | None, joints: Sequence[str] | None = None, limits: bool = True, **options: Any
+    ) -> Problem:
+        """The problem of a pose of a frame, for :mod:`torsor.bridges.inverse_kinematics`; other options do not change it."""
+        return self._problem(self._targets(np.eye(4), frame), joints, limits)
 
     @cached_property
     def _first_tries(self) -> dict[Any, FirstTry]:

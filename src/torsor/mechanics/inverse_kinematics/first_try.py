@@ -69,5 +69,5 @@ class FirstTry:
         if self.turning:
             x, y = q.tolist(), guess.tolist()
             if any(not (low <= x[k] <= high and -np.pi <= x[k] - y[k] <= np.pi) for k, low, high in self.turning):
-                q = self.problem.wrap(q[None], guess[None])[0]
+                q = self.problem.wrap(q, guess)
         return InverseKinematicsResult(q, True, errors, attempts, self.fixed[:2], self.names, [])

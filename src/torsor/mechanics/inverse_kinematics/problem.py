@@ -9,6 +9,7 @@ import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
+from torsor.kernels import Spec
 from torsor.mechanics.inverse_kinematics import seeds
 from torsor.mechanics.inverse_kinematics.quantities import ANGLE, ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of
 from torsor.mechanics.inverse_kinematics.targets import Structure
@@ -68,8 +69,8 @@ class Problem:
         bounded = [k for k in self.rows.tolist() if k not in self.turning]
         self.lower, self.upper = np.full(robot.nq, -FAR), np.full(robot.nq, FAR)
         self.lower[bounded], self.upper[bounded] = np.maximum(low, -FAR)[bounded], np.minimum(high, FAR)[bounded]
-        kernels = robot.kernels.share(kernels_of(equation))
-        self.step, self.steps = (kernels("reach", self.plan, count) for count in (1, STEPS))
+        self.kernels, self.newton = robot.kernels.share(kernels_of(equation)), Spec((("newton", self.plan),))
+        self.step, self.steps = (self.kernels("reach", self.plan, count) for count in (1, STEPS))
 
     def _plan(self, e: EquationOfMotion, own: int, joints: tuple[str, ...] | None) -> Plan:
         """The rows of the robot's own constraints and of the targets, and the velocities that may move."""
@@ -143,12 +144,18 @@ class Problem:
 
     # -- results -------------------------------------------------------------------------------------------------
 
+    def within_half_turn(self, q: Array, towards: Array) -> Array:
+        """q with angles that have a turn or more moved by whole turns towards others."""
+        k, q = self.turning, q.copy()
+        q[..., k] += TURN * np.round((towards[..., k] - q[..., k]) / TURN)
+        return q
+
     def wrap(self, q: Array, towards: Array) -> Array:
-        """q with angles that have a turn or more moved by whole turns towards the guess, within the limits."""
+        """The same, within the limits."""
         k = self.turning
         if k:
             low, high = (limit[k] for limit in self.limits)
-            x = q[:, k] + TURN * np.round((towards[:, k] - q[:, k]) / TURN)
-            x = x - TURN * np.ceil(np.maximum(x - high, 0.0) / TURN)
-            q[:, k] = x + TURN * np.ceil(np.maximum(low - x, 0.0) / TURN)
+            q = self.within_half_turn(q, towards)
+            q[..., k] -= TURN * np.ceil(np.maximum(q[..., k] - high, 0.0) / TURN)
+            q[..., k] += TURN * np.ceil(np.maximum(low - q[..., k], 0.0) / TURN)
         return q

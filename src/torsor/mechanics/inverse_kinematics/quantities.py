@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, cast
 from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.constrained import largest
-from torsor.algorithms.reach import reaching_step, second_level
+from torsor.algorithms.reach import LEAST, normal_equations, reaching_step, second_level
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
 from torsor.model.terms.loop import JointConstraint
 from torsor.scalar import Scalar, Scalars, maximum, sqrt, where
 from torsor.scalar.repeat import repeatable
 from torsor.spatial import Mat
-from torsor.spatial.linear import dot
+from torsor.spatial.linear import dot, factor_free, solve
 from torsor.spatial.rigid.reading import ROTATION_TOLERANCE
 
 #: the length that an angle of 1 rad counts as [m]
@@ -71,6 +71,31 @@ def reach(
     return found[:nq], found[nq : nq + 3], [*found[nq + 3 :], fault]
 
 
+def newton(e: EquationOfMotion, q: Scalars, plan: Plan) -> list[Scalar]:
+    """q ⊕ d with the shortest d for which J d = e: d = Jᵀy, (J Jᵀ + λ 1) y = e, Newton's step without limits (MR §6.2.2).
+
+    Where e = 0, its derivative by the numbers of the targets is that of the solution: J dq = de (implicit function theorem).
+    """
+    r = e.stack_rows(e.at(q))
+    error, J = weighted_rows(r.error, r.A, plan, 1)
+    if len(J) <= len(plan.moving):
+        G = [[dot(a, b) + (LEAST if a is b else 0) for b in J] for a in J]
+        y = solve(factor_free(G, [1] * len(J)), error)
+        d = [dot(column, y) for column in zip(*J, strict=True)]
+    else:
+        H, g = normal_equations(J, error, LEAST)
+        d = solve(factor_free(H, [1] * len(g)), g)
+    return integrate(e.model, q, spread_over(e.model.nv, plan, d), 1)
+
+
+def spread_over(nv: int, plan: Plan, d: Scalars) -> list[Scalar]:
+    """d at the velocities that may move, 0 at the others."""
+    step: list[Scalar] = [0] * nv
+    for k, x in zip(plan.moving, d, strict=True):
+        step[k] = x
+    return step
+
+
 def greatest(values: Scalars) -> Scalar:
     """The largest of some values and 0."""
     most: Scalar = 0
@@ -98,9 +123,7 @@ def reach_once(e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, 
     errors = [largest_error(r.error, plan, kind) for kind in (LENGTH, ANGULAR, LOOP)]
     off = largest([x / limit for x, limit in zip(errors, tolerance, strict=True)])
     moves = where(off > 1, 1, where(rest > REST, 1, 0))
-    step: list[Scalar] = [0] * e.model.nv
-    for k, x in zip(plan.moving, d, strict=True):
-        step[k] = x * moves
+    step = spread_over(e.model.nv, plan, [x * moves for x in d])
     return [*integrate(e.model, q, step, 1), *errors, dot(error, error) / 2, where(off > 1, 0, 2 - moves)]
 
 
@@ -130,6 +153,7 @@ QUANTITIES = Table(
             follows_terms=True,
             lenient=True,
         ),
+        "newton": Quantity(("q",), newton, ("plan",), follows_terms=True),
     },
     title="inverse kinematics",
     symbols="give it numbers",

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 BLOCKS, SHARE = 10, 0.3
 #: states that a vector of the kernel has at least
 LANES = 4
+#: solutions that differ by no more in any coordinate [rad, m] are one
+SAME = 1e-3
 #: problems of a robot that are kept, the newest
 KEPT = 16
 
@@ -40,26 +42,47 @@ def inverse_kinematics(
     attempts: int,
     seed: int,
     tolerances: tuple[float, float],
+    every: bool,
 ) -> InverseKinematicsResult:
     """q with φ(q) = 0 of the targets, within limits; see :meth:`Robot.inverse_kinematics`."""
-    robot = problem.robot
     postures = [t.numbers for t in targets.values() if t.what == "posture"]
-    guess = q0 if q0 is not None else postures[0] if postures else robot.clip(robot.neutral())
+    guess = q0 if q0 is not None else postures[0] if postures else problem.robot.clip(problem.robot.neutral())
     batch = _batch(guess, targets)
+    if every and batch:
+        raise ArgumentError(f"all_solutions=True takes one target, not a batch {batch}; call it for each")
     numbers = [np.broadcast_to(t.numbers, (*batch, t.numbers.shape[-1])) for t in targets.values()]
     flat = np.concatenate(numbers, axis=-1).reshape(-1, sum(t.size for t in problem.targets))
     if np.abs(flat).max(initial=0.0) > FAR:
         raise ArgumentError(f"a target is farther away than {FAR:g} m; lengths are in metres")
-    start = np.broadcast_to(guess, (*batch, robot.nq)).reshape(-1, robot.nq)
-    begin = np.clip(start, problem.lower, problem.upper)
+    start = np.broadcast_to(guess, (*batch, problem.robot.nq)).reshape(-1, problem.robot.nq)
+    begin, guessed = np.clip(start, problem.lower, problem.upper), q0 is not None or bool(postures)
     moved = q0 is not None and bool((begin != start).any())
     notes = ["q0 is outside its limits; the nearest configuration within them was used"] * moved
-    run = Run(problem, flat, begin, np.array([*tolerances, CLOSED]), attempts)
-    run.solve(seed, guessed=q0 is not None or bool(postures))
+    limits = np.array([*tolerances, CLOSED])
+    if every:  # each of the initial configurations for itself
+        entries = np.concatenate([begin[:, problem.rows], problem.table, problem.random(seed, attempts)])
+        begin = np.repeat(begin, len(entries), axis=0)
+        begin[:, problem.rows] = entries
+        flat, batch, attempts, guessed = np.repeat(flat, len(entries), axis=0), (len(entries),), 1, True
+    run = Run(problem, flat, begin, limits, attempts)
+    run.solve(seed, guessed)
     columns = problem.wrap(run.q, start), run.success, run.errors, run.rank + 1
+    if every:
+        chosen = distinct(problem, start[0], *columns[:3])
+        columns, batch = tuple(x[chosen] for x in (*columns[:3], np.full(len(entries), len(entries)))), (len(chosen),)
     q, success, errors, tried = (x.reshape((*batch, *x.shape[1:]))[()] for x in columns)
-    limits = problem.lower, problem.upper
-    return InverseKinematicsResult(q, success, errors, tried, limits, configuration_names(robot.model), notes)
+    names, bounds = configuration_names(problem.robot.model), (problem.lower, problem.upper)
+    return InverseKinematicsResult(q, success, errors, tried, bounds, names, notes)
+
+
+def distinct(problem: Problem, guess: Array, q: Array, success: Array, errors: Array) -> list[int]:
+    """The successes that differ by more than :data:`SAME`, by their distance from the guess; if there are none, the closest."""
+    apart = np.linalg.norm(problem.robot.difference(guess, q), axis=-1)
+    chosen: list[int] = []
+    for k in np.flatnonzero(success)[np.argsort(apart[success], kind="stable")]:
+        if all(np.abs(problem.robot.difference(q[j], problem.within_half_turn(q[k], q[j]))).max() > SAME for j in chosen):
+            chosen.append(int(k))
+    return chosen or [int(np.argmin((errors / (1 + errors)).max(axis=1)))]
 
 
 def problem_of(
