@@ -87,7 +87,7 @@ class Reaching(Statics):
             and problem.is_one_pose
             and len(problem.rows)
         ):
-            self._first_tries[options] = FirstTry(problem, tolerances)
+            self._first_tries[options] = FirstTry(problem, tolerances, int(attempts))
             while len(self._first_tries) > KEPT:
                 self._first_tries.pop(next(iter(self._first_tries)), None)
         return result

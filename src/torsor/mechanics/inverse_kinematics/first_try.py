@@ -6,11 +6,12 @@ in place of arrays, which takes microseconds.  Where it does not succeed at once
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from torsor.mechanics.inverse_kinematics.problem import Problem
+from torsor.mechanics.inverse_kinematics.problem import TURN, Problem
 from torsor.mechanics.inverse_kinematics.quantities import CLOSED
 from torsor.mechanics.inverse_kinematics.result import InverseKinematicsResult
 from torsor.mechanics.inverse_kinematics.solver import BLOCKS, LANES, SHARE
@@ -25,10 +26,11 @@ PLACES = np.array([0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11])
 class FirstTry:
     """``first_try(T, q0)``: a result, or None."""
 
-    def __init__(self, problem: Problem, tolerances: tuple[float, float]):
+    def __init__(self, problem: Problem, tolerances: tuple[float, float], attempts: int):
         self.problem, self.kernel, self.names = problem, problem.steps, configuration_names(problem.robot.model)
         self.fixed = problem.lower, problem.upper, np.array([*tolerances, CLOSED])
-        self.guess = np.clip(problem.robot.clip(problem.robot.neutral()), problem.lower, problem.upper)
+        self.guess = np.clip(problem.robot.clip(problem.robot.neutral()), problem.lower, problem.upper)[None]
+        self.attempts = attempts
         self.turning = [(k, float(problem.limits[0][k]), float(problem.limits[1][k])) for k in problem.turning]
 
     def __call__(self, T: Array, q0: Any) -> InverseKinematicsResult | None:
@@ -36,13 +38,18 @@ class FirstTry:
             return None
         numbers = T.take(PLACES)
         if q0 is None:
-            q = np.repeat(self.guess[None], LANES, axis=0)
-            q[:, self.problem.rows] = self.problem.seeds_for(numbers)[:LANES]
-            return self._attempt(q, self.guess, numbers)
-        plain = q0.__class__ is np.ndarray and q0.shape == self.guess.shape and q0.dtype is DOUBLE
-        return self._attempt(q0, q0, numbers) if plain else None
+            entries = self.problem.seeds_for(numbers)
+            for first in range(0, min(self.attempts, len(entries)) - LANES + 1, LANES):
+                q = self.guess[LANES * [0]]
+                q[:, self.problem.rows] = entries[first : first + LANES]
+                found = self._attempt(q, self.guess[0], numbers, first)
+                if found is not None:
+                    return found
+            return None
+        plain = q0.__class__ is np.ndarray and q0.shape == self.guess[0].shape and q0.dtype is DOUBLE
+        return self._attempt(q0, q0, numbers, 0) if plain else None
 
-    def _attempt(self, q: Array, guess: Array, numbers: Array) -> InverseKinematicsResult | None:
+    def _attempt(self, q: Array, guess: Array, numbers: Array, first: int) -> InverseKinematicsResult | None:
         """From q (nq,), or from several at once, until the first of those that go on is successful; None if all end."""
         before = [np.inf] * LANES  # −inf: ended
         for k in range(BLOCKS):
@@ -54,7 +61,7 @@ class FirstTry:
                 if progress == 2 and before[rank] >= 0:
                     if not goes_on:
                         found = (q, errors) if q.ndim == 1 else (q[rank], errors[rank])
-                        return self._result(found, guess, rank + 1)
+                        return self._result(found, guess, first + rank + 1)
                 elif value < SHARE * before[rank]:
                     before[rank], goes_on = value, True
                 else:
@@ -68,6 +75,9 @@ class FirstTry:
         q, errors = found
         if self.turning:
             x, y = q.tolist(), guess.tolist()
-            if any(not (low <= x[k] <= high and -np.pi <= x[k] - y[k] <= np.pi) for k, low, high in self.turning):
-                q = self.problem.wrap(q, guess)
+            for k, low, high in self.turning:
+                if not (low <= x[k] <= high and -np.pi <= x[k] - y[k] <= np.pi):
+                    x[k] += TURN * round((y[k] - x[k]) / TURN)
+                    x[k] -= TURN * ceil(max(x[k] - high, 0.0) / TURN)
+                    q[k] = x[k] + TURN * ceil(max(low - x[k], 0.0) / TURN)
         return InverseKinematicsResult(q, True, errors, attempts, self.fixed[:2], self.names, [])

@@ -66,9 +66,9 @@ def inverse_kinematics(
         flat, batch, attempts, guessed = np.repeat(flat, len(entries), axis=0), (len(entries),), 1, True
     run = Run(problem, flat, begin, limits, attempts)
     run.solve(seed, guessed)
-    columns = problem.wrap(run.q, start), run.success, run.errors, run.rank + 1
+    columns: tuple[Array, ...] = problem.wrap(run.q, start), run.success, run.errors, run.rank + 1
     if every:
-        chosen = distinct(problem, start[0], *columns[:3])
+        chosen = distinct(problem, start[0], columns[0], run.success, run.errors)
         columns, batch = tuple(x[chosen] for x in (*columns[:3], np.full(len(entries), len(entries)))), (len(chosen),)
     q, success, errors, tried = (x.reshape((*batch, *x.shape[1:]))[()] for x in columns)
     names, bounds = configuration_names(problem.robot.model), (problem.lower, problem.upper)
