@@ -1,5 +1,7 @@
 """Poses found by inverse kinematics, evaluated again by Pinocchio."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -190,6 +192,34 @@ def test_bad_arguments_are_named(arguments, message):
 def test_bad_options_are_named(options, message):
     with pytest.raises(ts.TorsorError, match=message):
         arm_of("ur5").inverse_kinematics(np.eye(4), "tool0", **options)
+
+
+def test_a_result_survives_pickling():
+    robot = arm_of("ur5")
+    found = robot.inverse_kinematics(poses(robot, "tool0", 1)[0], "tool0")
+    again = pickle.loads(pickle.dumps(found))
+    assert repr(again) == repr(found)
+    assert np.array_equal(again.q, found.q)
+
+
+def test_an_argument_stays_as_it_was_and_a_later_call_is_as_careful_as_the_first():
+    robot = arm_of("ur5")
+    T, q0 = poses(robot, "tool0", 1)[0], np.full(6, 0.5)
+    before = T.copy(), q0.copy()
+    first, second = (robot.inverse_kinematics(T, "tool0", q0) for _ in range(2))
+    assert np.array_equal(T, before[0])
+    assert np.array_equal(q0, before[1])
+    assert np.array_equal(first.q, second.q)
+    for wrong, message in ((T * 2, "not a rotation|last row"), (T * np.nan, "finite"), (-T, "reflection"), (T[:3], "shape")):
+        with pytest.raises(ts.ArgumentError, match=message):
+            robot.inverse_kinematics(wrong, "tool0", q0)
+    scaled = T.copy()
+    scaled[:3, :3] *= 1.001
+    with pytest.raises(ts.ArgumentError, match="not a rotation"):
+        robot.inverse_kinematics(scaled, "tool0", first.q)
+    outside = robot.inverse_kinematics(T, "tool0", np.full(6, 7.0))
+    assert outside.success
+    assert robot.within_limits(outside.q)
 
 
 def test_a_robot_with_several_tips_asks_for_a_frame():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.bridges.array_functions import ArrayFunction
+from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -44,7 +45,8 @@ class DifferentiableInverseKinematics:
         found = self.robot.inverse_kinematics(np.asarray(T, float), self.frame, q0, **self.options)
         return found.q, np.asarray(found.success)
 
-    @property
+    @cached_property
     def _newton(self) -> Callable[..., Any]:
-        problem = self.robot._pose_problem(self.frame, **self.options)
+        problem = self.robot.inverse_kinematics(np.eye(4), self.frame, **(self.options | {"attempts": 1})).problem
+        assert problem is not None
         return self.wrap(ArrayFunction.of(problem.kernels, problem.newton))

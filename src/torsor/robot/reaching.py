@@ -17,7 +17,6 @@ from torsor.support.user_arrays import Array
 if TYPE_CHECKING:
     from torsor.mechanics.inverse_kinematics import InverseKinematicsResult
     from torsor.mechanics.inverse_kinematics.first_try import FirstTry
-    from torsor.mechanics.inverse_kinematics.problem import Problem
     from torsor.mechanics.inverse_kinematics.targets import Target
     from torsor.robot import Robot
 
@@ -64,7 +63,7 @@ class Reaching(Statics):
         if found is not None:
             return found
         from torsor.mechanics.inverse_kinematics.first_try import FirstTry
-        from torsor.mechanics.inverse_kinematics.solver import KEPT, LANES, inverse_kinematics
+        from torsor.mechanics.inverse_kinematics.solver import KEPT, LANES, inverse_kinematics, problem_of
 
         for name, x in (("position_tolerance", position_tolerance), ("angle_tolerance", angle_tolerance)):
             if not (isinstance(x, (int, float, np.number)) and 0 < x < np.inf):
@@ -75,7 +74,7 @@ class Reaching(Statics):
         if isinstance(joints, str) or (joints is not None and not len(joints)):
             raise ArgumentError(f"joints must be a list of at least one name, ['elbow'], or None, not {joints!r}")
         targets, tolerances = self._targets(target, frame), (float(position_tolerance), float(angle_tolerance))
-        problem = self._problem(targets, joints, limits)
+        problem = problem_of(cast("Robot", self), targets, joints, self._limits_of_motion(limits), self._limits.angles)
         guess = None if q0 is None else self._as_configurations(q0)
         result = inverse_kinematics(
             problem, targets, guess, attempts=int(attempts), seed=int(seed), tolerances=tolerances, every=bool(all_solutions)
@@ -91,17 +90,6 @@ class Reaching(Statics):
             while len(self._first_tries) > KEPT:
                 self._first_tries.pop(next(iter(self._first_tries)), None)
         return result
-
-    def _problem(self, targets: Mapping[str, Target], joints: Sequence[str] | None = None, limits: bool = True) -> Problem:
-        from torsor.mechanics.inverse_kinematics.solver import problem_of
-
-        return problem_of(cast("Robot", self), targets, joints, self._limits_of_motion(limits), self._limits.angles)
-
-    def _pose_problem(
-        self, frame: str | None, joints: Sequence[str] | None = None, limits: bool = True, **options: Any
-    ) -> Problem:
-        """The problem of a pose of a frame, for :mod:`torsor.bridges.inverse_kinematics`; other options do not change it."""
-        return self._problem(self._targets(np.eye(4), frame), joints, limits)
 
     @cached_property
     def _first_tries(self) -> dict[Any, FirstTry]:

@@ -80,4 +80,4 @@ class FirstTry:
                     x[k] += TURN * round((y[k] - x[k]) / TURN)
                     x[k] -= TURN * ceil(max(x[k] - high, 0.0) / TURN)
                     q[k] = x[k] + TURN * ceil(max(low - x[k], 0.0) / TURN)
-        return InverseKinematicsResult(q, True, errors, attempts, self.fixed[:2], self.names, [])
+        return InverseKinematicsResult(q, True, errors, attempts, self.fixed[:2], self.names, [], self.problem)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from torsor.support.user_arrays import Array
+
+if TYPE_CHECKING:
+    from torsor.mechanics.inverse_kinematics.problem import Problem
 
 
 @dataclass(slots=True, eq=False)
@@ -15,7 +18,7 @@ class InverseKinematicsResult:
     """q (..., nq) that meet the targets, or come closest where ``success`` (...) is False.
 
     ``attempts`` are the initial configurations tried, ``notes`` what was changed.  ``errors`` (..., 3) are the largest
-    position, angle and loop errors of all targets of the first level.
+    position, angle and loop errors of all targets of the first level, ``problem`` the kernels that found it.
     """
 
     q: Array
@@ -25,6 +28,11 @@ class InverseKinematicsResult:
     limits: tuple[Array, Array]
     coordinates: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+    problem: Problem | None = None
+
+    def __reduce__(self) -> Any:
+        """Without the problem: kernels are large."""
+        return type(self), (self.q, self.success, self.errors, self.attempts, self.limits, self.coordinates, self.notes)
 
     @property
     def position_error(self) -> Any:

@@ -72,7 +72,7 @@ def inverse_kinematics(
         columns, batch = tuple(x[chosen] for x in (*columns[:3], np.full(len(entries), len(entries)))), (len(chosen),)
     q, success, errors, tried = (x.reshape((*batch, *x.shape[1:]))[()] for x in columns)
     names, bounds = configuration_names(problem.robot.model), (problem.lower, problem.upper)
-    return InverseKinematicsResult(q, success, errors, tried, bounds, names, notes)
+    return InverseKinematicsResult(q, success, errors, tried, bounds, names, notes, problem)
 
 
 def distinct(problem: Problem, guess: Array, q: Array, success: Array, errors: Array) -> list[int]:
