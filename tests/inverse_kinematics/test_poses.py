@@ -225,3 +225,24 @@ def test_an_argument_stays_as_it_was_and_a_later_call_is_as_careful_as_the_first
 def test_a_robot_with_several_tips_asks_for_a_frame():
     with pytest.raises(ts.ArgumentError, match="several tips"):
         arm_of("panda").inverse_kinematics(np.eye(4))
+
+
+def test_a_followed_pose_has_the_same_bits_alone_and_in_a_batch():
+    robot = arm_of("panda")
+    q = robot.random_configuration(np.random.default_rng(5), 50)
+    T, near = robot.pose(q, "panda_hand_tcp"), robot.clip(q + 0.01)
+    many = robot.inverse_kinematics(T, "panda_hand_tcp", near)
+    alone = [robot.inverse_kinematics(X, "panda_hand_tcp", x) for X, x in zip(T, near, strict=True)]
+    assert np.array_equal([found.q for found in alone], many.q)
+    assert np.array_equal([found.success for found in alone], many.success)
+
+
+def test_angles_are_within_half_a_turn_of_the_guess_and_within_limits_also_when_followed():
+    robot = arm_of("ur5")
+    q = robot.random_configuration(np.random.default_rng(5), 50)
+    T = robot.pose(q, "tool0")
+    for turn in (0, 2 * np.pi, -2 * np.pi):
+        for X, x in zip(T, q, strict=True):
+            found = robot.inverse_kinematics(X, "tool0", x + 0.01 + turn)
+            assert found.success
+            assert robot.within_limits(found.q)

@@ -37,9 +37,7 @@ class DifferentiableInverseKinematics:
     def __call__(self, T: Any, q0: Any = None) -> tuple[Any, Any]:
         xp, shape = self.library, tuple(T.shape)
         q, success = self.call(self._solve, T, q0, (*shape[:-2], self.robot.nq))
-        rows = xp.swapaxes(T[..., :3, :3], -1, -2).reshape((*shape[:-2], 9))
-        numbers = xp.concatenate([rows, T[..., :3, 3]], -1)
-        return xp.where(success[..., None], self._newton(q, numbers), q), success
+        return xp.where(success[..., None], self._newton(q, T.reshape((*shape[:-2], 16))), q), success
 
     def _solve(self, T: Any, q0: Any = None) -> tuple[np.ndarray, np.ndarray]:
         found = self.robot.inverse_kinematics(np.asarray(T, float), self.frame, q0, **self.options)

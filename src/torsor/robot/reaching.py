@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -55,15 +54,17 @@ class Reaching(Statics):
         >>> bool(found.success), bool(abs(arm.pose(found.q, "tool0") - there).max() < 1e-5)
         (True, True)
         """
-        first, options = None, (frame, limits, attempts, seed, position_tolerance, angle_tolerance)
+        options = frame, limits, attempts, seed, position_tolerance, angle_tolerance
         if target.__class__ is np.ndarray and joints is None and all_solutions is False:
-            with suppress(TypeError):  # of options that cannot be hashed
+            try:
                 first = self._first_tries.get(options)
-        found = first(cast(Array, target), q0) if first else None
-        if found is not None:
-            return found
+            except TypeError:  # options that cannot be hashed
+                first = None
+            found = first(cast(Array, target), q0) if first else None
+            if found is not None:
+                return found
         from torsor.mechanics.inverse_kinematics.first_try import FirstTry
-        from torsor.mechanics.inverse_kinematics.solver import KEPT, LANES, inverse_kinematics, problem_of
+        from torsor.mechanics.inverse_kinematics.solver import KEPT, inverse_kinematics, lanes, problem_of
 
         for name, x in (("position_tolerance", position_tolerance), ("angle_tolerance", angle_tolerance)):
             if not (isinstance(x, (int, float, np.number)) and 0 < x < np.inf):
@@ -82,8 +83,8 @@ class Reaching(Statics):
         if (
             target.__class__ is np.ndarray
             and joints is None
-            and attempts >= LANES
-            and problem.is_one_pose
+            and attempts >= lanes()
+            and problem.pose_place == 0
             and len(problem.rows)
         ):
             self._first_tries[options] = FirstTry(problem, tolerances, int(attempts))

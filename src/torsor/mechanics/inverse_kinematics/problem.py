@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.compile.entry import decline
 from torsor.errors import ArgumentError
 from torsor.kernels import Spec
 from torsor.mechanics.inverse_kinematics import seeds
-from torsor.mechanics.inverse_kinematics.quantities import ANGLE, ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of
+from torsor.mechanics.inverse_kinematics.quantities import ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of
 from torsor.mechanics.inverse_kinematics.targets import Structure
 from torsor.model.names import configuration_names
 from torsor.model.terms.capabilities import refuse
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 #: steps in a call of the kernel
 STEPS = 4
-#: factors of the numbers of a pose, Rᵀ and p, so that its distance from another is |Δp|² + 2 ANGLE²|ΔR|²
-FEATURES = np.array([np.sqrt(2) * ANGLE] * 9 + [1.0] * 3)
 #: a whole turn [rad]
 TURN = 2 * np.pi
 
@@ -64,13 +63,21 @@ class Problem:
             k = int(np.argmax(low > high))
             name = configuration_names(robot.model)[k]
             raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
-        #: angles without limits during the solution, that are wrapped at its end
-        self.turning = [k for k in self.rows.tolist() if k in angles and high[k] - low[k] >= TURN]
-        bounded = [k for k in self.rows.tolist() if k not in self.turning]
-        self.lower, self.upper = np.full(robot.nq, -FAR), np.full(robot.nq, FAR)
-        self.lower[bounded], self.upper[bounded] = np.maximum(low, -FAR)[bounded], np.minimum(high, FAR)[bounded]
+        turning = tuple(k for k in self.rows.tolist() if k in angles and high[k] - low[k] >= TURN)
+        self.plan, self.turning = self.plan._replace(turning=turning), list(turning)
+        free = np.setdiff1d(np.arange(robot.nq), self.rows)
+        self.lower, self.upper = np.maximum(low, -FAR), np.minimum(high, FAR)
+        self.lower[free], self.upper[free] = -FAR, FAR
         self.kernels, self.newton = robot.kernels.share(kernels_of(equation)), Spec((("newton", self.plan),))
         self.step, self.steps = (self.kernels("reach", self.plan, count) for count in (1, STEPS))
+
+    @cached_property
+    def follow(self) -> Callable[..., Any]:
+        """``follow(q, lower, upper, tolerance, numbers)``: (q, errors), or NotImplemented where four steps do not settle it."""
+        kernel = self.kernels("follow", self.plan, STEPS)
+        size = sum(t.size for t in self.targets)
+        kernel(self.robot.neutral(), self.lower, self.upper, np.ones(3), np.ones(size))  # compiles it: a function declines
+        return kernel.builtin("follow", "", decline, guards={"open": 0.5})
 
     def _plan(self, e: EquationOfMotion, own: int, joints: tuple[str, ...] | None) -> Plan:
         """The rows of the robot's own constraints and of the targets, and the velocities that may move."""
@@ -85,8 +92,7 @@ class Problem:
         m = e.model
         plain = [i for i in m.own_joints if m.joint[i].nq == m.joint[i].nv]
         places = {m.v_start[i] + k: m.q_start[i] + k for i in plain for k in range(m.joint[i].nv)}
-        rotations = tuple(own + k for k, t in enumerate(self.targets) if t.what in ("pose", "orientation"))
-        return Plan(tuple(rows), moving, tuple(places.get(v, -1) for v in moving), rotations)
+        return Plan(tuple(rows), moving, tuple(places.get(v, -1) for v in moving))
 
     def _moving(self, e: EquationOfMotion, closed: bool, joints: tuple[str, ...] | None) -> tuple[int, ...]:
         robot = self.robot
@@ -104,11 +110,12 @@ class Problem:
 
     # -- seeds ---------------------------------------------------------------------------------------------------
 
-    @property
-    def is_one_pose(self) -> bool:
-        """Whether the only target of the first level is a pose in the world."""
-        first = [t for t in self.targets if t.level == 1]
-        return len(first) == 1 and first[0].what == "pose" and first[0].other == "world"
+    @cached_property
+    def pose_place(self) -> int | None:
+        """Where the numbers of T* begin, if the only target of the first level is a pose in the world."""
+        first = [k for k, t in enumerate(self.targets) if t.level == 1]
+        alone = len(first) == 1 and self.targets[first[0]].what == "pose" and self.targets[first[0]].other == "world"
+        return sum(t.size for t in self.targets[: first[0]]) if alone else None
 
     @cached_property
     def table(self) -> Array:
@@ -117,21 +124,19 @@ class Problem:
 
     @cached_property
     def points(self) -> Array:
-        """(|y|²/2, y) of the poses of the target's frame at the table, y by :data:`FEATURES`."""
+        """The rows of :func:`seeds.nearest_rows` for the poses of the target's frame at the table."""
         q = np.tile(self.robot.neutral(), (seeds.TABLE, 1))
         q[:, self.rows] = self.table
         (target,) = (t for t in self.targets if t.level == 1)
-        T = self.robot.pose(q, target.frame)
-        y = np.concatenate([np.swapaxes(T[:, :3, :3], 1, 2).reshape(-1, 9), T[:, :3, 3]], axis=1) * FEATURES
-        return np.concatenate([(y**2).sum(axis=1, keepdims=True) / 2, y], axis=1)
+        return seeds.rows_of(self.robot.pose(q, target.frame))
 
     def seeds_for(self, numbers: Array) -> Array:
         """Entries of q to begin with, for each target, (..., BEST, number of rows)."""
-        if not self.is_one_pose:
+        k = self.pose_place
+        if k is None:
             return np.broadcast_to(self.table[: seeds.BEST], (*numbers.shape[:-1], seeds.BEST, len(self.rows)))
-        start = sum(t.size for t in self.targets[: [t.level for t in self.targets].index(1)])
-        found = seeds.nearest_kernel()(self.points, numbers[..., start : start + seeds.POINT] * FEATURES)
-        return self.table[found.astype(np.intp)]
+        found = seeds.nearest_kernel()(self.points, np.ascontiguousarray(numbers[..., k : k + 16]))
+        return self.table.take(found.astype(np.intp), axis=0)
 
     def random(self, seed: int, count: int) -> Array:
         """Random entries of q within the limits, (count, number of rows)."""
@@ -139,10 +144,16 @@ class Problem:
         return low + (high - low) * np.random.default_rng(seed).random((count, len(low)))
 
     def _range(self) -> tuple[Array, Array]:
-        lower, upper = self.lower[self.rows], self.upper[self.rows]
-        return np.where(lower > -FAR, lower, -np.pi), np.where(upper < FAR, upper, np.pi)
+        lower, upper, turning = self.lower[self.rows], self.upper[self.rows], np.isin(self.rows, self.turning)
+        return np.where(turning | (lower <= -FAR), -np.pi, lower), np.where(turning | (upper >= FAR), np.pi, upper)
 
-    # -- results -------------------------------------------------------------------------------------------------
+    # -- configurations -------------------------------------------------------------------------------------------------
+
+    def clip(self, q: Array) -> Array:
+        """The nearest q within the limits; an angle with a turn or more stays."""
+        found = np.clip(q, self.lower, self.upper)
+        found[..., self.turning] = q[..., self.turning]
+        return found
 
     def within_half_turn(self, q: Array, towards: Array) -> Array:
         """q with angles that have a turn or more moved by whole turns towards others."""

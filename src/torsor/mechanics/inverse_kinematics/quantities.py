@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from math import pi
+from typing import Any, NamedTuple
 
 from torsor.algorithms.configuration import integrate
 from torsor.algorithms.equation import EquationOfMotion
@@ -11,10 +12,9 @@ from torsor.algorithms.equation.constrained import largest
 from torsor.algorithms.reach import LEAST, normal_equations, reaching_step, second_level
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
-from torsor.model.terms.loop import JointConstraint
+from torsor.mechanics.inverse_kinematics.rows import AtOrientation
 from torsor.scalar import Scalar, Scalars, maximum, sqrt, where
 from torsor.scalar.repeat import repeatable
-from torsor.spatial import Mat
 from torsor.spatial.linear import dot, factor_free, solve
 from torsor.spatial.rigid.reading import ROTATION_TOLERANCE
 
@@ -42,14 +42,19 @@ class Row(NamedTuple):
 class Plan(NamedTuple):
     """All that the kernel depends on beside the constraints: the rows, and the velocities that may move.
 
-    ``entries`` are the entries of q with limits, one for each velocity in ``moving``, −1 for those without.  The constraints
-    numbered ``rotations`` have rotation matrices that users give.
+    ``entries`` are the entries of q with limits, one for each velocity in ``moving``, −1 for those without.  Of them,
+    ``turning`` are angles with a turn or more, without limits during the solution and moved by whole turns at its end.
     """
 
     rows: tuple[Row, ...]
     moving: tuple[int, ...]
     entries: tuple[int, ...]
-    rotations: tuple[int, ...]
+    turning: tuple[int, ...] = ()
+
+    @property
+    def bounded(self) -> tuple[int, ...]:
+        """One for each velocity in ``moving``: the entry of q that has limits during the solution, or −1."""
+        return tuple(-1 if k in self.turning else k for k in self.entries)
 
 
 def reach(
@@ -58,17 +63,43 @@ def reach(
     """q after some steps; the largest length, angle and loop error before the last; (½|e|², progress, fault).
 
     The progress is 0 if the targets are not met, 1 if they are but the second level moves, 2 if q is kept.  The fault is how
-    far the given q is outside its limits, or a target's rotation matrix from a rotation beyond the tolerance, at most.
+    far the given q is outside its limits, or a target's matrix from a rotation or pose beyond the tolerance, at most.
     """
-    nq, bounded = e.model.nq, [k for k in plan.entries if k >= 0]
-    outside = [x for k in bounded for x in (lower[k] - q[k], q[k] - upper[k])]
-    rotations = [cast(JointConstraint, e.constraints[k]).origin.E for k in plan.rotations]
+    nq = e.model.nq
+    found = repeat(e, q, lower, upper, tolerance, plan, steps)
+    return found[:nq], found[nq : nq + 3], [*found[nq + 3 :], fault(e, q, lower, upper, plan)]
+
+
+def follow(
+    e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, tolerance: Scalars, plan: Plan, steps: int
+) -> tuple[list[Scalar], list[Scalar], Scalar]:
+    """q and errors of :func:`reach` with a target without second level, and 0 if that is a result; otherwise 1.
+
+    It is one if the targets are met, nothing is at fault, and no angle has to be moved by whole turns.
+    """
+    end = repeat(e, q, lower, upper, tolerance, plan, steps - 1)[: e.model.nq]
+    errors, off = errors_of(e.stack_rows(e.at(end)).error, tolerance, plan)  # the last evaluation needs no rows and no step
+    turned = [x for k in plan.turning for x in (abs(end[k] - q[k]) - pi, lower[k] - end[k], end[k] - upper[k])]
+    wrong = greatest([fault(e, q, lower, upper, plan), *turned])
+    return end, errors, where(off <= 1, where(wrong > 0, 1, 0), 1)
+
+
+def repeat(
+    e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, tolerance: Scalars, plan: Plan, steps: int
+) -> list[Scalar]:
+    """:func:`reach_once` several times, recorded once."""
     one = repeatable(lambda q: reach_once(e, q, lower, upper, tolerance, plan))
     found = one(q)
     for _ in range(steps - 1):
-        found = one(found[:nq])
-    fault = greatest([*outside, *(x - ROTATION_TOLERANCE for E in rotations for x in off_rotation(E))])
-    return found[:nq], found[nq : nq + 3], [*found[nq + 3 :], fault]
+        found = one(found[: e.model.nq])
+    return found
+
+
+def fault(e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, plan: Plan) -> Scalar:
+    """How far q is outside its limits, or a target's matrix from a rotation or pose beyond the tolerance, at most."""
+    outside = [x for k in plan.bounded if k >= 0 for x in (lower[k] - q[k], q[k] - upper[k])]
+    matrices = [x for c in e.constraints if isinstance(c, AtOrientation) for x in c.faults()]
+    return greatest([*outside, *(x - ROTATION_TOLERANCE for x in matrices)])
 
 
 def newton(e: EquationOfMotion, q: Scalars, plan: Plan) -> list[Scalar]:
@@ -104,24 +135,17 @@ def greatest(values: Scalars) -> Scalar:
     return most
 
 
-def off_rotation(E: Mat) -> list[Scalar]:
-    """|E Eᵀ − 1| by entry, and 1 − det E."""
-    pairs = [(E[i].dot(E[j]) - int(i == j)) for i in range(3) for j in range(i + 1)]
-    return [*map(abs, pairs), 1 - E[0].cross(E[1]).dot(E[2])]
-
-
 def reach_once(e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, tolerance: Scalars, plan: Plan) -> list[Scalar]:
     """q ⊕ d, then the errors, ½|e|² and the state at q."""
     r = e.stack_rows(e.at(q))
     error, J = weighted_rows(r.error, r.A, plan, 1)
-    down = [lower[k] - q[k] if k >= 0 else -FAR for k in plan.entries]
-    up = [upper[k] - q[k] if k >= 0 else FAR for k in plan.entries]
+    down = [lower[k] - q[k] if k >= 0 else -FAR for k in plan.bounded]
+    up = [upper[k] - q[k] if k >= 0 else FAR for k in plan.bounded]
     d = reaching_step(error, J, down, up)
     rest: Scalar = 0
     if any(row.level == 2 for row in plan.rows):
         d, rest = second_level(d, (error, J), weighted_rows(r.error, r.A, plan, 2), down, up)
-    errors = [largest_error(r.error, plan, kind) for kind in (LENGTH, ANGULAR, LOOP)]
-    off = largest([x / limit for x, limit in zip(errors, tolerance, strict=True)])
+    errors, off = errors_of(r.error, tolerance, plan)
     moves = where(off > 1, 1, where(rest > REST, 1, 0))
     step = spread_over(e.model.nv, plan, [x * moves for x in d])
     return [*integrate(e.model, q, step, 1), *errors, dot(error, error) / 2, where(off > 1, 0, 2 - moves)]
@@ -131,6 +155,12 @@ def weighted_rows(phi: Scalars, A: Sequence[Scalars], plan: Plan, level: int) ->
     """e = −w φ and J = w A of the rows of a level, over the velocities that may move."""
     chosen = [(k, row.weight * (ANGLE if row.kind == ANGULAR else 1)) for k, row in enumerate(plan.rows) if row.level == level]
     return [-w * phi[k] for k, w in chosen], [[w * A[k][i] for i in plan.moving] for k, w in chosen]
+
+
+def errors_of(phi: Scalars, tolerance: Scalars, plan: Plan) -> tuple[list[Scalar], Scalar]:
+    """The largest length, angle and loop error, and the largest of them in units of its tolerance."""
+    errors = [largest_error(phi, plan, kind) for kind in (LENGTH, ANGULAR, LOOP)]
+    return errors, largest([x / limit for x, limit in zip(errors, tolerance, strict=True)])
 
 
 def largest_error(phi: Scalars, plan: Plan, kind: str) -> Scalar:
@@ -150,6 +180,14 @@ QUANTITIES = Table(
             reach,
             ("plan", "steps"),
             ("q", "error", "state"),
+            follows_terms=True,
+            lenient=True,
+        ),
+        "follow": Quantity(
+            ("q", "lower", "upper", "tolerance"),
+            follow,
+            ("plan", "steps"),
+            ("q", "error", "open"),
             follows_terms=True,
             lenient=True,
         ),

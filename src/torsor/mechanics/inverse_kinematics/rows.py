@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 from torsor.algorithms import centroidal
@@ -15,7 +16,7 @@ from torsor.model.terms.frames import BetweenFrames
 from torsor.model.terms.loop import JointConstraint
 from torsor.model.terms.term import ConstraintRows
 from torsor.scalar import Scalar, atan2, sqrt, where
-from torsor.spatial import Force, Transform, Vec
+from torsor.spatial import Force, Mat, Transform, Vec
 from torsor.spatial.recovery import quaternion_of
 from torsor.spatial.vector import AXES, ZERO
 
@@ -24,8 +25,33 @@ ALIGNED = 1e-20
 
 
 @dataclass(frozen=True)
-class AtPose(JointConstraint):
-    """A frame at a pose: φ = (log R, Rᵀp), whose lengths are the angle and the distance from it."""
+class AtOrientation(JointConstraint):
+    """The axes of a frame are those of R*: ``matrix`` is R* (9), or T* (16), row by row."""
+
+    matrix: tuple[Scalar, ...] = ()
+    NUMBERS = ("matrix",)
+
+    @property
+    def target(self) -> Transform:
+        """T*, or R* at the origin, as a transform, which has Rᵀ."""
+        m, n = self.matrix, isqrt(len(self.matrix))
+        x, y, z = (Vec(m[k], m[k + n], m[k + 2 * n]) for k in range(3))
+        return Transform(Mat(x, y, z), Vec(m[3], m[7], m[11]) if n == 4 else ZERO)
+
+    def frames(self, model: Model) -> tuple[Frame, Frame]:
+        body, X = model.frame(self.predecessor)
+        return Frame(body, self.target @ X), model.frame(self.successor)
+
+    def faults(self) -> list[Scalar]:
+        """How far R Rᵀ is from 1, det R from 1, and the last row of T* from (0, 0, 0, 1), each entry."""
+        E, last = self.target.E, self.matrix[12:]
+        pairs = [E[i].dot(E[j]) - int(i == j) for i in range(3) for j in range(i + 1)]
+        return [*map(abs, pairs), 1 - E[0].cross(E[1]).dot(E[2]), *(abs(x - int(k == 3)) for k, x in enumerate(last))]
+
+
+@dataclass(frozen=True)
+class AtPose(AtOrientation):
+    """A frame at a pose T*: φ = (log R, Rᵀp), whose lengths are the angle and the distance from it."""
 
     def error(self, X: Transform) -> Sequence[Any]:
         return [*quaternion_of(X.pose[0]).log, *(X.E @ X.r)]

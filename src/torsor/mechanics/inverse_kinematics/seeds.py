@@ -8,12 +8,13 @@ import numpy as np
 
 from torsor.compile import Argument, Kernel
 from torsor.kernels.functions import function_kernel
+from torsor.mechanics.inverse_kinematics.quantities import ANGLE
 from torsor.scalar import Scalar, Scalars, maximum, minimum, where
 from torsor.scalar.repeat import repeatable
 from torsor.spatial.linear import dot
 from torsor.support.user_arrays import Array
 
-#: configurations in the table, how many of them are tried for a target, and numbers of a point that describes a pose
+#: configurations in the table, how many of them are tried for a target, and numbers that describe a pose
 TABLE, BEST, POINT = 256, 8, 12
 
 
@@ -32,15 +33,21 @@ def spread(count: int, low: Array, high: Array) -> Array:
     return np.asarray(low + (high - low) * share)
 
 
-def nearest_rows(table: Scalars, point: Scalars) -> dict[str, list[Scalar]]:
-    """The numbers of the rows y of a table, (|y|²/2, y) each, that are nearest to a point, one in each part; the nearest first.
+def rows_of(T: Array) -> Array:
+    """Rows (½ y·Wy, Wy) of poses (n, 4, 4), y the first twelve numbers of a pose: y·Wy is |p|² + 2 ANGLE²|R|²."""
+    y, weights = T[:, :3].reshape(-1, POINT), np.tile([2 * ANGLE**2] * 3 + [1.0], 3)
+    return np.concatenate([(y**2 @ weights)[:, None] / 2, y * weights], axis=1)
+
+
+def nearest_rows(table: Scalars, T: Scalars) -> dict[str, list[Scalar]]:
+    """The numbers of the rows of a table whose poses are nearest to T, one in each part of it; the nearest first.
 
     Parts instead of the nearest of all: the seeds differ more.
     """
-    width, part = 1 + len(point), TABLE // BEST
+    width, part, point = 1 + POINT, TABLE // BEST, T[:POINT]
 
     def nearest(rows: Scalars, point: Scalars) -> list[Scalar]:
-        """The least |y|²/2 − y·x, half the square of the distance but for a constant, and the number of its row."""
+        """The least ½ y·Wy − Wy·x, half the square of the distance but for a constant, and the number of its row."""
         least: Scalar = rows[0] - dot(rows[1:width], point)
         number: Scalar = 0
         for k in range(1, part):
@@ -61,4 +68,4 @@ def nearest_rows(table: Scalars, point: Scalars) -> dict[str, list[Scalar]]:
 @cache
 def nearest_kernel() -> Kernel:
     """Compiled :func:`nearest_rows`, the same for all robots."""
-    return function_kernel("nearest", nearest_rows, [Argument("table", (TABLE, 1 + POINT)), Argument("point", (POINT,))])
+    return function_kernel("nearest", nearest_rows, [Argument("table", (TABLE, 1 + POINT)), Argument("T", (16,))])

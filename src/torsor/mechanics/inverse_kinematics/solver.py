@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torsor.compile import Kernel
+from torsor.compile.build import available
 from torsor.errors import ArgumentError
 from torsor.mechanics.inverse_kinematics.problem import Problem
 from torsor.mechanics.inverse_kinematics.quantities import CLOSED, FAR
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 #: most calls of an attempt, and the share of ½|e|² that a call may leave
 BLOCKS, SHARE = 10, 0.3
-#: states that a vector of the kernel has at least
-LANES = 4
 #: solutions that differ by no more in any coordinate [rad, m] are one
 SAME = 1e-3
 #: problems of a robot that are kept, the newest
@@ -55,7 +54,7 @@ def inverse_kinematics(
     if np.abs(flat).max(initial=0.0) > FAR:
         raise ArgumentError(f"a target is farther away than {FAR:g} m; lengths are in metres")
     start = np.broadcast_to(guess, (*batch, problem.robot.nq)).reshape(-1, problem.robot.nq)
-    begin, guessed = np.clip(start, problem.lower, problem.upper), q0 is not None or bool(postures)
+    begin, guessed = problem.clip(start), q0 is not None or bool(postures)
     moved = q0 is not None and bool((begin != start).any())
     notes = ["q0 is outside its limits; the nearest configuration within them was used"] * moved
     limits = np.array([*tolerances, CLOSED])
@@ -73,6 +72,12 @@ def inverse_kinematics(
     q, success, errors, tried = (x.reshape((*batch, *x.shape[1:]))[()] for x in columns)
     names, bounds = configuration_names(problem.robot.model), (problem.lower, problem.upper)
     return InverseKinematicsResult(q, success, errors, tried, bounds, names, notes, problem)
+
+
+def lanes() -> int:
+    """Attempts of one target that are made together: as many states as a vector has, where that is more than 4."""
+    host = available()
+    return max(4, host.width if host else 0)
 
 
 def distinct(problem: Problem, guess: Array, q: Array, success: Array, errors: Array) -> list[int]:
@@ -146,7 +151,7 @@ class Run:
 
     def _at_once(self, left: Array) -> int:
         """Attempts of a target that are made together: few targets leave lanes of the kernel free."""
-        return max(1, LANES // len(left))
+        return max(1, lanes() // len(left))
 
     def _with_entries(self, targets: Array, entries: Array) -> Array:
         q = np.repeat(self.start[targets, None], entries.shape[-2], axis=1)

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.mechanics.inverse_kinematics.rows import AtPose, CenterOfMass, Pointing, Posture
+from torsor.mechanics.inverse_kinematics.rows import AtOrientation, AtPose, CenterOfMass, Pointing, Posture
 from torsor.model.joints import Fixed, Translation
 from torsor.model.terms.constraint import Constraint
-from torsor.model.terms.loop import JointConstraint
 from torsor.model.terms.points import Distance, PointAlong
-from torsor.spatial import Mat, Transform, Vec
+from torsor.spatial import Vec
 from torsor.spatial.rigid import reading as read
-from torsor.spatial.vector import AXES, ZERO
+from torsor.spatial.vector import AXES
 from torsor.support.user_arrays import Array
 
 #: a float, so that the place of each number of a constraint becomes an input
@@ -43,9 +42,6 @@ def _along(directions: tuple[Vec, ...]) -> Make:
     return lambda name, frame, other, size: PointAlong(name, frame, directions, _any(3), other)
 
 
-_AXES = Mat(_any(3), _any(3), _any(3))
-
-
 class Kind(NamedTuple):
     """A kind of target: ``make(name, frame, other, size)`` is its constraint, with a place for each of ``size`` numbers.
 
@@ -58,9 +54,9 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "pose": Kind(lambda name, frame, other, size: AtPose(name, Fixed(), other, frame, Transform(_AXES, _any(3))), 3),
+    "pose": Kind(lambda name, frame, other, size: AtPose(name, Fixed(), other, frame, matrix=_any(size)), 3),
     "orientation": Kind(
-        lambda name, frame, other, size: JointConstraint(name, Translation(), other, frame, Transform(_AXES, ZERO)), 3
+        lambda name, frame, other, size: AtOrientation(name, Translation(), other, frame, matrix=_any(size)), 3
     ),
     "position": Kind(_along(AXES)),
     "point on a plane": Kind(_along((_any(3),))),
@@ -120,13 +116,14 @@ class Structure(NamedTuple):
 def pose(T: ArrayLike, *, relative_to: str = "world") -> Target:
     """T* (..., 4, 4): the pose of the frame, in ``relative_to``; lengths in m."""
     read.pose(T, "target")
-    x = np.asarray(T, float)
-    return Target("pose", np.concatenate([_transpose(x[..., :3, :3]), x[..., :3, 3]], axis=-1), relative_to)
+    x = np.array(T, float)
+    return Target("pose", x.reshape(*x.shape[:-2], 16), relative_to)
 
 
 def orientation(R: ArrayLike, *, relative_to: str = "world") -> Target:
     """R* (..., 3, 3): the orientation of the frame, anywhere."""
-    return Target("orientation", _transpose(read.rotation(R, "orientation")), relative_to)
+    x = read.rotation(R, "orientation").copy()
+    return Target("orientation", x.reshape(*x.shape[:-2], 9), relative_to)
 
 
 def position(p: ArrayLike, *, relative_to: str = "world") -> Target:
@@ -173,11 +170,6 @@ def posture(q: ArrayLike) -> Target:
     if values.ndim == 0:
         raise ArgumentError(f"a posture is a configuration, (..., nq), not {q!r}")
     return Target("posture", values, level=2)
-
-
-def _transpose(R: Array) -> Array:
-    """The numbers of a rotation in a :class:`Transform`, which has its transpose."""
-    return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9)
 
 
 def _units(what: str, x: ArrayLike) -> Array:

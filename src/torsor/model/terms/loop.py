@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torsor.model.description import Loop
 from torsor.model.joints import JointType
@@ -37,7 +37,7 @@ class JointConstraint(BetweenFrames):
     origin: Transform = Transform.identity()
     child_origin: Transform = Transform.identity()
     row_names: tuple[str, ...] = ()
-    NUMBERS = ("joint_type", "origin", "child_origin")
+    NUMBERS: ClassVar[tuple[str, ...]] = ("joint_type", "origin", "child_origin")
     places = ("predecessor", "successor")
 
     @classmethod
