@@ -73,13 +73,43 @@ def test_all_branches_of_a_ur5_are_found():
         assert distances[0] < 1e-4
 
 
-def test_each_solution_of_a_puma_has_its_twin_with_the_wrist_turned_over():
+#: distances in the DH table of the Puma 560 [m]
+HEIGHT, PA2, PA3, PD3, PD4 = 0.672, 0.4318, 0.0203, 0.15005, 0.4318
+
+
+def closed_form_of_a_puma(T):
+    """The solutions of a Puma 560 (Paul, Shimano & Mayer 1981): two shoulders, two elbows, two wrists."""
+    found = []
+    p, R = T[:3, 3] - [0, 0, HEIGHT], T[:3, :3]
+    for shoulder, elbow, wrist in product((0, 1), (1, -1), (1, -1)):
+        offset = np.arcsin(PD3 / np.hypot(p[0], p[1]))
+        q1 = np.arctan2(p[1], p[0]) + (np.pi - offset if shoulder else offset)
+        s, c = np.sin(q1), np.cos(q1)
+        x, y = c * p[0] + s * p[1], p[2]
+        cosine = (x * x + y * y - PA2**2 - PA3**2 - PD4**2) / (2 * PA2 * np.hypot(PA3, PD4))
+        q3 = elbow * np.arccos(cosine) - np.arctan2(PD4, PA3)
+        a, b = PA2 + PA3 * np.cos(q3) - PD4 * np.sin(q3), PA3 * np.sin(q3) + PD4 * np.cos(q3)
+        q2 = np.arctan2(y, x) - np.arctan2(b, a)
+        s23, c23 = np.sin(q2 + q3), np.cos(q2 + q3)
+        W = np.array([[c * c23, s * c23, s23], [-s, c, 0], [-c * s23, -s * s23, c23]]) @ R  # Rz(q4) Ry(−q5) Rz(q6)
+        sine = wrist * np.hypot(W[0, 2], W[1, 2])
+        q4, q6 = np.arctan2(W[1, 2] / sine, W[0, 2] / sine), np.arctan2(W[2, 1] / sine, -W[2, 0] / sine)
+        found.append([q1, q2, q3, q4, -np.arctan2(sine, W[2, 2]), q6])
+    return np.array(found)
+
+
+def test_all_branches_of_a_puma_are_found():
     robot = ts.robots.puma560()
-    q = np.array([0.3, 0.5, -0.4, 0.6, 0.7, -0.2])
-    found = robot.inverse_kinematics(robot.pose(q, robot.links[-1]), robot.links[-1], q, limits=False, all_solutions=True)
-    assert len(found.q) == 8
-    for x in found.q:
-        assert min(apart(found.q, x * [1, 1, 1, 1, -1, 1] + [0, 0, 0, np.pi, 0, np.pi])) < 1e-4
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        q = rng.uniform(-2.5, 2.5, 6)
+        T = robot.pose(q, robot.links[-1])
+        expected = closed_form_of_a_puma(T)
+        assert min(apart(expected, q)) < 1e-9
+        found = robot.inverse_kinematics(T, robot.links[-1], q, limits=False, all_solutions=True)
+        assert len(found.q) == len(expected) == 8
+        for branch in expected:
+            assert min(apart(found.q, branch)) < 1e-4
 
 
 def test_solutions_without_a_wrist_twin_are_only_those_within_limits():
