@@ -68,13 +68,14 @@ def test_every_command_has_example_lines():
 ])  # fmt: skip
 def test_example_lines_of_the_help_run(torsor, monkeypatch, line):
     monkeypatch.setattr(webbrowser, "open", lambda url: True)
-    if " view " in line:
+    if " view " in line or " ik " in line:
         viewer = pytest.importorskip("torsor.look.viewer.viewer")
         monkeypatch.setattr(viewer.Viewer, "wait", lambda self: None)
     ts.save_urdf(ts.robots.two_link().with_gravity((0, 0, -9.81)), "plain.urdf")
     text = Path("plain.urdf").read_text()
     Path("my_robot.urdf").write_text(text.replace('"joint2"', '"elbow"').replace('"tip"', '"hand"'))
     Path("states.csv").write_text("t,q1,q2,v1,v2\n0,0,0,0,0\n1,0.1,0.2,0.3,0.4\n")
+    Path("targets.csv").write_text("x,y,z\n1,1,0\n1.2,0.3,0\n")
     ended = torsor(*shlex.split(line)[1:])
     assert ended.code == 0, ended.err
     assert ended.out

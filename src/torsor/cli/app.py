@@ -13,6 +13,7 @@ from torsor.cli.converting import convert, export
 from torsor.cli.dynamics import accel, mass, torque
 from torsor.cli.examples import EXAMPLES
 from torsor.cli.help_text import WIDEST, Command, Group
+from torsor.cli.inverse_kinematics import ik
 from torsor.cli.kinematics import jacobian, pose
 from torsor.cli.motion import simulate, view
 from torsor.cli.showing import demo
@@ -23,7 +24,7 @@ from torsor.version import __version__
 #: the panels of --help
 COMMANDS = {
     "Look": (info, check, view, demo),
-    "Compute": (torque, accel, mass, pose, jacobian),
+    "Compute": (torque, accel, mass, pose, jacobian, ik),
     "Understand": (equations, explain, simulate),
     "Write": (export, convert),
     "Trust": (verify, bench),

@@ -42,6 +42,7 @@ CLI_TERMS = {
     r"\bduration must be": "--seconds must be",
     r"\bdt must be": "--dt must be",
     r"\bcutoff must be": "--cutoff must be",
+    r"\bq0 is outside its limits": "--q0 is outside its limits",
     r"\bintegrator='(\w+)'": r"--integrator \1",
     r"\bInput should be a valid integer[^;]*": "it must be a whole number",
     r"\bInput should be a valid number[^;]*": "it must be a number",

@@ -16,6 +16,12 @@ EXAMPLES = {
     "mass": ("torsor mass two_link --q 0,1.57", "torsor mass my_robot.urdf states.csv --out masses.npz"),
     "pose": ("torsor pose two_link --q 0,1.57 --frame tip", "torsor pose my_robot.urdf states.csv --out poses.csv"),
     "jacobian": ("torsor jacobian two_link --q 0,1.57 --in body", "torsor jacobian my_robot.urdf --frame hand --json"),
+    "ik": (
+        "torsor ik panda -f panda_hand_tcp --xyz 0.4,0.1,0.3 --rpy 180,0,0 --degrees",
+        "torsor ik ur5 --frame tool0 --xyz 0.4,0.1,0.3 --rpy 180,0,0 --degrees --all",
+        "torsor ik my_robot.urdf --xyz 1.2,0.3,0 --open",
+        "torsor ik my_robot.urdf targets.csv --out joints.csv",
+    ),
     "equations": ("torsor equations two_link", "torsor equations two_link --format latex --only g --out g.tex"),
     "explain": ("torsor explain ur5 --a 1", "torsor explain ur5 --a 1 --joint elbow_joint"),
     "simulate": (

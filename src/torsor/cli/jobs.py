@@ -27,10 +27,11 @@ class Job(NamedTuple):
 
 
 class StateFlags(NamedTuple):
-    """The state given by options, with defaults for the others, and the names of those given."""
+    """The state given by options, with defaults for the others, the names of those given, and the units they are printed in."""
 
     values: dict[str, Array]
     given: tuple[str, ...]
+    units: dict[str, Array]
 
 
 class FileJob(NamedTuple):
@@ -46,16 +47,16 @@ class FileJob(NamedTuple):
 Display: TypeAlias = Callable[["Robot", dict[str, Array], dict[str, Array]], list[Any]]
 
 
-def state_from_flags(robot: Robot, **texts: str | None) -> StateFlags:
-    """The state variables of --q, --v ..."""
+def state_from_flags(robot: Robot, degrees: bool = False, **texts: str | None) -> StateFlags:
+    """The state variables of --q, --v ...; q and v in degrees if so given."""
     names, values = option_values.state_names(robot), option_values.neutral(robot)
-    values = {x: values[x] for x in texts}
+    values, units = {x: values[x] for x in texts}, option_values.angle_units(robot, degrees)
     for x, text in texts.items():
         if text is not None and x == "q":
-            values[x] = option_values.configuration(robot, "--q", text, values[x])
+            values[x] = option_values.configuration(robot, "--q", text, values[x], degrees)
         elif text is not None:
-            values[x] = option_values.state(f"--{x}", text, names[x], values[x])
-    return StateFlags(values, tuple(x for x, text in texts.items() if text is not None))
+            values[x] = option_values.state(f"--{x}", text, names[x], values[x], units.get(x, 1.0))
+    return StateFlags(values, tuple(x for x, text in texts.items() if text is not None), units)
 
 
 def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool, shown: Display, **about: Any) -> None:
@@ -63,7 +64,7 @@ def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool
     about = {"robot": robot.name, "coordinates": option_values.state_names(robot)["v"], **about}
     check_file_kind("--out", table.out, WRITERS)
     if table.path is not None:
-        _report_written(table.out, compute_file(robot, job, state, table, as_json, about), as_json, about)
+        report_written(table.out, compute_file(robot, job, state, table, as_json, about), as_json, about)
         return
     if table.topic is not None:
         raise UsageError("--topic needs an MCAP file; give the file after the robot")
@@ -76,8 +77,9 @@ def run(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_json: bool
     if table.out is not None:
         with block_writer(table.out, as_json, [c for c in job.columns if c.name in results], about) as put:
             put({name: x[None] for name, x in results.items()})
-        _report_written(table.out, 1, as_json, about)
+        report_written(table.out, 1, as_json, about)
         return
+    values = {x: value / state.units.get(x, 1.0) for x, value in values.items()}
     emit(as_json, {**about, **values, **results}, *defaults_note(robot, job.inputs, state), *shown(robot, values, results))
 
 
@@ -91,7 +93,7 @@ def defaults_note(robot: Robot, inputs: Sequence[str], state: StateFlags) -> lis
     return [] if state.given else [prose(f"At {where}{rest}; {flags} to change it.")]
 
 
-def _report_written(out: str | None, rows: int, as_json: bool, about: dict[str, Any]) -> None:
+def report_written(out: str | None, rows: int, as_json: bool, about: dict[str, Any]) -> None:
     """Report the written file; no report if results were printed."""
     if out is not None:
         emit(as_json, {**about, "file": out, "rows": rows}, f"wrote {out}: {rows:,} row{'s' if rows != 1 else ''}")

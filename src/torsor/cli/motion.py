@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from torsor.cli.option_values import Damping, Json, MeshRoots, Q, Seed, Wrench
+from torsor.cli.option_values import Damping, Degrees, Json, MeshRoots, Q, Seed, Wrench
 from torsor.cli.robots import on_robot
 from torsor.cli.showing import Open
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
     from torsor.simulate import Result
+    from torsor.support.user_arrays import Array
 
 Start = Annotated[
     str | None,
@@ -47,8 +48,8 @@ HINTS = {"replay": "--open shows it in the browser", "plot": "--plot curves.svg 
 def simulate(
     robot: Robot, made_by: str, seconds: Seconds = 5.0, dt: Step = 1e-3, integrator: Integrator = "rk4", q: Start = None,
     v: Speed = None, control: Control = "none", target: Target = None, wrench: Wrench = None, stops: Stops = True,
-    damping: Damping = False, seed: Seed = 0, plot: Plot = None, out: Out = None, replay: Replay = None, open: Open = False,
-    mesh_root: MeshRoots = None, json: Json = False,
+    damping: Damping = False, degrees: Degrees = False, seed: Seed = 0, plot: Plot = None, out: Out = None,
+    replay: Replay = None, open: Open = False, mesh_root: MeshRoots = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Simulate a robot: energy audit, plot, file, replay page."""
     from torsor.cli import option_values
@@ -70,8 +71,8 @@ def simulate(
         robot, made_by = robot.with_damping(True), f"{made_by}.with_damping(True)"
     if stops and not robot.loops:
         robot, made_by = robot.with_stops(), f"{made_by}.with_stops()"
-    start = start_of(robot, q, v, seed, control)
-    law = control_of(robot, control, target)
+    start = start_of(robot, q, v, seed, control, degrees)
+    law = control_of(robot, control, target, degrees)
     loads = option_values.wrenches(robot, wrench)
     options: dict[str, Any] = {"integrator": integrator, "dt": dt}
     options |= {"wrenches": loads} if loads else {}
@@ -85,7 +86,9 @@ def simulate(
         ) from None
     files = _write_files(result, plot, out, replay, open, tuple(mesh_root or ()))
     call = python_call(made_by, start, seconds, law, **options)
-    emit(json, {"call": call, **_document(result, files)}, call, *_summary(result, f"{start.says}, {law.says}", files))
+    units = option_values.angle_units(robot, degrees)
+    document = {"call": call, **_document(result, units, files), **option_values.angles_in_json(degrees)}
+    emit(json, document, call, *_summary(result, f"{start.says}, {law.says}", units["q"], files))
 
 
 def _write_files(
@@ -108,7 +111,7 @@ def _write_files(
     return files
 
 
-def _summary(result: Result, says: str, files: dict[str, str]) -> list[Any]:
+def _summary(result: Result, says: str, units: Array, files: dict[str, str]) -> list[Any]:
     from torsor.cli.cli_terms import in_cli_terms
     from torsor.cli.out import prose, short, table
 
@@ -122,21 +125,23 @@ def _summary(result: Result, says: str, files: dict[str, str]) -> list[Any]:
     if result.events:
         hit = ", ".join(f"{e.name} at {e.t:.3g} s" for e in result.events[:4])
         lines.append(f"{len(result.events)} impacts at stops: {hit}{' ...' if len(result.events) > 4 else ''}")
-    made = table("coordinate", "start", "end", "least", "most", numbers=4, title="Configuration [rad, m]")
+    angle = "deg" if (units != 1.0).any() else "rad"
+    made = table("coordinate", "start", "end", "least", "most", numbers=4, title=f"Configuration [{angle}, m]")
     for k, name in enumerate(info["configuration"]):
-        x = result.q[:, k]
+        x = result.q[:, k] / units[k]
         made.add_row(name, *(short(value, 4) for value in (x[0], x[-1], x.min(), x.max())))
     more = "; ".join(text for kind, text in HINTS.items() if kind not in files)
     wrote = [f"wrote {path}" for path in files.values()]
     return [prose("\n".join(lines)), made, prose("\n".join((*wrote, *([f"{more}."] if more else []))))]
 
 
-def _document(result: Result, files: dict[str, str]) -> dict[str, Any]:
+def _document(result: Result, units: dict[str, Array], files: dict[str, str]) -> dict[str, Any]:
     audit, info = result.audit(), result.info
+    q, v = result.q[[0, -1]] / units["q"], result.v[[0, -1]] / units["v"]
     return {
         "robot": info["robot"], "seconds": result.t[-1], "integrator": info["integrator"], "dt": info["dt"],
         "steps": info["steps"], "configuration": info["configuration"], "coordinates": info["coordinates"],
-        "start": {"q": result.q[0], "v": result.v[0]}, "end": {"q": result.q[-1], "v": result.v[-1]},
+        "start": {"q": q[0], "v": v[0]}, "end": {"q": q[1], "v": v[1]},
         "energy": {"start": audit.energy[0], "end": audit.energy[-1], "work": audit.work[-1],
                    "dissipated": audit.dissipated[-1], "impacts": audit.impacts, "discrepancy": audit.worst},
         "events": [{"name": e.name, "t": e.t} for e in result.events], "notes": list(result.notes), "files": files,
@@ -153,13 +158,7 @@ def view(
 ) -> None:
     """Show a robot in the browser viewer until Ctrl-C."""
     from torsor.cli.jobs import state_from_flags
-    from torsor.cli.out import emit
-    from torsor.cli.showing import browse
-    from torsor.look.viewer import view as viewed
+    from torsor.cli.showing import serve_viewer
 
     at = None if q is None else state_from_flags(robot, q=q).values["q"]
-    with viewed(robot, at, port=port, roots=tuple(mesh_root or ()), open=False) as viewer:
-        emit(json, {"robot": robot.name, "url": viewer.url}, f"viewer of {robot.name}, until Ctrl-C:\n{viewer.url}")
-        if not no_open:
-            browse(viewer.url)
-        viewer.wait()
+    serve_viewer(robot, at, json, {"robot": robot.name}, port=port, roots=tuple(mesh_root or ()), open=not no_open)

@@ -30,6 +30,9 @@ V = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Velocity 
 A = Annotated[str | None, typer.Option("--a", metavar="NUMBERS", help="Acceleration (default: zero).")]
 Tau = Annotated[str | None, typer.Option("--tau", metavar="NUMBERS", help="Joint forces (default: zero).")]
 Damping = Annotated[bool, typer.Option("--damping", help="Include the model's viscous joint damping.")]
+Degrees = Annotated[
+    bool, typer.Option("--degrees", help="Angles on the command line and in printed results are in degrees; lengths stay in m.")
+]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the random numbers.")]
 MeshRoots = Annotated[
     list[str] | None, typer.Option("--mesh-root", metavar="FOLDER", help="Folder to search for meshes; may be repeated.")
@@ -58,8 +61,11 @@ def numbers(option: str, text: str, size: int | None = None) -> list[float]:
     return out
 
 
-def state(option: str, text: str, names: Sequence[str], rest: Any) -> np.ndarray:
-    """One entry per name: all of them, one number for all, or some by name with the rest unchanged."""
+def state(option: str, text: str, names: Sequence[str], rest: Any, unit: Any = 1.0) -> np.ndarray:
+    """One entry per name: all of them, one number for all, or some by name with the rest unchanged.
+
+    ``unit`` is that of the numbers, in rad and m: one for all entries, or one for each (:func:`angle_units`).
+    """
     import numpy as np
 
     if "=" not in text:
@@ -68,25 +74,47 @@ def state(option: str, text: str, names: Sequence[str], rest: Any) -> np.ndarray
             given *= len(names)
         if len(given) != len(names):
             raise UsageError(f"{option} takes {len(names)} numbers, {len(given)} given: {', '.join(names)}")
-        return np.array(given)
-    values = np.array(rest, dtype=float)
+        return np.array(given) * unit
+    values, units = np.array(rest, dtype=float), np.broadcast_to(unit, len(names))
     for name, value, odd in PAIR.findall(text):
         if odd:
             raise UsageError(f"{option}: write {odd.strip()!r} as name=number")
         if name.strip() not in names:
             raise UsageError(f"{option}: there is no {name.strip()!r}; the names are {', '.join(names)}")
-        values[list(names).index(name.strip())] = numbers(f"{option} {name.strip()}", value, 1)[0]
+        k = list(names).index(name.strip())
+        values[k] = numbers(f"{option} {name.strip()}", value, 1)[0] * units[k]
     return values
 
 
-def configuration(robot: Robot, option: str, text: str, rest: Any) -> np.ndarray:
+def angle_units(robot: Robot, degrees: bool) -> dict[str, np.ndarray]:
+    """The unit of each entry of q and v as it is typed and printed, in rad, m and s: π/180 of angles in degrees, else 1.
+
+    >>> import torsor as ts
+    >>> angle_units(ts.robots.rp_arm(), True)["q"].round(4)
+    array([0.0175, 1.    ])
+    """
+    import numpy as np
+
+    from torsor.model.names import entry_units
+
+    turn = np.pi / 180 if degrees else 1.0
+    q, v, _ = entry_units(robot.model)
+    return {x: np.array([turn if unit.startswith("rad") else 1.0 for unit in units]) for x, units in (("q", q), ("v", v))}
+
+
+def angles_in_json(degrees: bool) -> dict[str, str]:
+    """The entry of a document that reports degrees; without it angles are in rad."""
+    return {"angles": "deg"} if degrees else {}
+
+
+def configuration(robot: Robot, option: str, text: str, rest: Any, degrees: bool = False) -> np.ndarray:
     """q by numbers, by joints, or by the name of a configuration of the robot."""
     named = robot.configurations
     if text.strip() in named:
         return robot.configuration(text.strip())
     if named and NAME.fullmatch(text):
         raise UsageError(f"{option}: there is no configuration named {text.strip()!r}; the names are {', '.join(named)}")
-    return state(option, text, state_names(robot)["q"], rest)
+    return state(option, text, state_names(robot)["q"], rest, angle_units(robot, degrees)["q"])
 
 
 def names_among(text: str, names: Sequence[str]) -> list[str]:

@@ -173,8 +173,9 @@ def on_robot(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def display_name(**given: Any) -> Any:
-        if given["robot"] == given.get("states") == "-":
-            raise UsageError("ROBOT and STATES cannot both come from stdin")
+        for table in ("states", "targets"):
+            if given["robot"] == given.get(table) == "-":
+                raise UsageError(f"ROBOT and {table.upper()} cannot both come from stdin")
         chosen = {name: given.pop(name) for name in words}
         robot = find(**chosen)
         return command(robot, *([python_text(**chosen)] if wants_text else ()), **given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -38,19 +38,18 @@ def compute_file(robot: Robot, job: Job, state: StateFlags, table: FileJob, as_j
     """Compute for every row of a file, and write the results block by block; returns their number."""
     path, out, topic, cutoff = table
     assert path is not None
-    format, needed = _format(path), [x for x in job.inputs if x not in state.given]
+    format, needed = table_format(path), [x for x in job.inputs if x not in state.given]
     if not needed:
         raise UsageError(f"the options give all of {', '.join(job.inputs)}; nothing remains to be read from {label(path)}")
     if not robot.nv:
         raise UsageError(f"robot {robot.name!r} has no moving joint; nothing can be read from {path}")
-    if out is not None and os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out):
-        raise UsageError(f"--out {label(out)} is also the input file; give another name")
+    refuse_overwriting(path, out)
     if topic is not None and format != "mcap":
         raise UsageError(f"--topic needs an MCAP file; {path} is not one")
     width = robot.nq + 3 * robot.nv + sum(len(c.entries) for c in job.columns)
     rows_at_once = max(64, min(65536, NUMBERS_IN_MEMORY // width))
     bar, file = Progress(1.0, os.path.basename(path)), "<stdin>" if path == "-" else label(path)
-    with _open(path) as (stream, size), closing(bar):
+    with open_table(path) as (stream, size), closing(bar):
         logs: Any = read_chunks(stream, rows_at_once, format=format, topic=topic)
         with closing(logs):
             moving = logs if "a" not in needed or "v" in state.given else _differentiated(robot, logs, cutoff, file, about)
@@ -139,12 +138,12 @@ def _block(job: Job, state: StateFlags, log: Log, states: dict[str, Array]) -> d
     try:
         return compute(slice(None))
     except TorsorError as error:
-        row, reason = _first_bad_row(compute, len(log), error)
+        row, reason = first_bad_row(compute, len(log), error)
         when = "" if log.t is None else f" (t = {log.t[row]:g} s)"
         raise FileError(f"row {log.row + row + 1}{when}: {reason}") from error
 
 
-def _first_bad_row(compute: Callable[[slice | int], Any], count: int, error: TorsorError) -> tuple[int, TorsorError]:
+def first_bad_row(compute: Callable[[slice | int], Any], count: int, error: TorsorError) -> tuple[int, TorsorError]:
     """The first row that cannot be computed, found by bisection, and its error."""
     first, last = 0, count
     while last - first > 1:
@@ -162,24 +161,31 @@ def _first_bad_row(compute: Callable[[slice | int], Any], count: int, error: Tor
     return first, error
 
 
-# -- sources of states -------------------------------------------------------------------------------------------
+# -- sources of states, and of targets ---------------------------------------------------------------------------
 
 
-def _format(path: str) -> str:
+def table_format(path: str, what: str = "states", formats: Iterable[str] = FORMATS, option: str = "--q") -> str:
+    """The format of a table, by its name; ``option`` takes the numbers that were typed in place of a file."""
     word = "csv" if path == "-" else os.path.splitext(path)[1].lower().removeprefix(".")
-    if word in FORMATS:
+    if word in formats:
         return word
     if option_values.NUMBERS.fullmatch(path):
-        raise UsageError(f"{path} is not a file of states; did you mean --q {path}?")
-    raise UsageError(f"{label(path) or 'STATES'}: states are read from .{', .'.join(FORMATS)} or from - (CSV on stdin)")
+        raise UsageError(f"{path} is not a file of {what}; did you mean {option} {path}?")
+    raise UsageError(f"{label(path) or what.upper()}: {what} are read from .{', .'.join(formats)} or from - (CSV on stdin)")
+
+
+def refuse_overwriting(path: str, out: str | None) -> None:
+    """An error where the results would replace the table that is read."""
+    if out is not None and os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out):
+        raise UsageError(f"--out {label(out)} is also the input file; give another name")
 
 
 @contextmanager
-def _open(path: str) -> Iterator[tuple[IO[bytes], int | None]]:
+def open_table(path: str, what: str = "states") -> Iterator[tuple[IO[bytes], int | None]]:
     """The stream of a file and its size, or stdin; errors in it are reported with its name."""
     if path != "-" and not os.path.isfile(path):
         problem = (
-            "is a directory; give a file of states" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
+            f"is a directory; give a file of {what}" if os.path.isdir(path) else "is not a regular file; pipe it to stdin (-)"
         )
         raise UsageError(f"{label(path)} {problem}" if os.path.exists(path) else f"there is no file {label(path)}")
     try:

@@ -13,7 +13,9 @@ from torsor.cli.option_values import Json
 from torsor.cli.outcome import UsageError, print_error
 
 if TYPE_CHECKING:
+    from torsor.robot import Robot
     from torsor.simulate import Result
+    from torsor.support.user_arrays import Array
 
 FIGURE_SUFFIXES = (".svg", ".pdf", ".png")
 PAGES = (".html", ".htm")
@@ -51,6 +53,21 @@ def show_page(result: Result, path: str | None, open: bool, roots: tuple[str, ..
     if open:
         browse(where.absolute().as_uri())
     return path
+
+
+def serve_viewer(
+    robot: Robot, q: Array | None, as_json: bool, document: dict[str, Any], *shown: Any, port: int = 0,
+    roots: tuple[str, ...] = (), open: bool = True,
+) -> None:  # fmt: skip
+    """The robot at q in the browser viewer until Ctrl-C; what is printed ends with the address."""
+    from torsor.cli.out import emit
+    from torsor.look.viewer import view
+
+    with view(robot, q, port=port, roots=roots, open=False) as viewer:
+        emit(as_json, {**document, "url": viewer.url}, *shown, f"viewer of {robot.name}, until Ctrl-C:\n{viewer.url}")
+        if open:
+            browse(viewer.url)
+        viewer.wait()
 
 
 def browse(address: str) -> None:

@@ -45,12 +45,13 @@ class Start(NamedTuple):
     says: str
 
 
-def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str) -> Start:
+def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str, degrees: bool) -> Start:
     """The initial state of --q and --v; by default a random configuration within half of the limits, at rest."""
     names, rng, says = option_values.state_names(robot), np.random.default_rng(seed), "from the state given"
+    units = option_values.angle_units(robot, degrees)
     middle = robot.clip(robot.neutral())
     if q is not None:
-        at = option_values.configuration(robot, "--q", q, middle)
+        at = option_values.configuration(robot, "--q", q, middle, degrees)
         if robot.loops:
             at, says = robot.assemble(at, fixed=option_values.names_among(q, robot.joints)), "from --q with the loops closed"
     elif robot.loops:
@@ -61,7 +62,7 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
         at, says = robot.integrate(middle, RANDOM_SHARE * away), f"from a random pose (--seed {seed})"
     speed = np.zeros(robot.nv)
     if v is not None:
-        speed = option_values.state("--v", v, names["v"], speed)
+        speed = option_values.state("--v", v, names["v"], speed, units["v"])
         if robot.loops:
             speed = robot.constrained().project_velocity(at, speed)
             says += ", at the velocity nearest to --v that satisfies the loops"
@@ -72,13 +73,13 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
     return Start(at, speed, says)
 
 
-def control_of(robot: Robot, word: str, target: str | None) -> Control:
+def control_of(robot: Robot, word: str, target: str | None, degrees: bool) -> Control:
     """The control of a ``--control`` word."""
     if word == "none":
         return Control(None, "None", CONTROL_DESCRIPTIONS[word])
     goal = robot.clip(robot.neutral())
     if target is not None:
-        goal = option_values.configuration(robot, "--target", target, goal)
+        goal = option_values.configuration(robot, "--target", target, goal, degrees)
     law = pd_with_mass_matrix(robot, goal, FREQUENCY if word == "pd" else 0.0)
     how = f"{goal.tolist()}, {FREQUENCY}" if word == "pd" else "frequency=0.0"
     return Control(law, f"ts.simulate.pd_with_mass_matrix(robot, {how})", CONTROL_DESCRIPTIONS[word])
