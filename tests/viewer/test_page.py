@@ -75,6 +75,36 @@ def test_viewer_page_plays_a_simulation_and_shows_its_plots(shown):
     shown.page.get_by_text("Forces", exact=True).click()
 
 
+def test_target_chosen_in_the_page_is_dragged_and_turns_red_where_it_is_not_met(shown):
+    viewer, page, tip = shown.viewer, shown.page, f"{EVIL}tip"
+    drawing, target = viewer._page.drawing, viewer.session.target
+
+    def drag(*p):
+        viewer._page.on_target(SimpleNamespace(client_id=0, target=SimpleNamespace(position=p, wxyz=(1.0, 0.0, 0.0, 0.0))))
+
+    viewer.show([0.4, -0.8])
+    page.get_by_role("tab", name="Target").press("Enter")  # a message of viser may lie above it, where clicks go
+    menu = page.get_by_label("Frame").last
+    menu.wait_for()
+    menu.dispatch_event("click")
+    page.get_by_role("option", name=tip).last.dispatch_event("click")
+    assert eventually(lambda: target.frame == tip and drawing.target.visible and not drawing.handle.visible)
+    viewer.choose_target(tip, "position")
+    p = shown.robot.pose([0.5, -1.0], tip)[:3, 3]
+    drag(*p)
+    assert eventually(lambda: np.allclose(shown.robot.pose(viewer.session.q, tip)[:3, 3], p, atol=2e-6))
+    met = tuple(drawing._ball.color)
+    drag(*(p + 5))
+    page.get_by_text("not found in").wait_for()
+    assert eventually(lambda: tuple(drawing._ball.color) != met)
+    drag(np.nan, 0.0, 0.0)  # the page may send anything
+    assert eventually(lambda: "finite" in viewer.session.trouble)
+    viewer.choose_target("", "pose")
+    viewer.show([0.4, -0.8])
+    assert eventually(lambda: not drawing.target.visible)
+    page.get_by_role("tab", name="Joints").press("Enter")
+
+
 def test_dragged_arrow_is_a_force_that_pushes_the_robot(shown):
     """The tip of the arrow is moved along x̂; then the button is clicked."""
     page, session = shown.viewer._page, shown.viewer.session

@@ -105,8 +105,8 @@ def _one(
         message = f"{count(len(result.q), 'solution')} found in {nearest.attempts} attempts"
     at_limit = [[name for name, at in zip(result.coordinates, row, strict=True) if at]
                 for row in result.at_limit.reshape(block["q"].shape)]  # fmt: skip
-    block_and_limits = {**block, "success": block["success"] > 0, "at_limit": at_limit}
-    found = {name: values if every else values[0] for name, values in block_and_limits.items()}
+    columns: dict[str, Any] = {**block, "success": block["success"] > 0, "at_limit": at_limit}
+    found = columns if every else {name: values[0] for name, values in columns.items()}
     document = {**asked.about, **found, "message": message, "notes": result.notes}
     if out is not None:
         with block_writer(out, as_json, asked.columns, asked.about) as put:
@@ -132,8 +132,8 @@ def _shown(asked: Asked, result: InverseKinematicsResult, message: str, out: str
     title = f"Configuration [{'deg' if asked.degrees else 'rad'}, m]"
     if len(q) > 1:
         lines.append(f"{title}, the nearest to the guess first:")
-        made = tables("coordinate", [str(k + 1) for k in range(len(q))], list(zip(result.coordinates, digits, strict=True)))
-        return [prose("\n".join(lines)), *made]
+        numbers, rows = [str(k + 1) for k in range(len(q))], list(zip(result.coordinates, digits, strict=True))
+        return [prose("\n".join(lines)), *tables("coordinate", numbers, rows)]
     made = table("coordinate", *heads, numbers=len(heads), title=title)
     limits = (limit / asked.units for limit in (robot.lower, robot.upper))
     for name, cells, low, high, at in zip(result.coordinates, digits, *limits, result.at_limit.reshape(-1), strict=True):

@@ -12,6 +12,8 @@ from torsor.look.scene.triangles import sphere
 from torsor.look.viewer.bars import round_up_scale
 from torsor.look.viewer.camera import FIELD, View, camera_in_window
 from torsor.look.viewer.state import OPEN_LOOP, DisplayedState
+from torsor.look.viewer.target import Target
+from torsor.spatial.rigid.motions import to_quaternion
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ LAYERS = ("Robot", "Skeleton", "Inertia ellipsoids", "Loops", "Centre of mass", 
 _KINDS = {"visual": "Robot", "skeleton": "Skeleton", "ellipsoid": "Inertia ellipsoids", "loop": "Loops"}
 
 CENTER, FORCE, MASS, GAP, CLOSED = (230, 159, 0), (204, 121, 167), (0, 114, 178), (213, 30, 30), (178, 56, 115)
+MET, MISSED = (0, 158, 115), (213, 30, 30)
 
 
 class Drawing:
@@ -33,7 +36,7 @@ class Drawing:
         #: newtons a metre of the force's arrow
         self.newtons = round_up_scale(max(weight, 1.0) / view.radius)
         self.layers: dict[str, list[Any]] = {name: [] for name in LAYERS}
-        #: the user drags the arrow until then, and it is not reset [s]
+        #: the user drags the arrow or the target until then, and it is not reset [s]
         self.held_until = 0.0
         self._surroundings(view)
         self.links = [server.scene.add_frame(f"/robot/{k}", show_axes=False) for k in range(len(scene.links))]
@@ -64,6 +67,16 @@ class Drawing:
                 self.handle.position = tip
             self._arrow.points = np.array([[look.origin, tip]], np.float32)
             self._arrow.visible = bool(np.linalg.norm(tip - look.origin) > 0.02 * self.radius)
+
+    def paint_target(self, target: Target, q: Array) -> None:
+        """The target at its pose, in another colour where it is not met; hidden if there is none."""
+        T = target.pose(q)
+        self.target.visible = T is not None
+        if T is not None:
+            self._ball.color = MET if target.met else MISSED
+            self.target.disable_rotations = target.kind == "position"
+            if monotonic() > self.held_until:
+                self.target.position, self.target.wxyz = T[:3, 3], to_quaternion(T[:3, :3])[[3, 0, 1, 2]]
 
     def move(self, poses: Array) -> None:
         """The links at their poses."""
@@ -122,6 +135,8 @@ class Drawing:
         self.handle = s.add_transform_controls(
             "/force/handle", scale=0.22 * r, disable_rotations=True, depth_test=False, opacity=0.8, line_width=2.0
         )
+        self.target = s.add_transform_controls("/target", scale=0.3 * r, depth_test=False, line_width=2.5, visible=False)
+        self._ball = s.add_icosphere("/target/ball", 0.035 * r, color=MET, opacity=0.8, cast_shadow=False)
         self.layers["Centre of mass"].append(self._center)
         self.layers["Link frames"].append(self._axes)
         self.layers["Mass at the frame"].append(self._ellipsoid)

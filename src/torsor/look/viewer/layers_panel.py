@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torsor.look.viewer.drawing import Drawing
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import viser
 
 
-def add_layers(gui: viser.GuiApi, drawing: Drawing, do: Callable[..., None], notes: tuple[str, ...]) -> None:
-    """The checkboxes, and below them notes about layers that could not be drawn."""
+def add_layers(gui: viser.GuiApi, drawing: Drawing, do: Callable[..., None], notes: tuple[str, ...]) -> Any:
+    """The checkboxes, and below them notes about layers that could not be drawn; returns the box of the force handle."""
     for name, shown in drawing.shown.items():
         box = gui.add_checkbox(name, shown)
         box.on_update(partial(lambda name, event: do(drawing.toggle, name, event.target.value), name))
@@ -23,3 +23,4 @@ def add_layers(gui: viser.GuiApi, drawing: Drawing, do: Callable[..., None], not
     if notes:
         lines = "".join(f"<li>{escape(note)}</li>" for note in notes[:12])
         gui.add_html(f'<div style="font-size:11.5px;padding:4px 12px;opacity:.75">not drawn:<ul>{lines}</ul></div>')
+    return force

@@ -15,6 +15,7 @@ from torsor.look.viewer.joints_panel import Joints
 from torsor.look.viewer.layers_panel import add_layers
 from torsor.look.viewer.playback_panel import PlaybackPanel, Plots
 from torsor.look.viewer.state import DisplayedState
+from torsor.look.viewer.target_panel import TargetPanel
 
 if TYPE_CHECKING:
     from torsor.look.viewer.viewer import Viewer
@@ -47,10 +48,12 @@ class Page:
         tabs = gui.add_tab_group()
         with tabs.add_tab("Joints"):
             self.joints = Joints(gui, session, do)
+        with tabs.add_tab("Target"):
+            self.target = TargetPanel(gui, session, self._choose_target)
         with tabs.add_tab("Motion"):
             self.motion = PlaybackPanel(gui, session, do)
         with tabs.add_tab("Show"):
-            add_layers(gui, self.drawing, do, scene.notes)
+            self.force_box = add_layers(gui, self.drawing, do, scene.notes)
         panel = gui.add_panel()
         with panel.add_tab("Forces"):
             self.forces = ForcesPanel(gui, session, do, names)
@@ -63,6 +66,7 @@ class Page:
         panel.set_width(WIDTH)
         gui.main_panel.set_width(WIDTH)
         self.drawing.handle.on_update(self.on_drag)
+        self.drawing.target.on_update(self.on_target)
 
     def _motion_images(self) -> list[Any]:
         """Some images of the motion, if there is one."""
@@ -78,18 +82,33 @@ class Page:
             force = (np.array(event.target.position) - self.looked.origin) * self.drawing.newtons
             self.viewer.try_in_browser(setattr, self.session, "force", force)
 
+    def on_target(self, event: Any) -> None:
+        """The user drags the target: the joints follow when the page is painted, at its newest pose."""
+        if event.client_id is not None:
+            self.drawing.held_until = monotonic() + HELD
+            self.viewer.try_in_browser(self.session.target.drag, event.target.position, event.target.wxyz)
+
+    def _choose_target(self, frame: str, kind: str) -> None:
+        """The arrow of the force would be in the way of the target; its box shows it again."""
+        self.force_box.value = not frame
+        self.viewer.choose_target(frame, kind)
+
     def paint(self) -> None:
         """Draw the current state of the session."""
         with self.viewer.lock:
-            session, look = self.session, self.session.look()
+            session = self.session
+            session.follow()
+            look = session.look()
             self.looked, force = look, np.array(session.force)
             with self.viewer.server.atomic():
                 self.drawing.paint(look, force)
+                self.drawing.paint_target(session.target, session.q)
                 self.motion.paint(look)
                 self.painted += 1
                 if session.playing and self.painted % NUMBERS:
                     return
                 self.joints.paint(look)
+                self.target.paint()
                 self.forces.paint(look)
                 self.pull.paint(look)
                 self.plots.paint(session)

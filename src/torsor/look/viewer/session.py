@@ -1,4 +1,4 @@
-"""The inputs of the viewer's user: slider positions, playback, applied force.
+"""The inputs of the viewer's user: slider positions, a dragged target, playback, applied force.
 
 A small state machine without a browser: events are method calls, :meth:`Session.look` returns the displayed quantities.
 """
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError
 from torsor.look.viewer.sliders import Sliders
 from torsor.look.viewer.state import DisplayedState, Stage
+from torsor.look.viewer.target import Target
 from torsor.look.viewer.track import Track
 from torsor.support.user_arrays import Array
 
@@ -38,7 +39,7 @@ class Session:
     def __init__(self, stage: Stage, q: ArrayLike | None = None):
         self.stage = stage
         self.sliders = Sliders(stage.robot, stage.scene.size)
-        self.frame = stage.frame
+        self.frame, self.target = stage.frame, Target(stage)
         self.force: Array = np.zeros(3)
         self.track: Track | None = None
         self.time, self.playing, self.speed = 0.0, False, 1.0
@@ -84,9 +85,19 @@ class Session:
         q, trouble = self.stage.close_loops(self.stage.robot.random_configuration(rng), attempts=20)
         self._rest(q, self.sliders.values(q), trouble)
 
+    def follow(self) -> None:
+        """Bring the frame of the target to it, if the user has dragged it since the last time."""
+        target = self.target
+        if target.moved:
+            q, dragged = target.follow(self.q), target.dragged
+            message = target.message
+            self._rest(q, self.sliders.values(q), "")
+            target.dragged, target.message = dragged, message
+
     def _rest(self, q: Array, values: list[float], trouble: str) -> None:
         self.q, self.values, self.trouble, self.playing, self.wrenches = q, values, trouble, False, None
         self.named = ""
+        self.target.release()
         self.v = self.a = np.zeros(self.stage.robot.nv)
 
     # -- a motion --------------------------------------------------------------------------------------------
@@ -105,6 +116,7 @@ class Session:
         k = self.track.index(self.time)
         self.q, self.v, self.a = self.track.q[k], self.track.v[k], self.track.a[k]
         self.values, self.trouble, self.named = self.sliders.values(self.q), "", ""
+        self.target.release()
         self.wrenches = {frame: F[k] for frame, F in self.track.wrenches.items()}
 
     def play(self) -> None:

@@ -132,6 +132,17 @@ class Viewer:
         except TorsorError as error:
             self.do(setattr, session, "trouble", str(error))
 
+    def choose_target(self, frame: str, kind: str) -> None:
+        """A target for a frame ("": none) that can be dragged; the page goes on while its kernels are compiled."""
+        target = self.session.target
+        with self.lock:
+            q = self.session.q
+        try:
+            target.prepare(frame, kind, q)
+            self.do(target.choose, frame, kind)
+        except TorsorError as error:
+            self.do(setattr, target, "message", str(error))
+
     def _paint(self) -> None:
         last = time.perf_counter()
         while not self._closed.is_set():
