@@ -99,11 +99,15 @@ def test_loops_stay_closed_while_the_target_is_dragged():
 
 @pytest.mark.night
 def test_mimic_joints_move_with_their_leader():
-    robot = ts.robots.panda()
-    made = session(robot, "panda_rightfinger", "position", robot.configuration("ready"))
+    robot = ts.robots.panda().with_base("floating")
+    finger = robot.joint("panda_finger_joint1").q_slice.start
+    q = robot.neutral()
+    q[7:14] = ts.robots.panda().configuration("ready")[:7]
+    made = session(robot, "panda_rightfinger", "position", q)
     drag(made, (0.0, 0.005, 0.02))
     assert made.target.met
-    assert "panda_finger_joint2" in robot.joints
+    np.testing.assert_array_equal(made.q[:7], q[:7])
+    assert made.q[finger] != q[finger]
 
 
 def test_motion_on_the_page_puts_the_target_back_to_its_frame():
@@ -142,5 +146,7 @@ def test_frames_that_no_joint_moves_are_not_offered():
     assert target.frames == ("link1", "link2", "tip")
     with pytest.raises(UnknownName, match="tip"):
         target.prepare("base", "pose", np.zeros(9))
+    beam = ts.flexible.beam(1.0, mass_per_length=1.0, EI_z=50.0, modes=(2, 0, 0))
+    assert Target(Stage(ts.robots.two_link().with_beams({"link1": beam}))).frames == ()
     with pytest.raises(UnknownName, match="orientation"):
         target.prepare("tip", "twist", np.zeros(9))

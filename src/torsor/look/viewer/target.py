@@ -12,7 +12,6 @@ from torsor.look.viewer.state import Stage
 from torsor.mechanics.inverse_kinematics import targets
 from torsor.mechanics.inverse_kinematics.quantities import ANGLE
 from torsor.model.description import FLOATING_BASE
-from torsor.model.terms.beams import rigid_joints
 from torsor.spatial import rigid
 from torsor.support.user_arrays import Array
 
@@ -30,7 +29,7 @@ AWAY = np.pad(np.full((3, 1), 1e3), ((0, 1), (3, 0)))
 class Target:
     """A target for ``frame`` ("": none): its pose T, dragged or that of the frame; ``message`` where it is not met.
 
-    The floating base and the modes of beams keep their values, all other joints that move the frame may move.
+    A floating base keeps still; all other joints that move the frame may move.
 
     >>> import torsor as ts
     >>> target = Target(Stage(ts.robots.two_link()))
@@ -47,8 +46,8 @@ class Target:
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """Frames that a joint moves."""
-        return tuple(name for name in self.stage.robot.frames if self._joints(name))
+        """Frames that a joint moves; none of a robot with beams, whose frames also depend on how they bend."""
+        return () if self.stage.beams else tuple(name for name in self.stage.robot.frames if self._joints(name))
 
     @property
     def met(self) -> bool:
@@ -70,7 +69,7 @@ class Target:
 
     def drag(self, position: ArrayLike, wxyz: ArrayLike) -> None:
         """Move the target [m]; ArgumentError if it is not a pose, as the page may send any numbers."""
-        turned = rigid.from_quaternion(np.roll(np.asarray(wxyz, float), -1))
+        turned = rigid.from_quaternion(np.roll(wxyz, -1))
         self.dragged, self.moved = rigid.pose(turned, position), bool(self.frame)
 
     def release(self) -> None:
@@ -111,13 +110,14 @@ class Target:
         target: Any = T  # as an array, which is the fastest
         if kind != "pose":
             target = targets.position(T[:3, 3]) if kind == "position" else targets.orientation(T[:3, :3])
-        still = robot.description.floats or self.stage.beams
-        return robot.inverse_kinematics(target, frame, q, joints=self._joints(frame) if still else None, attempts=attempts)
+        joints = self._joints(frame) if robot.description.floats else None
+        return robot.inverse_kinematics(target, frame, q, joints=joints, attempts=attempts)
 
     def _joints(self, frame: str) -> list[str]:
         """The joints that may move: those between the base and the frame, or with loops all."""
-        model = self.stage.robot.model
-        between = {model.joint_names[i] for i in model.path(model.frame(frame).body)} - {FLOATING_BASE}
-        every = [name for name in rigid_joints(model) if name != FLOATING_BASE]
-        mine = [name for name in self.stage.robot.joints if name in between]
-        return every if self.stage.robot.loops and mine else mine
+        robot, model = self.stage.robot, self.stage.robot.model
+        between = {model.joint_names[i] for i in model.path(model.frame(frame).body)}
+        leaders = {mimic.joint if (mimic := robot.joint(name).mimic) else name for name in between}
+        every = [name for i in model.own_joints if (name := model.joint_names[i]) != FLOATING_BASE]
+        mine = [name for name in every if name in leaders]
+        return every if robot.loops and mine else mine
