@@ -246,3 +246,21 @@ def test_angles_are_within_half_a_turn_of_the_guess_and_within_limits_also_when_
             found = robot.inverse_kinematics(X, "tool0", x + 0.01 + turn)
             assert found.success
             assert robot.within_limits(found.q)
+
+
+@pytest.mark.parametrize("direction", [0.0, 1.0, 3.0])
+def test_the_closest_configuration_of_a_stretched_arm_points_to_the_target(direction):
+    robot = ts.robots.two_link()  # two links of 1 m
+    there = 3 * np.array([np.cos(direction), np.sin(direction), 0])
+    found = robot.inverse_kinematics(ts.targets.position(there), "tip")
+    assert not found.success
+    # 60 steps; where the arm is stretched, the error is quadratic in the angles and falls slowly
+    assert found.position_error == pytest.approx(1.0, abs=2e-3)
+
+
+def test_joints_that_do_not_move_the_target_are_kept_within_their_limits_too():
+    robot = ts.robots.panda()
+    found = robot.inverse_kinematics(ts.targets.position([0.4, 0.1, 0.3]), "panda_hand_tcp", np.full(8, 9.0))
+    assert found.success
+    assert robot.within_limits(found.q)
+    assert "outside its limits" in found.notes[0]

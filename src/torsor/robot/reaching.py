@@ -25,7 +25,7 @@ class Reaching(Statics):
 
     def inverse_kinematics(
         self,
-        target: ArrayLike | Mapping[str, Any],
+        target: ArrayLike | Target | Mapping[str, Any],
         frame: str | None = None,
         q0: ArrayLike | None = None,
         *,

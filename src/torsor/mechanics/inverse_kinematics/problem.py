@@ -150,8 +150,8 @@ class Problem:
     # -- configurations -------------------------------------------------------------------------------------------------
 
     def clip(self, q: Array) -> Array:
-        """The nearest q within the limits; an angle with a turn or more stays."""
-        found = np.clip(q, self.lower, self.upper)
+        """The nearest q within the limits, also of joints that do not move; angles that may turn stay."""
+        found = np.clip(q, *self.limits)
         found[..., self.turning] = q[..., self.turning]
         return found
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: most calls of an attempt, and the share of ½|e|² that a call may leave
 BLOCKS, SHARE = 10, 0.3
+#: steps from the closest configuration of a target that is not met
+SETTLING = 60
 #: solutions that differ by no more in any coordinate [rad, m] are one
 SAME = 1e-3
 #: problems of a robot that are kept, the newest
@@ -145,9 +147,25 @@ class Run:
             while len(left):
                 now, entries = np.split(entries, [self._at_once(left)])
                 left = self._attempt(left, self._with_entries(left, now))
-        moved = np.flatnonzero(~self.success)  # since their error was measured
-        if len(moved):
-            _, self.errors[moved], _ = self._call(self.problem.step, self.q[moved], self.numbers[moved])
+        self._settle(np.flatnonzero(~self.success))
+
+    def _settle(self, failed: Array) -> None:
+        """From the closest configurations of targets that are not met, downhill to where ½|e|² falls no more.
+
+        Far from a target, Gauss–Newton's steps are too long, and can go round the closest configuration forever: a step that
+        does not reduce ½|e|² is halved.
+        """
+        robot, q, share = self.problem.robot, self.q[failed], np.ones(len(failed))
+        try_q, best, ways = q, np.full(len(failed), np.inf), np.zeros((len(failed), robot.nv))
+        for _ in range(SETTLING if len(failed) else 0):
+            end, errors, state = self._call(self.problem.step, try_q, self.numbers[failed])
+            lower = state[:, 0] < best
+            q, best = np.where(lower[:, None], try_q, q), np.where(lower, state[:, 0], best)
+            ways = np.where(lower[:, None], robot.difference(try_q, end), ways)
+            share = np.where(lower, np.minimum(1.0, 2 * share), share / 2)
+            self.errors[failed[lower]], self.success[failed[lower]] = errors[lower], state[lower, 1] > 0
+            try_q = np.asarray(robot.integrate(q, ways * share[:, None]))
+        self.q[failed] = q
 
     def _at_once(self, left: Array) -> int:
         """Attempts of a target that are made together: few targets leave lanes of the kernel free."""
