@@ -11,7 +11,7 @@ from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
 from torsor.kernels import Spec
 from torsor.mechanics.inverse_kinematics import seeds
-from torsor.mechanics.inverse_kinematics.quantities import ANGLE, ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of
+from torsor.mechanics.inverse_kinematics.quantities import ANGLE, ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of, limited_entries
 from torsor.mechanics.inverse_kinematics.targets import Structure
 from torsor.model.names import configuration_names
 from torsor.model.terms.capabilities import refuse
@@ -30,47 +30,29 @@ FEATURES = np.array([np.sqrt(2) * ANGLE] * 9 + [1.0] * 3)
 TURN = 2 * np.pi
 
 
-class Problem:
-    """Targets of one structure: ``joints`` may move (None: those that move the targets), between ``limits``, (nq,) each.
+class Targets:
+    """Targets of one structure, their equation, and the plan of its rows.
 
-    ``angles`` are the entries of q that may change by whole turns.
+    ``joints`` may move, by default those that move the targets.  With ``every``, constraints of velocities count, too.
     """
 
     def __init__(
-        self,
-        robot: Robot,
-        targets: tuple[Structure, ...],
-        joints: tuple[str, ...] | None,
-        limits: tuple[Array, Array],
-        angles: Sequence[int],
-    ):
+        self, robot: Robot, targets: tuple[Structure, ...], joints: tuple[str, ...] | None, every: bool = False
+    ) -> None:
         refuse(robot.model, "reach")
         if all(t.level == 2 for t in targets):
             raise ArgumentError("all targets are of the second level; give at least one of the first")
-        self.robot, self.targets, self.limits = robot, targets, limits
+        self.robot, self.targets = robot, targets
         made = [t.constraint() for t in targets]
         for t, c in zip(targets, made, strict=True):
             if t.what == "posture" and t.size != robot.nq:
                 raise ArgumentError(f"a posture of robot {robot.name!r} has {robot.nq} numbers, not {t.size}")
             c.check(robot.model)
-        own = [c for c in EquationOfMotion(robot.model).constraints if any(c.holonomic)]
+        own = [c for c in EquationOfMotion(robot.model).constraints if every or any(c.holonomic)]
         slotted, _ = take_numbers(made)
         model = robot.model.with_same_mass_matrix(terms=(*own, *slotted))
-        equation = EquationOfMotion(model, numbers=sum(t.size for t in targets))
-        self.plan = self._plan(equation, len(own), joints)
-        self.rows = np.array([k for k in self.plan.entries if k >= 0], int)  #: entries of q that seeds differ in
-        low, high = limits
-        if (low > high).any():
-            k = int(np.argmax(low > high))
-            name = configuration_names(robot.model)[k]
-            raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
-        #: angles without limits during the solution, that are wrapped at its end
-        self.turning = [k for k in self.rows.tolist() if k in angles and high[k] - low[k] >= TURN]
-        bounded = [k for k in self.rows.tolist() if k not in self.turning]
-        self.lower, self.upper = np.full(robot.nq, -FAR), np.full(robot.nq, FAR)
-        self.lower[bounded], self.upper[bounded] = np.maximum(low, -FAR)[bounded], np.minimum(high, FAR)[bounded]
-        self.kernels, self.newton = robot.kernels.share(kernels_of(equation)), Spec((("newton", self.plan),))
-        self.step, self.steps = (self.kernels("reach", self.plan, count) for count in (1, STEPS))
+        self.equation = EquationOfMotion(model, numbers=sum(t.size for t in targets))
+        self.plan = self._plan(self.equation, len(own), joints)
 
     def _plan(self, e: EquationOfMotion, own: int, joints: tuple[str, ...] | None) -> Plan:
         """The rows of the robot's own constraints and of the targets, and the velocities that may move."""
@@ -81,12 +63,9 @@ class Problem:
             size = e.model.nv if t.what == "posture" else e.constraints[own + k].size
             kinds = [ANGULAR] * t.kind.angles + [LENGTH] * (size - t.kind.angles)
             rows += [Row(own + k, kind, t.weight, t.level) for kind in kinds]
-        moving = self._moving(e, bool(own), joints)
-        m = e.model
-        plain = [i for i in m.own_joints if m.joint[i].nq == m.joint[i].nv]
-        places = {m.v_start[i] + k: m.q_start[i] + k for i in plain for k in range(m.joint[i].nv)}
+        moving, places = self._moving(e, bool(own), joints), limited_entries(e.model)
         rotations = tuple(own + k for k, t in enumerate(self.targets) if t.what in ("pose", "orientation"))
-        return Plan(tuple(rows), moving, tuple(places.get(v, -1) for v in moving), rotations)
+        return Plan(tuple(rows), moving, tuple(places[v] for v in moving), rotations)
 
     def _moving(self, e: EquationOfMotion, closed: bool, joints: tuple[str, ...] | None) -> tuple[int, ...]:
         robot = self.robot
@@ -101,6 +80,39 @@ class Problem:
         if not len(moved):
             raise ArgumentError(f"no joint of robot {robot.name!r} moves {', '.join(t.frame for t in self.targets)}")
         return tuple(int(k) for k in moved)
+
+
+class Problem(Targets):
+    """Inverse kinematics of these targets, between ``limits``, (nq,) each.
+
+    ``angles`` are the entries of q that may change by whole turns.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        targets: tuple[Structure, ...],
+        joints: tuple[str, ...] | None,
+        limits: tuple[Array, Array],
+        angles: Sequence[int],
+    ):
+        if velocities := [t.what for t in targets if t.kind.moving]:
+            raise ArgumentError(f"a {velocities[0]} is a target of differential_inverse_kinematics, not of a configuration")
+        super().__init__(robot, targets, joints)
+        self.limits = limits
+        self.rows = np.array([k for k in self.plan.entries if k >= 0], int)  #: entries of q that seeds differ in
+        low, high = limits
+        if (low > high).any():
+            k = int(np.argmax(low > high))
+            name = configuration_names(robot.model)[k]
+            raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
+        #: angles without limits during the solution, that are wrapped at its end
+        self.turning = [k for k in self.rows.tolist() if k in angles and high[k] - low[k] >= TURN]
+        bounded = [k for k in self.rows.tolist() if k not in self.turning]
+        self.lower, self.upper = np.full(robot.nq, -FAR), np.full(robot.nq, FAR)
+        self.lower[bounded], self.upper[bounded] = np.maximum(low, -FAR)[bounded], np.minimum(high, FAR)[bounded]
+        self.kernels, self.newton = robot.kernels.share(kernels_of(self.equation)), Spec((("newton", self.plan),))
+        self.step, self.steps = (self.kernels("reach", self.plan, count) for count in (1, STEPS))
 
     # -- seeds ---------------------------------------------------------------------------------------------------
 
