@@ -20,7 +20,7 @@ from torsor.scalar.repeat import repeatable
 from torsor.spatial.linear import Factors, dot, factor, plus_diagonal, solve
 
 #: steps of the interior point method: enough for all but one of 10⁴ random programs with eight unknowns
-STEPS = 12
+STEPS = 16
 #: largest share of the way to the boundary that a step takes
 INSIDE = 0.995
 #: distance from the boundary, and t m, at the start, relative to the size of x
@@ -33,6 +33,8 @@ END = 1e-18
 HELD = 1e30
 #: compliance of equations, so that they may be redundant; a second step removes its error
 SOFT = 1e-10
+#: the same of rows, for the rounding of their pivots
+ROUNDING = 1e-14
 
 
 class Program(NamedTuple):
@@ -122,66 +124,60 @@ def first_point(p: Program, start: Scalars) -> Point:
 
 
 def residuals(p: Program, z: Point) -> Residuals:
-    n, (C, c) = len(p.g), inequalities(p)
-    slope = plus_rows([dot(row, z.x) + g for row, g in zip(p.H, p.g, strict=True)], C, z.m)
-    gap = [dot(row, z.x) + t - a for row, t, a in zip(C[2 * n :], z.t[2 * n :], c[2 * n :], strict=True)]
-    return Residuals(slope, [*([0] * (2 * n)), *gap], [dot(row, z.x) - f for row, f in zip(p.E, p.f, strict=True)])
+    """Those of a point; C x + t − c is zero for bounds, within which x stays."""
+    k, (C, c) = 2 * len(p.g), inequalities(p)
+    slope = plus_rows(plus_rows([dot(row, z.x) + g for row, g in zip(p.H, p.g, strict=True)], C, z.m), p.E, z.y)
+    gap = [dot(row, z.x) + t - a for row, t, a in zip(C[k:], z.t[k:], c[k:], strict=True)]
+    return Residuals(slope, gap, [dot(row, z.x) - f for row, f in zip(p.E, p.f, strict=True)])
 
 
 def newton(p: Program, C: Sequence[Scalars], first: Residuals, z: Point) -> Point:
     """The next point of the path: Mehrotra's predictor and corrector, with one factorization.
 
-    Along Newton's direction to t m = p τ, with p = t m before, the rates are ṫ = −r t and ṁ = (r − 1 + τ) m.
+    Along Newton's direction to t m = p τ, with p = t m before, the rates are ṫ = −r t and ṁ = (r − 1 + τ) m.  The corrector is
+    weighted by the square of the predictor's step, without which the steps may go round in circles (Colombo & Gondzio 2008).
     """
-    n, (left,) = len(z.x), z.left
-    p_now = [t * m for t, m in zip(z.t, z.m, strict=True)]
-    over = [1 / x for x in p_now]
+    n, k, (left,) = len(z.x), 2 * len(z.x), z.left
+    products = [t * m for t, m in zip(z.t, z.m, strict=True)]
+    over = [1 / x for x in products]
     near = [m * x for m, x in zip(z.m, over, strict=True)]  # 1/t
-    weights = [m * x for m, x in zip(z.m, near, strict=True)]
-    factors = kkt_factors(p, C, weights)
-    gap = [0 if is_zero(x) else left * x for x in first.gap]
-    b = plus_rows([-left * x for x in first.slope], C, [m - w * x for m, w, x in zip(z.m, weights, gap, strict=True)])
-    below = [-left * x for x in first.equations]
+    weights = [m * x for m, x in zip(z.m[:k], near, strict=False)]
+    K = plus_diagonal(p.H, [a + b for a, b in zip(weights[:n], weights[n:], strict=True)])
+    soft = [-t * t * x - ROUNDING for t, x in zip(z.t[k:], over[k:], strict=True)]  # −t/m
+    factors = bordered(K, [*p.G, *p.E], [*soft, *([-SOFT] * len(p.f))])
+    gap = [0] * k + [left * x for x in first.gap]
 
-    def direction(b: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-        d = solve(factors, [*b, *below])
+    def direction(keep: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        """The direction for 1 − τ, and r."""
+        force = [m * x for m, x in zip(z.m[:k], keep, strict=False)]
+        rows = [t * x - e for t, x, e in zip(z.t[k:], keep[k:], gap[k:], strict=True)]
+        slope = plus_rows([-left * x for x in first.slope], C[:k], force)
+        d = solve(factors, [*slope, *rows, *(-left * x for x in first.equations)])
         return d, [(dot(row, d[:n]) + x) * y for row, x, y in zip(C, gap, near, strict=True)]
 
-    _, r = direction(b)
+    _, r = direction([1] * len(products))
     a = INSIDE / reduce(maximum, [maximum(x, 1 - x) for x in r], INSIDE)
     bent = [x * (1 - x) for x in r]  # ṫ ṁ/p
-    now, bend = dot([1] * len(r), p_now), dot(p_now, bent)
-    ratio = (1 - a) + a * a * bend / now
+    now = dot([1] * len(r), products)
+    ratio = (1 - a) + a * a * dot(products, bent) / now
     mu = maximum(ratio * ratio * ratio * now / len(r), END)
-    to = [mu * x - a * a * y for x, y in zip(over, bent, strict=True)]
-    d, r = direction(plus_rows(b, C, [-m * x for m, x in zip(z.m, to, strict=True)]))
-    rates = [x - 1 + y for x, y in zip(r, to, strict=True)]
+    keep = [1 - mu * x + a * a * y for x, y in zip(over, bent, strict=True)]
+    d, r = direction(keep)
+    rates = [x - y for x, y in zip(r, keep, strict=True)]
     a = INSIDE / reduce(maximum, [maximum(x, -y) for x, y in zip(r, rates, strict=True)], INSIDE)
     goes_on = where(dot(d, d) >= 0, now, 0) > 2 * END * len(r)  # beyond, rounding is larger than the steps, or overflows
     ahead = Point(
         [x + a * y for x, y in zip(z.x, d[:n], strict=True)],
         [t * (1 - a * x) for t, x in zip(z.t, r, strict=True)],
         [m * (1 + a * x) for m, x in zip(z.m, rates, strict=True)],
-        [x + a * y for x, y in zip(z.y, d[n:], strict=True)],
+        [x + a * y for x, y in zip(z.y, d[n + len(p.h) :], strict=True)],
         [left * (1 - a)],
     )
     return Point(*([where(goes_on, x, y) for x, y in zip(*pair, strict=True)] for pair in zip(ahead, z, strict=True)))
 
 
-def kkt_factors(p: Program, C: Sequence[Scalars], weights: Scalars) -> Factors:
-    """L D Lᵀ of (H + Cᵀ W C, Eᵀ; E, −:data:`SOFT`), whose pivots are positive, then negative (Vanderbei 1995)."""
-    n = range(len(p.g))
-    K = [list(row) for row in p.H]
-    for row, w in zip(C, weights, strict=True):
-        for i in n:
-            for j in range(i + 1):
-                if not (is_zero(row[i]) or is_zero(row[j])):
-                    K[i][j] = K[i][j] + row[i] * row[j] * w
-    return bordered(K, p.E, [-SOFT] * len(p.E))
-
-
 def bordered(K: Sequence[Scalars], rows: Sequence[Scalars], corner: Scalars) -> Factors:
-    """L D Lᵀ of (K, rowsᵀ; rows, corner), whose lower triangle alone is read."""
+    """L D Lᵀ of (K, rowsᵀ; rows, corner): pivots that are positive, then negative, in any order of K (Vanderbei 1995)."""
     below = [[*row, *(corner[j] if i == j else 0 for j in range(len(rows)))] for i, row in enumerate(rows)]
     return factor([*([*row, *([0] * len(rows))] for row in K), *below])
 
