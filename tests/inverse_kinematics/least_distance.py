@@ -20,6 +20,8 @@ def solve_program(H, g, lower, upper, G=None, h=None, E=None, f=None):
     A, b = A[b < 1e8], b[b < 1e8]
     L = np.linalg.cholesky(N.T @ H @ N)
     y0 = -np.linalg.solve(N.T @ H @ N, N.T @ (g + H @ x0))
+    if not len(A):
+        return x0 + N @ y0
     rows, rest = np.linalg.solve(L, (A @ N).T).T, b - A @ (x0 + N @ y0)
     weight = np.linalg.norm(rows, axis=1) + 1e-300
     rows, rest = rows / weight[:, None], rest / weight

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from torsor.algorithms.quadratic_program import SOFT, Program, bordered, quadratic_program
+from torsor.algorithms.quadratic_program import SOFT, Program, bordered, plus_rows, quadratic_program
 from torsor.algorithms.reach import normal_equations
 from torsor.scalar import Scalar, Scalars, maximum, minimum, sqrt
 from torsor.spatial.linear import dot, solve
@@ -59,9 +59,15 @@ def velocity_within_limits(
 
 
 def least_squares(J: Sequence[Scalars], y: Scalars, damping: Scalar, E: Sequence[Scalars], f: Scalars) -> list[Scalar]:
-    """argmin ½|J v − y|² + ½ λ|v|² with E v = f: (JᵀJ + λ 1) v + Eᵀz = Jᵀy."""
+    """argmin ½|J v − y|² + ½ λ|v|² with E v = f: (JᵀJ + λ 1) v + Eᵀz = Jᵀy, once more for the error of :data:`SOFT`."""
     H, g = normal_equations(J, y, damping)
-    return solve(bordered(H, E, [-SOFT] * len(E)), [*g, *f])[: len(H)]
+    factors = bordered(H, E, [-SOFT] * len(E))
+    v = solve(factors, [*g, *f])
+    if E:
+        z = plus_rows([x - dot(row, v[: len(H)]) for x, row in zip(g, H, strict=True)], E, [-x for x in v[len(H) :]])
+        left = [*z, *(x - dot(row, v[: len(H)]) for x, row in zip(f, E, strict=True))]
+        v = [x + y for x, y in zip(v, solve(factors, left), strict=True)]
+    return v[: len(H)]
 
 
 def velocity_bounds(

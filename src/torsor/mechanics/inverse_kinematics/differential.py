@@ -81,7 +81,7 @@ class VelocityProblem(Targets):
         rest = np.clip(0.0, bounds[left, 0], bounds[left, 1])
         v[left], scale[left] = np.where(np.isfinite(v[left]), v[left], rest), np.nan_to_num(scale[left])
         v, scale, success, errors, bounds = (x.reshape((*batch, *x.shape[1:]))[()] for x in (v, scale, success, errors, bounds))
-        names = coordinate_names(self.robot.model)
+        names = tuple(x if k in self.plan.moving else "" for k, x in enumerate(coordinate_names(self.robot.model)))
         return VelocityResult(v, scale, success, errors, (bounds[..., 0, :], bounds[..., 1, :]), names, self)
 
 

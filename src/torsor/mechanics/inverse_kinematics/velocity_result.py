@@ -20,7 +20,8 @@ class VelocityResult:
 
     The targets move at s times the velocity without limits: 1 where the limits permit all of it.  ``errors`` (..., 2) are the
     largest differences of a target's velocity from the wanted one, linear and angular.  Where ``success`` (...) is False no v
-    was found that keeps loops and inequalities; v is within its limits, and not to be used.
+    was found that keeps loops and inequalities; v is within its limits, and not to be used.  ``coordinates`` are the names of
+    the entries of v that move the targets, "" for the others.
     """
 
     v: Array
@@ -65,7 +66,7 @@ class VelocityResult:
             return f"{full} of {np.size(self.success)} at full speed, {int(np.sum(~np.asarray(self.success)))} without a solution"
         if not self.success:
             return "no velocity found that keeps limits, loops and inequalities"
-        where = [name for name, at in zip(self.coordinates, self.at_limit, strict=True) if at]
+        where = [name for name, at in zip(self.coordinates, self.at_limit, strict=True) if at and name]
         return f"{100 * float(self.scale):.3g} % of the speed" + (f", limited by {', '.join(where)}" if where else "")
 
     def __repr__(self) -> str:
