@@ -49,7 +49,9 @@ def expected(robot, q, J, y, second, E, f, v, speed, a, damping=1e-6, gain=10.0,
     for joint in map(robot.joint, robot.joints):
         if joint.mimic is None and joint.q_slice.stop - joint.q_slice.start == joint.v_slice.stop - joint.v_slice.start:
             for i, k in zip(range(robot.nq)[joint.q_slice], range(n)[joint.v_slice], strict=True):
-                root = [np.sqrt((a * DT) ** 2 + 2 * a * max(x, 0)) - a * DT for x in (q[i] - robot.lower[i], robot.upper[i] - q[i])]
+                root = [
+                    np.sqrt((a * DT) ** 2 + 2 * a * max(x, 0)) - a * DT for x in (q[i] - robot.lower[i], robot.upper[i] - q[i])
+                ]
                 low[k], up[k] = -min(root[0], 1e9), min(root[1], 1e9)
     low, up = np.maximum(low, -speed), np.minimum(up, speed)
     if v is not None:
@@ -83,7 +85,9 @@ def test_velocity_is_the_optimum_of_an_independent_program(name, present, reques
     scales = []
     for k in range(6):
         J = WEIGHTS[:, None] * robot.jacobian(q[k], frame)
-        x, s = expected(robot, q[k], J, WEIGHTS * V[k], None, None, None, None if v is None else v[k], robot.velocity_limit, 8.0)
+        x, s = expected(
+            robot, q[k], J, WEIGHTS * V[k], None, None, None, None if v is None else v[k], robot.velocity_limit, 8.0
+        )
         assert np.abs(found.v[k] - x).max() < 1e-8 * max(1, np.abs(x).max())
         assert abs(found.scale[k] - s) < 1e-8
         scales.append(s)
@@ -94,9 +98,7 @@ def test_posture_is_followed_in_the_null_space_as_an_independent_program_says(pa
     rng = np.random.default_rng(3)
     q, ready = panda.random_configuration(rng, 8), panda.configuration("ready")
     V = rng.normal(size=(8, 6)) * 0.3
-    found = panda.differential_inverse_kinematics(
-        q, {TCP: V}, DT, acceleration=8.0, posture=ready, gain=2.0
-    )
+    found = panda.differential_inverse_kinematics(q, {TCP: V}, DT, acceleration=8.0, posture=ready, gain=2.0)
     for k in range(8):
         J = WEIGHTS[:, None] * panda.jacobian(q[k], TCP)
         y = WEIGHTS * V[k]
@@ -117,7 +119,7 @@ def test_loops_are_equations_of_an_independent_program():
     found = robot.differential_inverse_kinematics(q, {frame: V}, DT, velocity=1.0, acceleration=20.0)
     assert found.success.all()
     for k in range(3):
-        E = robot.constrained().rows(q[k], np.zeros(robot.nv))[0]
+        E = robot.constrained().jacobian(q[k])
         J = WEIGHTS[:, None] * robot.without_loops().jacobian(q[k], frame)
         x, s = expected(robot, q[k], J, WEIGHTS * V[k], None, E, np.zeros(len(E)), None, np.ones(robot.nv), 20.0)
         assert np.abs(found.v[k] - x).max() < 1e-8
@@ -130,9 +132,7 @@ def test_inequalities_hold_and_are_those_of_an_independent_program(panda):
     q = panda.random_configuration(rng, 5)
     V = np.tile([0.0, 0, 0, 0.1, 0.1, 0], (5, 1))
     G, h = panda.jacobian(q, TCP)[:, 3:5], np.array([0.03, 1.0])
-    found = panda.differential_inverse_kinematics(
-        q, {TCP: V}, DT, acceleration=8.0, inequalities=(G, h)
-    )
+    found = panda.differential_inverse_kinematics(q, {TCP: V}, DT, acceleration=8.0, inequalities=(G, h))
     assert found.success.all()
     for k in range(5):
         J = WEIGHTS[:, None] * panda.jacobian(q[k], TCP)

@@ -40,7 +40,9 @@ def test_minimum_equals_that_of_least_distance_programming(n, rows, equations):
 
 def test_redundant_equations_and_rows_are_allowed():
     E = [[1.0, 1.0, 0.0], [2.0, 2.0, 0.0]]
-    p = Program(np.eye(3).tolist(), [-1.0, -3.0, -5.0], [-9.0] * 3, [9.0] * 3, [[0, 0, 1.0], [0, 0, 2.0]], [1.0, 2.0], E, [1.0, 2.0])
+    p = Program(
+        np.eye(3).tolist(), [-1.0, -3.0, -5.0], [-9.0] * 3, [9.0] * 3, [[0, 0, 1.0], [0, 0, 2.0]], [1.0, 2.0], E, [1.0, 2.0]
+    )
     x, residual = quadratic_program(p, [1.0] * 3)
     assert residual < 1e-9
     assert np.abs(np.array(x) - [-0.5, 1.5, 1.0]).max() < 1e-9

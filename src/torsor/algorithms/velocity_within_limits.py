@@ -26,7 +26,15 @@ Rows = tuple[Sequence[Scalars], Scalars]
 
 
 def velocity_within_limits(
-    first: Rows, second: Rows, closed: Rows, below: Rows, lower: Scalars, upper: Scalars, damping: Scalar, slowest: Scalar, steps: int
+    first: Rows,
+    second: Rows,
+    closed: Rows,
+    below: Rows,
+    lower: Scalars,
+    upper: Scalars,
+    damping: Scalar,
+    slowest: Scalar,
+    steps: int,
 ) -> tuple[list[Scalar], Scalar, Scalar]:
     """v, s from ``slowest`` to 1, and the residual of the program; of (J, y), (J₂, y₂), (E, f) and (G, h).
 
@@ -54,7 +62,8 @@ def velocity_within_limits(
         [[*row, 0] for row in E],
         f,
     )
-    (*v, s), residual = quadratic_program(program, [*v0, 1.0], steps)
+    near = [maximum(minimum(x, u), w) for x, w, u in zip(v0, lower, upper, strict=True)]
+    (*v, s), residual = quadratic_program(program, [*near, 1.0], steps)
     return v, s, residual
 
 

@@ -121,7 +121,9 @@ def differential_inverse_kinematics(
     except ValueError:
         shapes = ", ".join(f"{frame} {t.numbers.shape[:-1]}" for frame, t in targets.items())
         raise ArgumentError(f"the batches of the targets do not fit together: {shapes}") from None
-    given[NUMBERS] = np.concatenate([np.broadcast_to(t.numbers, (*batch, t.numbers.shape[-1])) for t in targets.values()], axis=-1)
+    given[NUMBERS] = np.concatenate(
+        [np.broadcast_to(t.numbers, (*batch, t.numbers.shape[-1])) for t in targets.values()], axis=-1
+    )
     for name in (NUMBERS, "v"):
         if np.abs(given[name]).max(initial=0.0) > FAR:
             raise ArgumentError(f"{'a target' if name == NUMBERS else name} has a number above {FAR:g}; units are m, rad and s")

@@ -11,7 +11,17 @@ from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
 from torsor.kernels import Spec
 from torsor.mechanics.inverse_kinematics import seeds
-from torsor.mechanics.inverse_kinematics.quantities import ANGLE, ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of, limited_entries
+from torsor.mechanics.inverse_kinematics.quantities import (
+    ANGLE,
+    ANGULAR,
+    FAR,
+    LENGTH,
+    LOOP,
+    Plan,
+    Row,
+    kernels_of,
+    limited_entries,
+)
 from torsor.mechanics.inverse_kinematics.targets import Structure
 from torsor.model.names import configuration_names
 from torsor.model.terms.capabilities import refuse

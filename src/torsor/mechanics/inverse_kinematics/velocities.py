@@ -10,7 +10,16 @@ from torsor.algorithms.velocity_within_limits import velocity_bounds, velocity_w
 from torsor.compile import Argument
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
-from torsor.mechanics.inverse_kinematics.quantities import ANGLE, ANGULAR, FAR, LENGTH, LOOP, Plan, largest_error, limited_entries
+from torsor.mechanics.inverse_kinematics.quantities import (
+    ANGLE,
+    ANGULAR,
+    FAR,
+    LENGTH,
+    LOOP,
+    Plan,
+    largest_error,
+    limited_entries,
+)
 from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars, maximum, minimum
 from torsor.spatial.linear import dot
@@ -76,7 +85,11 @@ def inputs(model: Model, plan: Plan, steps: int, rows: int = 0) -> list[Argument
     names = ["q", "v", "lower", "upper", "speed", "acceleration"]
     numbers = ["dt", "change", "gain", "damping", "slowest"]
     constraints = [Argument("G", (rows, model.nv)), Argument("h", (rows,))] if rows else []
-    return [*(Argument(x, shapes[x], labels(model).get(x, ())) for x in names), *(Argument(x, ()) for x in numbers), *constraints]
+    return [
+        *(Argument(x, shapes[x], labels(model).get(x, ())) for x in names),
+        *(Argument(x, ()) for x in numbers),
+        *constraints,
+    ]
 
 
 QUANTITIES = Table(

@@ -63,7 +63,9 @@ class VelocityResult:
         """The scale and the entries of v at a limit; of a batch, the number of states at full speed."""
         if np.ndim(self.success):
             full = int(np.sum(np.asarray(self.success) & (np.asarray(self.scale) > 1 - 1e-9)))
-            return f"{full} of {np.size(self.success)} at full speed, {int(np.sum(~np.asarray(self.success)))} without a solution"
+            return (
+                f"{full} of {np.size(self.success)} at full speed, {int(np.sum(~np.asarray(self.success)))} without a solution"
+            )
         if not self.success:
             return "no velocity found that keeps limits, loops and inequalities"
         where = [name for name, at in zip(self.coordinates, self.at_limit, strict=True) if at and name]
