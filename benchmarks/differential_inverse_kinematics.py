@@ -1,7 +1,8 @@
 """``python -m benchmarks.differential_inverse_kinematics PYTHON``: against pink, alternating processes on one core.
 
-PYTHON is the interpreter of an environment of its own, in which ``pip install pin-pink daqp quadprog`` was run.  Both sides read the
-same URDF file and get the same states and twists, and limit positions and velocities.  Of pink's solvers the faster one counts.
+PYTHON is the interpreter of an environment of its own, in which ``pip install pin-pink daqp quadprog`` was run.  Both sides
+read the same URDF file, get the same states and twists, and limit positions and velocities.  Of pink's solvers the faster one
+counts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 import torsor as ts
 from benchmarks.inverse_kinematics import DATA, ROBOTS, ROUNDS, seconds_of
+from torsor.mechanics.inverse_kinematics import VelocityResult
 
 #: states of the batch, those solved one by one, the step [s], and the sizes of twists, slow ones and fast ones [m/s, rad/s]
 STATES, SINGLE, DT, SPEEDS = 10_000, 300, 0.005, {"within the limits": 0.02, "beyond them": 5.0}
@@ -47,12 +49,17 @@ print(json.dumps(min(best.values())))
 """
 
 
+def resolve(robot: ts.Robot, q: np.ndarray, targets: dict[str, np.ndarray]) -> VelocityResult:
+    return robot.differential_inverse_kinematics(q, targets, DT)
+
+
 def compare(name: str, frame: str, speed: float, python: str) -> dict[str, float]:
     """Times of a state [µs], the best of rounds in which the processes alternate, and the share of states slowed down."""
     robot, rng = getattr(ts.robots, name)(), np.random.default_rng(11)
     bare = re.sub(r"<(visual|collision)\b.*?</\1>", "", (DATA / f"{name}.urdf").read_text(), flags=re.DOTALL)
     q, V = robot.random_configuration(rng, STATES), speed * rng.normal(size=(STATES, 6))
     best: dict[str, float] = {}
+    one = list(zip(q[:SINGLE], V[:SINGLE], strict=True))
     with tempfile.TemporaryDirectory() as folder, ts.threads(1):
         states, urdf = Path(folder, "states.npz"), Path(folder, "robot.urdf")
         np.savez(states, q=q[:SINGLE], V=V[:SINGLE])
@@ -60,15 +67,13 @@ def compare(name: str, frame: str, speed: float, python: str) -> dict[str, float
         for _ in range(ROUNDS):
             arguments = [python, "-W", "ignore", "-c", PEER, str(urdf), frame, str(states), str(DT)]
             peer = float(json.loads(subprocess.run(arguments, check=True, capture_output=True, text=True).stdout))
-            found = robot.differential_inverse_kinematics(q, {frame: V}, DT)
+            found = resolve(robot, q, {frame: V})
             assert found.success.all()
             times = {
                 "peer": peer,
-                "batch": seconds_of(lambda: robot.differential_inverse_kinematics(q, {frame: V}, DT)) / STATES,
-                "one": seconds_of(
-                    lambda: [robot.differential_inverse_kinematics(x, {frame: y}, DT) for x, y in zip(q[:SINGLE], V, strict=False)]
-                ) / SINGLE,
-            }  # fmt: skip
+                "batch": seconds_of(lambda: resolve(robot, q, {frame: V})) / STATES,
+                "one": seconds_of(lambda: [resolve(robot, x, {frame: y}) for x, y in one]) / SINGLE,
+            }
             best = {key: min(1e6 * x, best.get(key, np.inf)) for key, x in times.items()}
     return best | {"slowed": float((found.scale < 1).mean())}
 

@@ -1,4 +1,4 @@
-"""An oracle for quadratic programs: least distance programming by nonnegative least squares (Lawson & Hanson 1974, chapter 23)."""
+"""Quadratic programs by least distance programming, with nonnegative least squares (Lawson & Hanson 1974, chapter 23)."""
 
 import numpy as np
 from scipy.optimize import nnls

@@ -152,7 +152,7 @@ def test_mimic_joints_keep_their_limits_of_position_and_velocity():
 
 
 def circle(robot, q, count, **options):
-    """Follow a circle of 0.4 m that leaves the workspace; the largest violations of the limits by position, speed and change."""
+    """Follow a circle of 0.4 m beyond the workspace; the largest violations by position, speed and change; the least scale."""
     v, worst, least = np.zeros_like(q), np.zeros(3), 1.0
     centre = robot.pose(q, TCP)[..., :3, 3]
     for k in range(count):
@@ -254,7 +254,7 @@ def test_floating_robot_moves_its_centre_of_mass_with_its_feet_at_rest():
     q[7:] += 0.3 * np.sin(1 + np.arange(robot.nq - 7))  # knees bent
     feet = [name for name in robot.frames if "foot" in name.lower()][:4]
     c = robot.center_of_mass(q)
-    targets = dict.fromkeys(feet, ts.targets.velocity([0, 0, 0])) | {"c": ts.targets.center_of_mass(c + [0.0, 0.0, -0.01])}
+    targets = dict.fromkeys(feet, ts.targets.velocity([0, 0, 0])) | {"c": ts.targets.center_of_mass(c - np.array([0, 0, 0.01]))}
     found = robot.differential_inverse_kinematics(q, targets, DT, limits=False, damping=1e-9)
     assert robot.center_of_mass_velocity(q, found.v) == pytest.approx([0, 0, -0.1], abs=1e-3)
     assert max(np.abs(robot.jacobian(q, foot)[3:] @ found.v).max() for foot in feet) < 1e-3

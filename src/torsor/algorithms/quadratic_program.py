@@ -212,7 +212,7 @@ def polish(p: Program, z: Point) -> tuple[list[Scalar], Scalar]:
 
 
 def newton_on_active(p: Program, x: Scalars, y: Scalars, active: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """x and the multipliers of rows and equations, with active inequalities as equations: one step, and a second for rounding."""
+    """x and the multipliers of rows and equations, with active inequalities as equations: one step, and one for rounding."""
     n, rows = len(p.g), active[2 * len(p.g) :]
     low = [where(u - l <= NARROW, 1, a) for a, l, u in zip(active, p.lower, p.upper, strict=False)]
     held = [maximum(a, b) for a, b in zip(low, active[n : 2 * n], strict=True)]

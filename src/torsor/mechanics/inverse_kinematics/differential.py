@@ -40,6 +40,8 @@ class VelocityProblem(Targets):
     def __init__(self, robot: Robot, targets: tuple[Structure, ...], joints: tuple[str, ...] | None, rows: int):
         super().__init__(robot, targets, joints, every=True)
         self.rows, self.kernels = rows, robot.kernels.share(kernels_of(self.equation))
+        names = enumerate(coordinate_names(robot.model))
+        self.names = tuple(x if k in self.plan.moving else "" for k, x in names)  #: of the velocities that may move
 
     def kernel(self, steps: int = STEPS) -> Kernel:
         """The kernel with a number of steps of the interior point method."""
@@ -69,8 +71,8 @@ class VelocityProblem(Targets):
         left = np.arange(count)
         for steps in LADDER:
             some = flat if len(left) == count else [x[left] if b else x for x, b in zip(flat, batched, strict=True)]
-            for kept, x in zip(found, self.kernel(steps)(*some), strict=True):
-                kept[left] = x
+            for column, x in zip(found, self.kernel(steps)(*some), strict=True):
+                column[left] = x
             v, residual = found[0][left], found[2][left]
             left = left[~(residual <= RESIDUAL * np.maximum(1.0, np.abs(v).max(axis=1, initial=0.0)))]
             if not len(left):
@@ -81,8 +83,7 @@ class VelocityProblem(Targets):
         rest = np.clip(0.0, bounds[left, 0], bounds[left, 1])
         v[left], scale[left] = np.where(np.isfinite(v[left]), v[left], rest), np.nan_to_num(scale[left])
         v, scale, success, errors, bounds = (x.reshape((*batch, *x.shape[1:]))[()] for x in (v, scale, success, errors, bounds))
-        names = tuple(x if k in self.plan.moving else "" for k, x in enumerate(coordinate_names(self.robot.model)))
-        return VelocityResult(v, scale, success, errors, (bounds[..., 0, :], bounds[..., 1, :]), names, self)
+        return VelocityResult(v, scale, success, errors, (bounds[..., 0, :], bounds[..., 1, :]), self.names, self)
 
 
 def differential_inverse_kinematics(

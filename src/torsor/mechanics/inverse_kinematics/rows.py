@@ -1,4 +1,4 @@
-"""Constraints that serve as targets: a pose, an axis along a direction, the centre of mass at a point, a configuration, a twist."""
+"""Constraints that serve as targets: a pose, an axis along a direction, the centre of mass at a point, a posture, a twist."""
 
 from __future__ import annotations
 

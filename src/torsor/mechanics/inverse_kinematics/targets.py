@@ -189,7 +189,7 @@ def posture(q: ArrayLike) -> Target:
 
 
 def twist(V: ArrayLike) -> Target:
-    """V* (..., 6) = (ω, ṗ) [rad/s, m/s]: the twist of the frame, in the world's axes at its origin: J v of ``robot.jacobian``."""
+    """V* (..., 6) = (ω, ṗ) [rad/s, m/s]: the twist of the frame, in the world's axes at its origin, as ``robot.jacobian``."""
     return Target("twist", read.array(V, (6,), "twist"))
 
 

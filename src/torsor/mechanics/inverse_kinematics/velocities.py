@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.velocity_within_limits import velocity_bounds, velocity_within_limits
