@@ -9,6 +9,7 @@ import pytest
 
 import torsor as ts
 from tests.inverse_kinematics.least_distance import solve_program
+from tests.machine_code import without_machine_code
 
 TCP = "panda_hand_tcp"
 DT = 0.01
@@ -73,6 +74,7 @@ WEIGHTS = np.array([0.3, 0.3, 0.3, 1, 1, 1])
 
 @pytest.mark.parametrize("name", ["panda", "ur5", "quadruped"])
 @pytest.mark.parametrize("present", [False, True])
+@without_machine_code
 def test_velocity_is_the_optimum_of_an_independent_program(name, present, request):
     robot = getattr(ts.robots, name)()
     frame = {"panda": TCP, "ur5": "tool0"}.get(name, robot.links[-1])
@@ -94,10 +96,12 @@ def test_velocity_is_the_optimum_of_an_independent_program(name, present, reques
     assert min(scales) < 1
 
 
+@without_machine_code
 def test_posture_is_followed_in_the_null_space_as_an_independent_program_says(panda):
     rng = np.random.default_rng(3)
     q, ready = panda.random_configuration(rng, 8), panda.configuration("ready")
     V = rng.normal(size=(8, 6)) * 0.3
+    q[:, 7] = ready[7]  # the fingers do not move the frame, so the posture does not count for them
     found = panda.differential_inverse_kinematics(q, {TCP: V}, DT, acceleration=8.0, posture=ready, gain=2.0)
     for k in range(8):
         J = WEIGHTS[:, None] * panda.jacobian(q[k], TCP)
@@ -105,12 +109,13 @@ def test_posture_is_followed_in_the_null_space_as_an_independent_program_says(pa
         x, s = expected(panda, q[k], J, y, 2.0 * (ready - q[k]), None, None, None, panda.velocity_limit, 8.0)
         assert np.abs(found.v[k] - x).max() < 1e-8 * max(1, np.abs(x).max())
         assert abs(found.scale[k] - s) < 1e-8
-    free = panda.differential_inverse_kinematics(q, {TCP: V}, DT, posture=ready, limits=False)
+    free, alone = (panda.differential_inverse_kinematics(q, {TCP: V}, DT, posture=p, limits=False) for p in (ready, None))
     assert (free.scale == 1).all()
-    off = np.einsum("kij,kj->ki", panda.jacobian(q, TCP), free.v) - V
-    assert np.abs(off).max() < 1e-3  # by the damping alone
+    assert np.abs(free.v - alone.v).max() > 0.1
+    assert np.abs(np.einsum("kij,kj->ki", panda.jacobian(q, TCP), free.v - alone.v)).max() < 1e-8
 
 
+@without_machine_code
 def test_loops_are_equations_of_an_independent_program():
     robot = ts.mechanisms.four_bar()
     rng = np.random.default_rng(1)
@@ -127,6 +132,7 @@ def test_loops_are_equations_of_an_independent_program():
         assert np.abs(E @ found.v[k]).max() < 1e-9
 
 
+@without_machine_code
 def test_inequalities_hold_and_are_those_of_an_independent_program(panda):
     rng = np.random.default_rng(7)
     q = panda.random_configuration(rng, 5)
@@ -142,6 +148,7 @@ def test_inequalities_hold_and_are_those_of_an_independent_program(panda):
         assert (G[k] @ found.v[k] <= h + 1e-12).all()
 
 
+@without_machine_code
 def test_mimic_joints_keep_their_limits_of_position_and_velocity():
     robot = gripper()
     found = robot.differential_inverse_kinematics([0.0], {"left": ts.targets.velocity([0, 2.0, 0])}, 0.001)
@@ -154,12 +161,12 @@ def test_mimic_joints_keep_their_limits_of_position_and_velocity():
 def circle(robot, q, count, **options):
     """Follow a circle of 0.4 m beyond the workspace; the largest violations by position, speed and change; the least scale."""
     v, worst, least = np.zeros_like(q), np.zeros(3), 1.0
-    centre = robot.pose(q, TCP)[..., :3, 3]
+    centre, V = robot.pose(q, TCP)[..., :3, 3], np.zeros((*q.shape[:-1], 6))
     for k in range(count):
         angle = 2 * np.pi * k * DT / 3
         there = centre + 0.4 * np.array([np.cos(angle) - 1, np.sin(angle), 0.0])
-        target = ts.targets.position(there)
-        found = robot.differential_inverse_kinematics(q, {TCP: target}, DT, v=v, acceleration=10.0, **options)
+        V[..., 3:] = 10 * (there - robot.pose(q, TCP)[..., :3, 3])
+        found = robot.differential_inverse_kinematics(q, {TCP: V}, DT, v=v, acceleration=10.0, **options)
         assert found.success.all()
         worst[2] = max(worst[2], np.abs(found.v - v).max() - 10.0 * DT)
         q, v = q + DT * found.v, found.v
@@ -183,6 +190,7 @@ def test_ten_thousand_steps_into_the_limits_keep_them(panda):
     assert least < 0.5
 
 
+@without_machine_code
 def test_direction_of_the_twist_is_kept_where_limits_bind(ur5):
     rng = np.random.default_rng(0)
     q, V = ur5.random_configuration(rng, 200), 3 * rng.normal(size=(200, 6))
@@ -222,12 +230,13 @@ def test_a_state_has_the_same_velocity_alone_in_a_batch_and_in_threads(panda):
             assert found.scale == many.scale[1, k]
 
 
+@without_machine_code
 def test_targets_are_approached_and_several_frames_have_weights(panda):
     q = panda.configuration("ready")
     T = panda.pose(q, TCP)
     T[:3, 3] += [0.02, -0.05, 0.03]
-    for _ in range(150):
-        found = panda.differential_inverse_kinematics(q, {TCP: ts.targets.pose(T)}, DT)
+    for _ in range(60):
+        found = panda.differential_inverse_kinematics(q, {TCP: ts.targets.pose(T)}, DT, gain=30.0)
         q = q + DT * found.v
     assert np.abs(panda.pose(q, TCP) - T).max() < 1e-6
     both = {TCP: ts.targets.velocity([0.1, 0, 0]), "panda_link4": ts.targets.angular_velocity([0, 0, 0.2]).with_weight(0.1)}
@@ -236,6 +245,7 @@ def test_targets_are_approached_and_several_frames_have_weights(panda):
     assert found.angular_velocity_error < 0.2
 
 
+@without_machine_code
 def test_joints_that_may_not_move_brake_and_count_for_the_twist(panda):
     q, V = panda.configuration("ready"), np.array([0, 0, 0, 0.1, 0, 0])
     names = [f"panda_joint{k}" for k in range(1, 7)]
@@ -248,6 +258,7 @@ def test_joints_that_may_not_move_brake_and_count_for_the_twist(panda):
     assert np.abs(panda.jacobian(q, TCP) @ free.v - V).max() < 1e-4
 
 
+@without_machine_code
 def test_floating_robot_moves_its_centre_of_mass_with_its_feet_at_rest():
     robot = ts.robots.quadruped()
     q = robot.neutral()
@@ -260,6 +271,7 @@ def test_floating_robot_moves_its_centre_of_mass_with_its_feet_at_rest():
     assert max(np.abs(robot.jacobian(q, foot)[3:] @ found.v).max() for foot in feet) < 1e-3
 
 
+@without_machine_code
 def test_contradicting_inequalities_are_no_success(panda):
     G = np.eye(panda.nv)[:2] * [[1], [-1]]
     G[1] = -G[0]
@@ -283,10 +295,11 @@ def test_result_names_what_limits_it_and_can_be_pickled(panda):
     assert empty.v.shape == (0, panda.nv)
 
 
+@pytest.mark.night
 def test_exported_c_has_the_same_numbers(panda, tmp_path):
     found = panda.differential_inverse_kinematics(panda.configuration("ready"), {TCP: [0, 0, 0, 5.0, 0, 0]}, DT)
     panda.export_c(tmp_path / "follow", found.kernel)
-    command = ["gcc", "-std=c99", "-O1", "-ffp-contract=off", "follow.c", "follow_test.c", "-o", "check", "-lm"]
+    command = ["gcc", "-std=c99", "-O0", "-ffp-contract=off", "follow.c", "follow_test.c", "-o", "check", "-lm"]
     subprocess.run(command, cwd=tmp_path, check=True)
     subprocess.run(["./check"], cwd=tmp_path, check=True)
 

@@ -200,7 +200,7 @@ def polish(p: Program, z: Point) -> tuple[list[Scalar], Scalar]:
     gap, slope = residual(p, x, y)
     active = [where(m > t, 1, 0) for t, m in zip(z.t, z.m, strict=True)]
     best = list(x)
-    for _ in range(2):
+    for _ in range(3):
         x, y = newton_on_active(p, x, y, active)
         off, slope = residual(p, x, y)
         best, gap = [where(off < gap, a, b) for a, b in zip(x, best, strict=True)], minimum(off, gap)

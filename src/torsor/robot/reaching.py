@@ -16,7 +16,6 @@ from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.inverse_kinematics import InverseKinematicsResult
-    from torsor.mechanics.inverse_kinematics.first_try import FirstTry
     from torsor.mechanics.inverse_kinematics.targets import Target
     from torsor.mechanics.inverse_kinematics.velocity_result import VelocityResult
     from torsor.robot import Robot
@@ -126,12 +125,21 @@ class Reaching(Statics):
         >>> float(found.scale), bool(abs(arm.jacobian(q, "tool0") @ found.v - [0, 0, 0, 0.1, 0, 0]).max() < 1e-4)
         (1.0, True)
         """
-        from torsor.mechanics.inverse_kinematics.differential import differential_inverse_kinematics
+        one, options = None, (v is None, dt, limits, velocity, acceleration, gain, damping, slow_down)
+        if target.__class__ is dict and joints is posture is inequalities is None:
+            with suppress(TypeError):  # of options that cannot be hashed
+                one = self._first_tries.get((*target, *options))
+        found = one(q, v, target.values()) if one else None
+        if found is not None:
+            return found
+        from torsor.mechanics.inverse_kinematics.differential import OneState, problem_and_inputs
+        from torsor.mechanics.inverse_kinematics.solver import KEPT
 
-        return differential_inverse_kinematics(
+        targets = self._targets(target, None, moving=True)
+        problem, given = problem_and_inputs(
             cast("Robot", self),
             self._as_configurations(q),
-            self._targets(target, None, moving=True),
+            targets,
             dt,
             present=v,
             joints=_names_of(joints),
@@ -143,9 +151,16 @@ class Reaching(Statics):
             numbers={"gain": gain, "damping": damping},
             slowest=not slow_down,
         )
+        result = problem.solve(given)
+        if joints is posture is inequalities is None and problem.answers_alone:
+            with suppress(TypeError):
+                self._first_tries[(*targets, *options)] = OneState(problem, given)
+                while len(self._first_tries) > KEPT:
+                    self._first_tries.pop(next(iter(self._first_tries)), None)
+        return result
 
     @cached_property
-    def _first_tries(self) -> dict[Any, FirstTry]:
+    def _first_tries(self) -> dict[Any, Any]:
         """What answers further calls with the same options, the newest."""
         return {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,10 +28,12 @@ from torsor.support.user_arrays import Array
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
+DOUBLE = np.dtype(float)
 #: steps of the kernels that are tried one after the other: the first has the velocity without limits alone
 LADDER = 0, STEPS, 4 * STEPS
-#: residual that counts as none, relative to the largest velocity or 1
-RESIDUAL = 1e-9
+#: residual that counts as none, relative to the largest velocity or 1: near singular configurations v₀ is some hundred times
+#: as large, and motions that J does not see have a weight of 10⁻⁶, which leaves 8 digits of 16
+RESIDUAL = 1e-8
 
 
 class VelocityProblem(Targets):
@@ -42,6 +44,11 @@ class VelocityProblem(Targets):
         self.rows, self.kernels = rows, robot.kernels.share(kernels_of(self.equation))
         names = enumerate(coordinate_names(robot.model))
         self.names = tuple(x if k in self.plan.moving else "" for k, x in names)  #: of the velocities that may move
+
+    @property
+    def answers_alone(self) -> bool:
+        """Whether all targets are twists, and the limits the same for all configurations."""
+        return all(t.what == "twist" for t in self.targets) and not any(isinstance(j, Follower) for j in self.robot.model.joint)
 
     def kernel(self, steps: int = STEPS) -> Kernel:
         """The kernel with a number of steps of the interior point method."""
@@ -86,7 +93,35 @@ class VelocityProblem(Targets):
         return VelocityResult(v, scale, success, errors, (bounds[..., 0, :], bounds[..., 1, :]), self.names, self)
 
 
-def differential_inverse_kinematics(
+class OneState:
+    """Answers calls for one state, given as arrays, with the options of an earlier call; None where that has to decide.
+
+    The kernels and the rule by which they are chosen are those of :meth:`VelocityProblem.solve`.
+    """
+
+    def __init__(self, problem: VelocityProblem, given: Mapping[str, Array]):
+        self.problem, self.still = problem, np.zeros(problem.robot.nv)
+        self.kernels = [problem.kernel(steps) for steps in LADDER[:2]]
+        self.fixed = [x if x.ndim else float(x) for x in (given[a.name] for a in self.kernels[0].inputs[2:-1])]
+
+    def __call__(self, q: Any, v: Any, twists: Iterable[Any]) -> VelocityResult | None:
+        arrays = [q, self.still if v is None else v, *twists]
+        sizes = [self.problem.robot.nq, len(self.still), *(t.size for t in self.problem.targets)]
+        if not all(
+            x.__class__ is np.ndarray and x.shape == (n,) and x.dtype is DOUBLE for x, n in zip(arrays, sizes, strict=True)
+        ):
+            return None
+        numbers = arrays[2] if len(arrays) == 3 else np.concatenate(arrays[2:])
+        if not max(map(abs, [*numbers.tolist(), *arrays[1].tolist()])) <= FAR:
+            return None
+        for kernel in self.kernels:
+            found, scale, residual, errors, bounds = kernel(*arrays[:2], *self.fixed, numbers)
+            if residual <= RESIDUAL * max(1.0, *map(abs, found.tolist())):
+                return VelocityResult(found, scale, True, errors, (bounds[0], bounds[1]), self.problem.names, self.problem)
+        return None
+
+
+def problem_and_inputs(
     robot: Robot,
     q: Array,
     targets: Mapping[str, Target],
@@ -101,8 +136,8 @@ def differential_inverse_kinematics(
     inequalities: tuple[ArrayLike, ArrayLike] | None,
     numbers: Mapping[str, ArrayLike],
     slowest: bool,
-) -> VelocityResult:
-    """Velocities within limits; see :meth:`Robot.differential_inverse_kinematics`."""
+) -> tuple[VelocityProblem, dict[str, Array]]:
+    """The problem and the inputs of its kernel by name; see :meth:`Robot.differential_inverse_kinematics`."""
     nv = robot.nv
     if posture is not None:
         if "posture" in targets:
@@ -130,8 +165,7 @@ def differential_inverse_kinematics(
             raise ArgumentError(f"{'a target' if name == NUMBERS else name} has a number above {FAR:g}; units are m, rad and s")
     structures = tuple(t.structure(frame) for frame, t in targets.items())
     named, rows = None if joints is None else tuple(joints), given["h"].shape[-1] if "h" in given else 0
-    problem = kept(robot, (structures, named, rows), lambda: VelocityProblem(robot, structures, named, rows))
-    return problem.solve(given)
+    return kept(robot, (structures, named, rows), lambda: VelocityProblem(robot, structures, named, rows)), given
 
 
 def _numbers(name: str, x: ArrayLike, least: float) -> Array:
