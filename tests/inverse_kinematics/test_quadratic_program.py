@@ -77,10 +77,11 @@ def test_braking_speed_stops_at_the_limit_in_steps():
 
 
 def test_positions_go_before_velocities_and_velocities_before_accelerations():
-    room = [1.0, -0.1, 1.0, 0.5], [1.0, 5.0, 1e-6, 0.5]
-    low, up = velocity_bounds(room, [0.0, 0.0, 3.0, 9.0], [2.0] * 4, [10.0] * 4, 0.01, 0.01)
+    room = [1.0, -0.1, 1.0, 0.5, 1.0], [1.0, 1.0, 1e-6, 0.5, -0.1]
+    low, up = velocity_bounds(room, [0.0, 0.0, 3.0, 9.0, 0.0], [2.0] * 5, [10.0] * 5, 0.01, 0.01)
     assert (low[0], up[0]) == pytest.approx((-0.1, 0.1))
     assert low[1] == up[1] == pytest.approx(10.0)  # back within one step, however fast
+    assert low[4] == up[4] == pytest.approx(-10.0)
     assert low[2] == up[2]
     assert up[2] < 1.01e-4  # stops, however hard
     assert low[3] == up[3] == 2.0  # from above the speed limit

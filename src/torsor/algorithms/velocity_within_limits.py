@@ -15,7 +15,7 @@ from functools import reduce
 
 from torsor.algorithms.quadratic_program import SOFT, Program, bordered, plus_rows, quadratic_program
 from torsor.algorithms.reach import normal_equations
-from torsor.scalar import Scalar, Scalars, maximum, minimum, sqrt
+from torsor.scalar import Scalar, Scalars, maximum, minimum, sqrt, where
 from torsor.spatial.linear import dot, solve
 
 #: η and ς: weight of motions that J does not see, and of the speed, against the direction
@@ -92,6 +92,8 @@ def velocity_bounds(
     low, up = [], []
     for down, ahead, now, most, a in zip(*room, v, speed, acceleration, strict=True):
         least, greatest = -braking_speed(down, a, dt), braking_speed(ahead, a, dt)
+        least = where(ahead < 0, minimum(least, greatest), least)  # outside, the way back goes before the other limit
+        greatest = maximum(greatest, least)
         for one, other in ((-most, most), (now - a * change, now + a * change)):
             least, greatest = (maximum(minimum(x, greatest), least) for x in (one, other))
         low.append(least)

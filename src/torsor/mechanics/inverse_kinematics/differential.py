@@ -12,7 +12,7 @@ from torsor.algorithms.quadratic_program import STEPS
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError
 from torsor.kernels.derivatives import NUMBERS
-from torsor.mechanics.inverse_kinematics.problem import Targets
+from torsor.mechanics.inverse_kinematics.problem import Targets, check_limits
 from torsor.mechanics.inverse_kinematics.quantities import FAR
 from torsor.mechanics.inverse_kinematics.solver import kept
 from torsor.mechanics.inverse_kinematics.targets import Structure, Target
@@ -139,6 +139,7 @@ def problem_and_inputs(
 ) -> tuple[VelocityProblem, dict[str, Array]]:
     """The problem and the inputs of its kernel by name; see :meth:`Robot.differential_inverse_kinematics`."""
     nv = robot.nv
+    check_limits(robot, limits)
     if posture is not None:
         if "posture" in targets:
             raise ArgumentError("give the posture once: posture=q, or a target")

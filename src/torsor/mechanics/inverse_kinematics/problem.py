@@ -40,6 +40,15 @@ FEATURES = np.array([np.sqrt(2) * ANGLE] * 9 + [1.0] * 3)
 TURN = 2 * np.pi
 
 
+def check_limits(robot: Robot, limits: tuple[Array, Array]) -> None:
+    """Raise an error where nothing is between the limits, (nq,) each."""
+    low, high = limits
+    if (low > high).any():
+        k = int(np.argmax(low > high))
+        name = configuration_names(robot.model)[k]
+        raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
+
+
 class Targets:
     """Targets of one structure, their equation, and the plan of its rows.
 
@@ -112,10 +121,7 @@ class Problem(Targets):
         self.limits = limits
         self.rows = np.array([k for k in self.plan.entries if k >= 0], int)  #: entries of q that seeds differ in
         low, high = limits
-        if (low > high).any():
-            k = int(np.argmax(low > high))
-            name = configuration_names(robot.model)[k]
-            raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
+        check_limits(robot, limits)
         #: angles without limits during the solution, that are wrapped at its end
         self.turning = [k for k in self.rows.tolist() if k in angles and high[k] - low[k] >= TURN]
         bounded = [k for k in self.rows.tolist() if k not in self.turning]
