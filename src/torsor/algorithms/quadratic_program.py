@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from functools import reduce
 from typing import NamedTuple
 
 from torsor.algorithms.equation.constrained import largest
@@ -156,7 +155,7 @@ def newton(p: Program, C: Sequence[Scalars], first: Residuals, z: Point) -> Poin
         return d, [(dot(row, d[:n]) + x) * y for row, x, y in zip(C, gap, near, strict=True)]
 
     _, r = direction([1] * len(products))
-    a = INSIDE / reduce(maximum, [maximum(x, 1 - x) for x in r], INSIDE)
+    a = longest([maximum(x, 1 - x) for x in r])
     bent = [x * (1 - x) for x in r]  # ṫ ṁ/p
     now = dot([1] * len(r), products)
     ratio = (1 - a) + a * a * dot(products, bent) / now
@@ -164,7 +163,7 @@ def newton(p: Program, C: Sequence[Scalars], first: Residuals, z: Point) -> Poin
     keep = [1 - mu * x + a * a * y for x, y in zip(over, bent, strict=True)]
     d, r = direction(keep)
     rates = [x - y for x, y in zip(r, keep, strict=True)]
-    a = INSIDE / reduce(maximum, [maximum(x, -y) for x, y in zip(r, rates, strict=True)], INSIDE)
+    a = longest([maximum(x, -y) for x, y in zip(r, rates, strict=True)])
     goes_on = where(dot(d, d) >= 0, now, 0) > 2 * END * len(r)  # beyond, rounding is larger than the steps, or overflows
     ahead = Point(
         [x + a * y for x, y in zip(z.x, d[:n], strict=True)],
@@ -174,6 +173,14 @@ def newton(p: Program, C: Sequence[Scalars], first: Residuals, z: Point) -> Poin
         [left * (1 - a)],
     )
     return Point(*([where(goes_on, x, y) for x, y in zip(*pair, strict=True)] for pair in zip(ahead, z, strict=True)))
+
+
+def longest(rates: Scalars) -> Scalar:
+    """The step, at most 1, that goes :data:`INSIDE` of the way to the boundary, from the relative rates towards it."""
+    most: Scalar = INSIDE
+    for x in rates:
+        most = maximum(most, x)
+    return INSIDE / most
 
 
 def bordered(K: Sequence[Scalars], rows: Sequence[Scalars], corner: Scalars) -> Factors:

@@ -11,7 +11,6 @@ as the limits permit: with η = 10⁻⁶ and ς = 10⁻⁴, J v keeps the direct
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from torsor.algorithms.quadratic_program import SOFT, Program, bordered, plus_rows, quadratic_program
 from torsor.algorithms.reach import normal_equations
@@ -48,8 +47,12 @@ def velocity_within_limits(
         v0 = [a + b for a, b in zip(v0, least_squares(J2, left, WEAK, [*J, *E], [0] * (len(J) + len(E))), strict=True)]
         H = [[a + WEAK * b for a, b in zip(*pair, strict=True)] for pair in zip(H, normal_equations(J2, y2, 0)[0], strict=True)]
     if not steps:
-        outside = [l - x for l, x in zip(lower, v0, strict=True)] + [x - u for x, u in zip(v0, upper, strict=True)]
-        return v0, 1.0, reduce(maximum, [*outside, *(dot(row, v0) - x for row, x in zip(G, h, strict=True))], 0.0)
+        outside: Scalar = 0.0
+        for x in [l - x for l, x in zip(lower, v0, strict=True)] + [x - u for x, u in zip(v0, upper, strict=True)]:
+            outside = maximum(outside, x)
+        for row, x in zip(G, h, strict=True):
+            outside = maximum(outside, dot(row, v0) - x)
+        return v0, 1.0, outside
     Hv = [dot(row, v0) for row in H]
     kappa = SPEED * dot(v0, Hv) + SPEED * WEAK
     program = Program(

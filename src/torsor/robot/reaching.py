@@ -59,7 +59,7 @@ class Reaching(Statics):
         if target.__class__ is np.ndarray and joints is None and all_solutions is False:
             with suppress(TypeError):  # of options that cannot be hashed
                 first = self._first_tries.get(options)
-        found = first(cast(Array, target), q0) if first else None
+        found: InverseKinematicsResult | None = first(cast(Array, target), q0) if first else None
         if found is not None:
             return found
         from torsor.mechanics.inverse_kinematics.first_try import FirstTry
@@ -125,11 +125,12 @@ class Reaching(Statics):
         >>> float(found.scale), bool(abs(arm.jacobian(q, "tool0") @ found.v - [0, 0, 0, 0.1, 0, 0]).max() < 1e-4)
         (1.0, True)
         """
+        plain = joints is None and posture is None and inequalities is None
         one, options = None, (v is None, dt, limits, velocity, acceleration, gain, damping, slow_down)
-        if target.__class__ is dict and joints is posture is inequalities is None:
+        if plain and isinstance(target, dict):
             with suppress(TypeError):  # of options that cannot be hashed
                 one = self._first_tries.get((*target, *options))
-        found = one(q, v, target.values()) if one else None
+        found: VelocityResult | None = one(q, v, cast("dict[str, Any]", target).values()) if one else None
         if found is not None:
             return found
         from torsor.mechanics.inverse_kinematics.differential import OneState, problem_and_inputs
@@ -152,7 +153,7 @@ class Reaching(Statics):
             slowest=not slow_down,
         )
         result = problem.solve(given)
-        if joints is posture is inequalities is None and problem.answers_alone:
+        if plain and problem.answers_alone:
             with suppress(TypeError):
                 self._first_tries[(*targets, *options)] = OneState(problem, given)
                 while len(self._first_tries) > KEPT:

@@ -211,7 +211,7 @@ def speed_limits(robot: Robot, q: Array) -> Array:
         if c is None or limit is None:
             continue
         kind, k = model.joint[i], model.v_start[i]
-        slope = evaluate(derivative(kind.coefficients), q[..., model.q_start[i]]) if isinstance(kind, Follower) else c.k
+        slope: Any = evaluate(derivative(kind.coefficients), q[..., model.q_start[i]]) if isinstance(kind, Follower) else c.k
         most = np.array(np.broadcast_to(most, (*np.broadcast_shapes(most.shape[:-1], np.shape(slope)), model.nv)))
         with np.errstate(divide="ignore"):
             most[..., k : k + kind.nv] = np.minimum(most[..., k : k + kind.nv], limit / np.abs(slope)[..., None])

@@ -68,9 +68,9 @@ def velocity(
         weights = [plan.rows[i].weight * (ANGLE if plan.rows[i].kind == ANGULAR else 1) for i in chosen]
         return over_moving([r.A[i] for i in chosen], [wanted[i] for i in chosen], weights)
 
-    bounds = [[x[i] for i in plan.moving] for x in (low, up)]
+    least, most = ([x[i] for i in plan.moving] for x in (low, up))
     below = over_moving([G[i * e.model.nv :][: e.model.nv] for i in range(rows)], h, [1] * rows)
-    moving, scale, residual = velocity_within_limits(level(1), level(2), level(0), below, *bounds, damping, slowest, steps)
+    moving, scale, residual = velocity_within_limits(level(1), level(2), level(0), below, least, most, damping, slowest, steps)
     for i, x in zip(plan.moving, moving, strict=True):
         found[i] = x
     off = [dot(row, found) - y for row, y in zip(r.A, wanted, strict=True)]
