@@ -21,8 +21,9 @@ def panda():
 
 
 @pytest.fixture(scope="module")
-def ur5():
-    return ts.robots.ur5()
+def other_panda():
+    """For tests without machine code, whose kernels stay without it."""
+    return ts.robots.panda()
 
 
 def gripper():
@@ -97,7 +98,8 @@ def test_velocity_is_the_optimum_of_an_independent_program(name, present, reques
 
 
 @without_machine_code
-def test_posture_is_followed_in_the_null_space_as_an_independent_program_says(panda):
+def test_posture_is_followed_in_the_null_space_as_an_independent_program_says(other_panda):
+    panda = other_panda
     rng = np.random.default_rng(3)
     q, ready = panda.random_configuration(rng, 8), panda.configuration("ready")
     V = rng.normal(size=(8, 6)) * 0.3
@@ -133,7 +135,8 @@ def test_loops_are_equations_of_an_independent_program():
 
 
 @without_machine_code
-def test_inequalities_hold_and_are_those_of_an_independent_program(panda):
+def test_inequalities_hold_and_are_those_of_an_independent_program(other_panda):
+    panda = other_panda
     rng = np.random.default_rng(7)
     q = panda.random_configuration(rng, 5)
     V = np.tile([0.0, 0, 0, 0.1, 0.1, 0], (5, 1))
@@ -191,7 +194,8 @@ def test_ten_thousand_steps_into_the_limits_keep_them(panda):
 
 
 @without_machine_code
-def test_direction_of_the_twist_is_kept_where_limits_bind(ur5):
+def test_direction_of_the_twist_is_kept_where_limits_bind():
+    ur5 = ts.robots.ur5()
     rng = np.random.default_rng(0)
     q, V = ur5.random_configuration(rng, 200), 3 * rng.normal(size=(200, 6))
     found = ur5.differential_inverse_kinematics(q, {"tool0": V}, DT)
@@ -231,7 +235,8 @@ def test_a_state_has_the_same_velocity_alone_in_a_batch_and_in_threads(panda):
 
 
 @without_machine_code
-def test_targets_are_approached_and_several_frames_have_weights(panda):
+def test_targets_are_approached_and_several_frames_have_weights(other_panda):
+    panda = other_panda
     q = panda.configuration("ready")
     T = panda.pose(q, TCP)
     T[:3, 3] += [0.02, -0.05, 0.03]
@@ -246,7 +251,8 @@ def test_targets_are_approached_and_several_frames_have_weights(panda):
 
 
 @without_machine_code
-def test_joints_that_may_not_move_brake_and_count_for_the_twist(panda):
+def test_joints_that_may_not_move_brake_and_count_for_the_twist(other_panda):
+    panda = other_panda
     q, V = panda.configuration("ready"), np.array([0, 0, 0, 0.1, 0, 0])
     names = [f"panda_joint{k}" for k in range(1, 7)]
     v = np.zeros(panda.nv)
@@ -272,7 +278,8 @@ def test_floating_robot_moves_its_centre_of_mass_with_its_feet_at_rest():
 
 
 @without_machine_code
-def test_contradicting_inequalities_are_no_success(panda):
+def test_contradicting_inequalities_are_no_success(other_panda):
+    panda = other_panda
     G = np.eye(panda.nv)[:2] * [[1], [-1]]
     G[1] = -G[0]
     found = panda.differential_inverse_kinematics(
