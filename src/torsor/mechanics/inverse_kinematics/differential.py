@@ -117,7 +117,7 @@ class OneState:
         for kernel in self.kernels:
             found, scale, residual, errors, bounds = kernel(*arrays[:2], *self.fixed, numbers)
             if residual <= RESIDUAL * max(1.0, *map(abs, found.tolist())):
-                return VelocityResult(found, scale, True, errors, (bounds[0], bounds[1]), self.problem.names, self.problem)
+                return VelocityResult(found, scale, np.True_, errors, (bounds[0], bounds[1]), self.problem.names, self.problem)
         return None
 
 
