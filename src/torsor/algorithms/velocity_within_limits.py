@@ -5,7 +5,7 @@
 
 both with E v = f, and the second, a convex quadratic program with one minimum, with l ≤ v ≤ u, G v ≤ h and 0 ≤ s ≤ 1.  Where
 v₀ is within the limits it is the solution, with s = 1.  Elsewhere other joints take over, and where they cannot, s is as large
-as the limits permit: with η = 10⁻⁶ and ς = 10⁻⁴, J v keeps the direction of J v₀ to about ς of its length.
+as the limits permit: with η = 10⁻⁶ and ς = 10⁻⁵, J v keeps the direction of J v₀ to about ς of its length.
 """
 
 from __future__ import annotations
