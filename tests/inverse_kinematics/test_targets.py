@@ -42,6 +42,7 @@ def test_numbers_of_a_target_are_in_the_order_of_its_constraint():
         ts.targets.pose(np.eye(4)), ts.targets.orientation(np.eye(3)), ts.targets.position([1, 2, 3]),
         ts.targets.on_plane([0, 0, 1]), ts.targets.on_line([0, 0, 1]), ts.targets.direction([0, 0, 1], [1, 0, 0]),
         ts.targets.distance("x", 1.0), ts.targets.center_of_mass([0, 0, 0]), ts.targets.posture(np.zeros(4)),
+        ts.targets.twist(np.zeros(6)), ts.targets.velocity(np.zeros(3)), ts.targets.angular_velocity(np.zeros(3)),
     ]  # fmt: skip
     assert {t.what for t in given} == set(KINDS)
     for target in given:

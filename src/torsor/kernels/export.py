@@ -37,8 +37,11 @@ __all__ = ["export_c", "export_python"]
 
 #: states in the file of test vectors
 VECTORS = 4
-#: numbers of test states that are drawn uniformly: steps [s], and a ground below the robot [m]
-BOUNDS = {"dt": (0.01, 0.1), "height": (-100.0, -90.0)}
+#: numbers of test states that are drawn uniformly: steps [s], a ground below the robot [m], limits, weights
+BOUNDS = {
+    "dt": (0.01, 0.1), "change": (0.1, 0.2), "height": (-100.0, -90.0), "lower": (-5.0, -4.0), "upper": (4.0, 5.0),
+    "speed": (2.0, 3.0), "acceleration": (5.0, 9.0), "gain": (1.0, 2.0), "damping": (0.01, 0.1), "slowest": (0.0, 0.5),
+}  # fmt: skip
 #: quantities that external wrenches act on
 WITH_WRENCHES = ("inverse_dynamics", "forward_dynamics")
 
@@ -284,7 +287,7 @@ def _case(robot: Robot, kernel: Kernel, function: CFunction, kind: np.dtype, fus
         if a.name in ("q", "q0", "q1"):
             x = robot.random_configuration(rng, VECTORS)
         else:
-            x = rng.uniform(*BOUNDS[a.name], VECTORS) if a.name in BOUNDS else rng.normal(size=(VECTORS, *a.shape))
+            x = rng.uniform(*BOUNDS[a.name], (VECTORS, *a.shape)) if a.name in BOUNDS else rng.normal(size=(VECTORS, *a.shape))
         states.append(x.astype(kind).astype(np.float64))
     expected = interpret(program, states)
     if not all(np.isfinite(x).all() for x in expected):

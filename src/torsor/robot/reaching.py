@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,8 +16,8 @@ from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.mechanics.inverse_kinematics import InverseKinematicsResult
-    from torsor.mechanics.inverse_kinematics.first_try import FirstTry
     from torsor.mechanics.inverse_kinematics.targets import Target
+    from torsor.mechanics.inverse_kinematics.velocity_result import VelocityResult
     from torsor.robot import Robot
 
 
@@ -72,8 +73,7 @@ class Reaching(Statics):
         for name, n, least in (("attempts", attempts, 1), ("seed", seed, 0)):
             if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < least:
                 raise ArgumentError(f"{name} must be a whole number from {least}, not {n!r}")
-        if isinstance(joints, str) or (joints is not None and not len(joints)):
-            raise ArgumentError(f"joints must be a list of at least one name, ['elbow'], or None, not {joints!r}")
+        joints = _names_of(joints)
         targets, tolerances = self._targets(target, frame), (float(position_tolerance), float(angle_tolerance))
         problem = problem_of(cast("Robot", self), targets, joints, self._limits_of_motion(limits), self._limits.angles)
         guess = None if q0 is None else self._as_configurations(q0)
@@ -92,8 +92,78 @@ class Reaching(Statics):
                 self._first_tries.pop(next(iter(self._first_tries)), None)
         return result
 
+    def differential_inverse_kinematics(
+        self,
+        q: ArrayLike,
+        target: ArrayLike | Mapping[str, Any],
+        dt: ArrayLike,
+        *,
+        v: ArrayLike | None = None,
+        joints: Sequence[str] | None = None,
+        posture: ArrayLike | None = None,
+        limits: bool = True,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        inequalities: tuple[ArrayLike, ArrayLike] | None = None,
+        gain: ArrayLike = 10.0,
+        damping: ArrayLike = 1e-6,
+        slow_down: bool = True,
+    ) -> VelocityResult:
+        """v (..., nv) for the next ``dt`` [s] with J v = V: twists ``{frame: V}`` (..., 6) as ``jacobian(q, frame)`` has them.
+
+        Damped least squares within limits: where these do not permit J v = V, other joints take over, and where they cannot,
+        the motion keeps its direction, J v = s V, with the largest s ≤ 1, ``scale`` of the result; ``slow_down=False`` keeps
+        s = 1, and V is left as little as possible.  Targets of :mod:`torsor.targets` are approached at ``gain`` [1/s] times
+        their distance; their weights and levels count, and ``posture`` (..., nq) is one of the second level.
+
+        Limits of q hold by braking distance at ``acceleration`` [rad/s², m/s²]; ``velocity`` [rad/s, m/s] is in place of the
+        robot's own.  With the present velocity ``v`` the change from it is limited, too.  Positions go before velocities and
+        velocities before accelerations.  ``inequalities=(G, h)``: G v ≤ h, (..., k, nv) and (..., k).  Loops hold.
+
+        >>> import torsor as ts
+        >>> arm = ts.robots.ur5()
+        >>> q = [0.1, -1.2, 1.4, 0.3, 0.5, 0.0]
+        >>> found = arm.differential_inverse_kinematics(q, {"tool0": [0, 0, 0, 0.1, 0, 0]}, 0.01)
+        >>> float(found.scale), bool(abs(arm.jacobian(q, "tool0") @ found.v - [0, 0, 0, 0.1, 0, 0]).max() < 1e-4)
+        (1.0, True)
+        """
+        plain = joints is None and posture is None and inequalities is None
+        one, options = None, (v is None, dt, limits, velocity, acceleration, gain, damping, slow_down)
+        if plain and isinstance(target, dict):
+            with suppress(TypeError):  # of options that cannot be hashed
+                one = self._first_tries.get((*target, *options))
+        found: VelocityResult | None = one(q, v, cast("dict[str, Any]", target).values()) if one else None
+        if found is not None:
+            return found
+        from torsor.mechanics.inverse_kinematics.differential import OneState, problem_and_inputs
+        from torsor.mechanics.inverse_kinematics.solver import KEPT
+
+        targets = self._targets(target, None, moving=True)
+        problem, given = problem_and_inputs(
+            cast("Robot", self),
+            self._as_configurations(q),
+            targets,
+            dt,
+            present=v,
+            joints=_names_of(joints),
+            posture=posture,
+            limits=self._limits_of_motion(limits),
+            speed=np.inf if velocity is None and not limits else velocity,
+            acceleration=acceleration,
+            inequalities=inequalities,
+            numbers={"gain": gain, "damping": damping},
+            slowest=not slow_down,
+        )
+        result = problem.solve(given)
+        if plain and problem.answers_alone:
+            with suppress(TypeError):
+                self._first_tries[(*targets, *options)] = OneState(problem, given)
+                while len(self._first_tries) > KEPT:
+                    self._first_tries.pop(next(iter(self._first_tries)), None)
+        return result
+
     @cached_property
-    def _first_tries(self) -> dict[Any, FirstTry]:
+    def _first_tries(self) -> dict[Any, Any]:
         """What answers further calls with the same options, the newest."""
         return {}
 
@@ -106,14 +176,15 @@ class Reaching(Statics):
             lower[k], upper[k] = intervals[0][0], intervals[-1][1]
         return lower, upper
 
-    def _targets(self, target: Any, frame: str | None) -> dict[str, Target]:
-        """The targets by frame, as users give them."""
+    def _targets(self, target: Any, frame: str | None, moving: bool = False) -> dict[str, Target]:
+        """The targets by frame, as users give them; arrays are poses, of a ``moving`` target twists."""
         from torsor.mechanics.inverse_kinematics import targets
 
+        of_array = targets.twist if moving else targets.pose
         if isinstance(target, Mapping):
             if frame is not None or not target:
                 raise ArgumentError("give targets as {frame: target}, at least one, without frame=")
-            return {name: x if isinstance(x, targets.Target) else targets.pose(x) for name, x in target.items()}
+            return {name: x if isinstance(x, targets.Target) else of_array(x) for name, x in target.items()}
         if frame is None:
             parents = {joint.parent for joint in self.description.joints}
             tips = [link.name for link in self.description.links if link.name not in parents]
@@ -122,4 +193,11 @@ class Reaching(Statics):
                     f"robot {self.name!r} has several tips ({', '.join(tips)}); name a frame: frame={tips[0]!r}"
                 )
             (frame,) = tips
-        return {frame: target if isinstance(target, targets.Target) else targets.pose(target)}
+        return {frame: target if isinstance(target, targets.Target) else of_array(target)}
+
+
+def _names_of(joints: Sequence[str] | None) -> Sequence[str] | None:
+    """The joints that may move, or an error."""
+    if isinstance(joints, str) or (joints is not None and not len(joints)):
+        raise ArgumentError(f"joints must be a list of at least one name, ['elbow'], or None, not {joints!r}")
+    return joints

@@ -12,7 +12,16 @@ from torsor.compile.entry import decline
 from torsor.errors import ArgumentError
 from torsor.kernels import Spec
 from torsor.mechanics.inverse_kinematics import seeds
-from torsor.mechanics.inverse_kinematics.quantities import ANGULAR, FAR, LENGTH, LOOP, Plan, Row, kernels_of
+from torsor.mechanics.inverse_kinematics.quantities import (
+    ANGULAR,
+    FAR,
+    LENGTH,
+    LOOP,
+    Plan,
+    Row,
+    kernels_of,
+    limited_entries,
+)
 from torsor.mechanics.inverse_kinematics.targets import Structure
 from torsor.model.names import configuration_names
 from torsor.model.terms.capabilities import refuse
@@ -29,55 +38,38 @@ STEPS = 4
 TURN = 2 * np.pi
 
 
-class Problem:
-    """Targets of one structure: ``joints`` may move (None: those that move the targets), between ``limits``, (nq,) each.
+def check_limits(robot: Robot, limits: tuple[Array, Array]) -> None:
+    """Raise an error where nothing is between the limits, (nq,) each."""
+    low, high = limits
+    if (low > high).any():
+        k = int(np.argmax(low > high))
+        name = configuration_names(robot.model)[k]
+        raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
 
-    ``angles`` are the entries of q that may change by whole turns.
+
+class Targets:
+    """Targets of one structure, their equation, and the plan of its rows.
+
+    ``joints`` may move, by default those that move the targets.  With ``every``, constraints of velocities count, too.
     """
 
     def __init__(
-        self,
-        robot: Robot,
-        targets: tuple[Structure, ...],
-        joints: tuple[str, ...] | None,
-        limits: tuple[Array, Array],
-        angles: Sequence[int],
-    ):
+        self, robot: Robot, targets: tuple[Structure, ...], joints: tuple[str, ...] | None, every: bool = False
+    ) -> None:
         refuse(robot.model, "reach")
         if all(t.level == 2 for t in targets):
             raise ArgumentError("all targets are of the second level; give at least one of the first")
-        self.robot, self.targets, self.limits = robot, targets, limits
+        self.robot, self.targets = robot, targets
         made = [t.constraint() for t in targets]
         for t, c in zip(targets, made, strict=True):
             if t.what == "posture" and t.size != robot.nq:
                 raise ArgumentError(f"a posture of robot {robot.name!r} has {robot.nq} numbers, not {t.size}")
             c.check(robot.model)
-        own = [c for c in EquationOfMotion(robot.model).constraints if any(c.holonomic)]
+        own = [c for c in EquationOfMotion(robot.model).constraints if every or any(c.holonomic)]
         slotted, _ = take_numbers(made)
         model = robot.model.with_same_mass_matrix(terms=(*own, *slotted))
-        equation = EquationOfMotion(model, numbers=sum(t.size for t in targets))
-        self.plan = self._plan(equation, len(own), joints)
-        self.rows = np.array([k for k in self.plan.entries if k >= 0], int)  #: entries of q that seeds differ in
-        low, high = limits
-        if (low > high).any():
-            k = int(np.argmax(low > high))
-            name = configuration_names(robot.model)[k]
-            raise ArgumentError(f"the limits of {name!r} leave nothing between them: from {low[k]:g} to {high[k]:g}")
-        turning = tuple(k for k in self.rows.tolist() if k in angles and high[k] - low[k] >= TURN)
-        self.plan, self.turning = self.plan._replace(turning=turning), list(turning)
-        free = np.setdiff1d(np.arange(robot.nq), self.rows)
-        self.lower, self.upper = np.maximum(low, -FAR), np.minimum(high, FAR)
-        self.lower[free], self.upper[free] = -FAR, FAR
-        self.kernels, self.newton = robot.kernels.share(kernels_of(equation)), Spec((("newton", self.plan),))
-        self.step, self.steps = (self.kernels("reach", self.plan, count) for count in (1, STEPS))
-
-    @cached_property
-    def follow(self) -> Callable[..., Any]:
-        """``follow(q, lower, upper, tolerance, numbers)``: (q, errors), or NotImplemented where four steps do not settle it."""
-        kernel = self.kernels("follow", self.plan, STEPS)
-        size = sum(t.size for t in self.targets)
-        kernel(self.robot.neutral(), self.lower, self.upper, np.ones(3), np.ones(size))  # compiles it: a function declines
-        return kernel.builtin("follow", "", decline, guards={"open": 0.5})
+        self.equation = EquationOfMotion(model, numbers=sum(t.size for t in targets))
+        self.plan = self._plan(self.equation, len(own), joints)
 
     def _plan(self, e: EquationOfMotion, own: int, joints: tuple[str, ...] | None) -> Plan:
         """The rows of the robot's own constraints and of the targets, and the velocities that may move."""
@@ -88,11 +80,8 @@ class Problem:
             size = e.model.nv if t.what == "posture" else e.constraints[own + k].size
             kinds = [ANGULAR] * t.kind.angles + [LENGTH] * (size - t.kind.angles)
             rows += [Row(own + k, kind, t.weight, t.level) for kind in kinds]
-        moving = self._moving(e, bool(own), joints)
-        m = e.model
-        plain = [i for i in m.own_joints if m.joint[i].nq == m.joint[i].nv]
-        places = {m.v_start[i] + k: m.q_start[i] + k for i in plain for k in range(m.joint[i].nv)}
-        return Plan(tuple(rows), moving, tuple(places.get(v, -1) for v in moving))
+        moving, places = self._moving(e, bool(own), joints), limited_entries(e.model)
+        return Plan(tuple(rows), moving, tuple(places[v] for v in moving))
 
     def _moving(self, e: EquationOfMotion, closed: bool, joints: tuple[str, ...] | None) -> tuple[int, ...]:
         robot = self.robot
@@ -107,6 +96,44 @@ class Problem:
         if not len(moved):
             raise ArgumentError(f"no joint of robot {robot.name!r} moves {', '.join(t.frame for t in self.targets)}")
         return tuple(int(k) for k in moved)
+
+
+class Problem(Targets):
+    """Inverse kinematics of these targets, between ``limits``, (nq,) each.
+
+    ``angles`` are the entries of q that may change by whole turns.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        targets: tuple[Structure, ...],
+        joints: tuple[str, ...] | None,
+        limits: tuple[Array, Array],
+        angles: Sequence[int],
+    ):
+        if velocities := [t.what for t in targets if t.kind.moving]:
+            raise ArgumentError(f"a {velocities[0]} is a target of differential_inverse_kinematics, not of a configuration")
+        super().__init__(robot, targets, joints)
+        self.limits = limits
+        self.rows = np.array([k for k in self.plan.entries if k >= 0], int)  #: entries of q that seeds differ in
+        low, high = limits
+        check_limits(robot, limits)
+        turning = tuple(k for k in self.rows.tolist() if k in angles and high[k] - low[k] >= TURN)
+        self.plan, self.turning = self.plan._replace(turning=turning), list(turning)
+        free = np.setdiff1d(np.arange(robot.nq), self.rows)
+        self.lower, self.upper = np.maximum(low, -FAR), np.minimum(high, FAR)
+        self.lower[free], self.upper[free] = -FAR, FAR
+        self.kernels, self.newton = robot.kernels.share(kernels_of(self.equation)), Spec((("newton", self.plan),))
+        self.step, self.steps = (self.kernels("reach", self.plan, count) for count in (1, STEPS))
+
+    @cached_property
+    def follow(self) -> Callable[..., Any]:
+        """``follow(q, lower, upper, tolerance, numbers)``: (q, errors), or NotImplemented where four steps do not settle it."""
+        kernel = self.kernels("follow", self.plan, STEPS)
+        size = sum(t.size for t in self.targets)
+        kernel(self.robot.neutral(), self.lower, self.upper, np.ones(3), np.ones(size))  # compiles it: a function declines
+        return kernel.builtin("follow", "", decline, guards={"open": 0.5})
 
     # -- seeds ---------------------------------------------------------------------------------------------------
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from math import pi
 from typing import Any, NamedTuple
 
-from torsor.algorithms.configuration import integrate
+from torsor.algorithms.configuration import integrate, joints_in_order
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.constrained import largest
 from torsor.algorithms.reach import LEAST, normal_equations, reaching_step, second_level
 from torsor.kernels import Kernels, Quantity, Table
 from torsor.kernels.quantities import labels, sizes
 from torsor.mechanics.inverse_kinematics.rows import AtOrientation
+from torsor.model.model import Model
 from torsor.scalar import Scalar, Scalars, maximum, sqrt, where
 from torsor.scalar.repeat import repeatable
 from torsor.spatial.linear import dot, factor_free, solve
@@ -125,6 +126,15 @@ def spread_over(nv: int, plan: Plan, d: Scalars) -> list[Scalar]:
     for k, x in zip(plan.moving, d, strict=True):
         step[k] = x
     return step
+
+
+def limited_entries(model: Model) -> list[int]:
+    """For each velocity the entry of q of which it is the rate, −1 where there is none, so that limits do not apply."""
+    entries = [-1] * model.nv
+    for _, joint, at, of in joints_in_order(model):
+        if joint.nq == joint.nv:
+            entries[of] = range(at.start, at.stop)
+    return entries
 
 
 def greatest(values: Scalars) -> Scalar:

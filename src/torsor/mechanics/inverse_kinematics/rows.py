@@ -1,4 +1,4 @@
-"""Constraints that serve as targets: a pose, an axis along a direction, the centre of mass at a point, a configuration."""
+"""Constraints that serve as targets: a pose, an axis along a direction, the centre of mass at a point, a posture, a twist."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from torsor.algorithms import centroidal
 from torsor.algorithms.configuration import difference
 from torsor.algorithms.equation.at import At
+from torsor.algorithms.jacobian import jacobian
 from torsor.model.model import Frame, Model
 from torsor.model.terms.constraint import Constraint
 from torsor.model.terms.frames import BetweenFrames
@@ -125,3 +126,22 @@ class Posture(Constraint):
         n = at.model.nv
         unit = [[int(i == j) for j in range(n)] for i in range(n)]
         return ConstraintRows(difference(at.model, list(self.place), at.q), unit, [0] * n, [0] * n)
+
+
+@dataclass(frozen=True)
+class AtTwist(Constraint):
+    """J v = V: entries of the twist of a frame from ``first`` on, in the world's axes at the frame's origin."""
+
+    name: str
+    frame: str
+    first: int
+    twist: tuple[Scalar, ...]
+    NUMBERS = ("twist",)
+    places = ("frame",)
+
+    def labels(self) -> tuple[str, ...]:
+        return ("wx", "wy", "wz", "vx", "vy", "vz")[self.first :][: len(self.twist)]
+
+    def rows(self, at: At) -> ConstraintRows:
+        J = jacobian(at.model, at.q, self.frame)[self.first :][: self.size]
+        return ConstraintRows([0] * self.size, J, list(self.twist), [0] * self.size)

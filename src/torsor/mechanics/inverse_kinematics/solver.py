@@ -7,8 +7,8 @@ else is in the batch, nor on the number of attempts that are made together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
+
+Made = TypeVar("Made")
 
 #: most calls of an attempt, and the share of ½|e|² that a call may leave
 BLOCKS, SHARE = 10, 0.3
@@ -101,14 +103,19 @@ def problem_of(
 ) -> Problem:
     """The problem of this structure, made once."""
     structures, named = tuple(t.structure(frame) for frame, t in targets.items()), None if joints is None else tuple(joints)
-    known: dict[object, Problem] = vars(robot).setdefault("_problems", {})
     key = structures, named, *(x.tobytes() for x in limits)
-    problem = known.get(key)
-    if problem is None:
-        problem = known[key] = Problem(robot, structures, named, limits, angles)
+    return kept(robot, key, lambda: Problem(robot, structures, named, limits, angles))
+
+
+def kept(robot: Robot, key: object, make: Callable[[], Made]) -> Made:
+    """What ``make`` returns, made once for each key; a robot keeps the newest."""
+    known: dict[object, Any] = vars(robot).setdefault("_problems", {})
+    found: Made | None = known.get(key)
+    if found is None:
+        found = known[key] = make()
         while len(known) > KEPT:
             known.pop(next(iter(known)), None)
-    return problem
+    return found
 
 
 def _batch(guess: Array, targets: Mapping[str, Target]) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.mechanics.inverse_kinematics.rows import AtOrientation, AtPose, CenterOfMass, Pointing, Posture
+from torsor.mechanics.inverse_kinematics.rows import AtOrientation, AtPose, AtTwist, CenterOfMass, Pointing, Posture
 from torsor.model.joints import Fixed, Translation
 from torsor.model.terms.constraint import Constraint
 from torsor.model.terms.points import Distance, PointAlong
@@ -35,22 +35,32 @@ Make: TypeAlias = Callable[[str, str, str, int], Constraint]
 
 def _any(n: int) -> Any:
     """n numbers whose places become inputs."""
-    return Vec(ANY, ANY, ANY) if n == 3 else tuple(ANY for _ in range(n))
+    return Vec(ANY, ANY, ANY) if n == 3 else _numbers(n)
+
+
+def _numbers(n: int) -> tuple[float, ...]:
+    return (ANY,) * n
 
 
 def _along(directions: tuple[Vec, ...]) -> Make:
     return lambda name, frame, other, size: PointAlong(name, frame, directions, _any(3), other)
 
 
+def _moving(first: int) -> Make:
+    return lambda name, frame, other, size: AtTwist(name, frame, first, _numbers(size))
+
+
 class Kind(NamedTuple):
     """A kind of target: ``make(name, frame, other, size)`` is its constraint, with a place for each of ``size`` numbers.
 
-    The first ``angles`` of its rows are angles, the others lengths.  ``whole`` targets are of the robot, not of a frame.
+    The first ``angles`` of its rows are angles, the others lengths.  ``whole`` targets are of the robot, not of a frame,
+    ``moving`` ones prescribe a velocity, not a place.
     """
 
     make: Make
     angles: int = 0
     whole: bool = False
+    moving: bool = False
 
 
 KINDS = {
@@ -65,6 +75,9 @@ KINDS = {
     "distance": Kind(lambda name, frame, other, size: Distance(name, frame, other, ANY)),
     "centre of mass": Kind(lambda name, frame, other, size: CenterOfMass(name, _any(3)), whole=True),
     "posture": Kind(lambda name, frame, other, size: Posture(name, _any(size)), whole=True),
+    "twist": Kind(_moving(0), 3, moving=True),
+    "angular velocity": Kind(_moving(0), 3, moving=True),
+    "velocity": Kind(_moving(3), moving=True),
 }
 
 
@@ -170,6 +183,21 @@ def posture(q: ArrayLike) -> Target:
     if values.ndim == 0:
         raise ArgumentError(f"a posture is a configuration, (..., nq), not {q!r}")
     return Target("posture", values, level=2)
+
+
+def twist(V: ArrayLike) -> Target:
+    """V* (..., 6) = (ω, ṗ) [rad/s, m/s]: the twist of the frame, in the world's axes at its origin, as ``robot.jacobian``."""
+    return Target("twist", read.array(V, (6,), "twist"))
+
+
+def velocity(u: ArrayLike) -> Target:
+    """ṗ* (..., 3) [m/s]: the velocity of the frame's origin, in the world's axes."""
+    return Target("velocity", read.array(u, (3,), "velocity"))
+
+
+def angular_velocity(w: ArrayLike) -> Target:
+    """ω* (..., 3) [rad/s]: the angular velocity of the frame, in the world's axes."""
+    return Target("angular velocity", read.array(w, (3,), "angular velocity"))
 
 
 def _units(what: str, x: ArrayLike) -> Array:
