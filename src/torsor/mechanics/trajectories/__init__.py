@@ -3,12 +3,15 @@
 >>> import torsor as ts
 >>> arm = ts.robots.panda()
 >>> ready = arm.configuration("ready")
->>> motion = ts.trajectories.point_to_point(arm, ready + 0.5, ready, "s-curve", acceleration=5, jerk=50)
->>> print(round(motion.duration, 3), motion.check())
-0.741 all limits are kept (no limits of acceleration)
+>>> start = arm.integrate(ready, [0.5] * 7 + [0])
+>>> motion = ts.trajectories.point_to_point(arm, start, ready, "s-curve", acceleration=5, jerk=50)
+>>> print(round(motion.duration, 2), motion.check())
+0.74 all limits are kept (no limits of acceleration)
 """
 
+from torsor.mechanics.trajectories.cartesian import cartesian_arc, cartesian_line
 from torsor.mechanics.trajectories.check import Finding, LimitCheck, Peak
+from torsor.mechanics.trajectories.fourier import fourier
 from torsor.mechanics.trajectories.lines import line, point_to_point
 from torsor.mechanics.trajectories.scaling import time_scaling
 from torsor.mechanics.trajectories.spline import cubic_spline, quintic_spline
@@ -22,7 +25,10 @@ __all__ = [
     "Peak",
     "TimeScaling",
     "Trajectory",
+    "cartesian_arc",
+    "cartesian_line",
     "cubic_spline",
+    "fourier",
     "line",
     "point_to_point",
     "quintic_spline",

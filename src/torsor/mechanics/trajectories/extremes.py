@@ -33,9 +33,9 @@ def extremes_of(functions: Callable[[Array], Array], breaks: Array, levels: Arra
 
     Sampled, then each maximum that may exceed its level, or be the largest, refined by golden section, all together.
 
-    >>> found = extremes_of(lambda t: np.stack([np.sin(t), -t], axis=1), np.array([0.0, 2.0]), np.array([0.5, 1.0]))
+    >>> found = extremes_of(lambda t: np.stack([np.sin(t), 1 - t], axis=1), np.array([0.0, 2.0]), np.array([0.5, 2.0]))
     >>> found.value.round(6), found.first.round(6)
-    (array([1., 0.]), array([0.523599,      inf]))
+    (array([1., 1.]), array([0.523599,      inf]))
     """
     parts = max(SAMPLES, WHOLE // (len(breaks) - 1))
     share = np.linspace(0, 1, parts)
