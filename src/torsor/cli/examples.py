@@ -16,6 +16,10 @@ EXAMPLES = {
     "mass": ("torsor mass two_link --q 0,1.57", "torsor mass my_robot.urdf states.csv --out masses.npz"),
     "pose": ("torsor pose two_link --q 0,1.57 --frame tip", "torsor pose my_robot.urdf states.csv --out poses.csv"),
     "jacobian": ("torsor jacobian two_link --q 0,1.57 --in body", "torsor jacobian my_robot.urdf --frame hand --json"),
+    "trajectory": (
+        "torsor trajectory panda --from ready --to 0,0,0,-1.5,0,1.5,0 --open",
+        "torsor trajectory ur5 --to 0.5,-1,1,0,0,0 --profile s-curve --out motion.csv",
+    ),
     "equations": ("torsor equations two_link", "torsor equations two_link --format latex --only g --out g.tex"),
     "explain": ("torsor explain ur5 --a 1", "torsor explain ur5 --a 1 --joint elbow_joint"),
     "simulate": (

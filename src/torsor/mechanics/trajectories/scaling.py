@@ -176,7 +176,7 @@ def _check(profile: str, distance: float, duration: float | None, limits: Limits
     numbers = {"distance": distance, "duration": 1.0 if duration is None else duration, **limits._asdict()}
     for name, x in numbers.items():
         if not (isinstance(x, (int, float, np.number)) and x > 0 and (name in Limits._fields or math.isfinite(x))):
-            raise ArgumentError(f"{name} must be a positive number, not {x!r}")
+            raise ArgumentError(f"{name}={x!r} must be a positive number")
     for name, x in (("start", start), ("end", end)):
         if not (isinstance(x, (int, float, np.number)) and 0 <= x <= limits.velocity and math.isfinite(x)):
             raise ArgumentError(f"{name} must be a speed from 0 to the velocity limit {limits.velocity:g}, not {x!r}")
