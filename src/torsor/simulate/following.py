@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def follow(trajectory: Trajectory, robot: Robot | None = None, frequency: float = 5.0) -> Law:
-    """(t, q, v) → M(q) (a_d + 2ω ė + ω² e) + h(q, v), e = q_d ⊖ q, ė = v_d − v: computed torque along a trajectory (MR 11.35).
+    """(t, q, v) → M(q) (a_d + 2ω ė + ω² e) + h(q, v), e = q_d ⊖ q, ė = v_d − v: computed torque along a trajectory (MR 11.4.2).
 
     A control of ``robot.simulate``: the error decays as ë + 2ω ė + ω² e = 0, ω = 2π ``frequency`` [Hz], critically damped.
     ``robot`` is the model of the controller, by default the trajectory's own.  After the end, it holds the last configuration.
@@ -43,7 +43,7 @@ def follow(trajectory: Trajectory, robot: Robot | None = None, frequency: float 
         if t > trajectory.duration:
             velocity, acceleration = np.zeros_like(velocity), np.zeros_like(acceleration)
         e = known.difference(q, target)
-        time = {"time": t} if known._reads_time("inverse_dynamics") else {}
+        time = {"time": t} if known.kernels.reads_time("inverse_dynamics") else {}
         tau: Array = known.inverse_dynamics(q, v, acceleration + 2 * omega * (velocity - v) + omega**2 * e, **time)
         return tau
 
@@ -59,6 +59,6 @@ def motion_of(trajectory: Trajectory, dt: float = 0.01) -> Result:
     <Simulation of 'two_link': 1 s, prescribed, 100 steps, 101 records>
     """
     robot, (t, q, v, a) = trajectory.robot, trajectory.sample(dt)
-    time: dict[str, Any] = {"time": t} if robot._reads_time("inverse_dynamics") else {}
+    time: dict[str, Any] = {"time": t} if robot.kernels.reads_time("inverse_dynamics") else {}
     info = {"integrator": "prescribed", "duration": trajectory.duration, "dt": dt, "steps": len(t) - 1, "held": False}
     return Result(t, q, v, robot.inverse_dynamics(q, v, a, **time), info={**names_of(robot), **info}, robot=robot)

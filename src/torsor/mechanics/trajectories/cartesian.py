@@ -46,10 +46,10 @@ Curve: TypeAlias = Callable[[Array], Poses]
 def cartesian_line(
     robot: Robot, q0: ArrayLike, goal: ArrayLike, frame: str, *, kind: str = "straight", tolerance: float = 1e-6
 ) -> CoordinatePath:
-    """θ(s) with which a frame goes from its pose at q0 to the pose ``goal`` (4, 4), in a straight line, a Path (MR 9.7).
+    """θ(s) with which a frame goes from its pose at q0 to the pose ``goal`` (4, 4), in a straight line, a Path (MR 9.2.1).
 
     ``kind`` "straight": the origin moves along a straight line, and the orientation turns about one axis; "screw": both by one
-    constant twist, T0 exp([V] s) (MR 9.6).  s is the way of the origin [m], of a mere rotation the angle [rad].  The frame
+    constant twist, T0 exp([V] s).  s is the way of the origin [m], of a mere rotation the angle [rad].  The frame
     is within ``tolerance`` [m, rad] of the line everywhere.  Robots with more joints than needed move with θ′ = J⁺V.
 
     >>> import torsor as ts
@@ -118,12 +118,12 @@ def _length(way: Any, angle: Any) -> float:
 
 
 def _screw(start: Array, V: Array) -> Curve:
-    """T(s) = T0 exp([V] s), with constant V (MR 9.6)."""
+    """T(s) = T0 exp([V] s), with constant V."""
     return lambda s: Poses(start @ exp6(np.outer(s, V)), np.tile(V, (len(s), 1)), np.zeros((len(s), 6)))
 
 
 def _decoupled(start: Array, end: Array, size: float, way: Callable[[Array], tuple[Array, Array, Array]]) -> Curve:
-    """R(s) = R0 exp([ω] s) (MR 9.8) and p(s): ω is constant in the frame, v = Rᵀp′, v′ = Rᵀp″ − ω × v."""
+    """R(s) = R0 exp([ω] s) (MR 9.2.1) and p(s): ω is constant in the frame, v = Rᵀp′, v′ = Rᵀp″ − ω × v."""
     w = log3(start[:3, :3].T @ end[:3, :3]) / size
 
     def curve(s: Array) -> Poses:

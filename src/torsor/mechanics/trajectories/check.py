@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
-from torsor.mechanics.trajectories.coordinate_path import limits_of
+from torsor.mechanics.trajectories.coordinate_path import limits_of, quaternions_of
 from torsor.mechanics.trajectories.extremes import extremes_of
+from torsor.model.limits import mimic_ranges
 from torsor.model.names import configuration_names, coordinate_names, entry_units
 from torsor.model.polynomials import evaluate
 from torsor.support.user_arrays import Array
@@ -137,16 +138,16 @@ def check(motion: Trajectory, robot: Robot, acceleration: ArrayLike | None) -> L
 
 def _values(robot: Robot, m: Motion) -> dict[str, Array]:
     """q, v, a and τ by kind."""
-    time = {"time": m.t} if robot._reads_time("inverse_dynamics") else {}
+    time = {"time": m.t} if robot.kernels.reads_time("inverse_dynamics") else {}
     return dict(zip(KINDS, (m.q, m.v, m.a, robot.inverse_dynamics(m.q, m.v, m.a, **time)), strict=True))
 
 
 def _positions(robot: Robot) -> Iterator[Column]:
     """Both sides of each position limit, of mimic joints too; entries of quaternions have none."""
-    quaternion = {k for part in robot._limits.quaternions for k in range(part.start, part.stop)}
+    quaternion = {k for part in quaternions_of(robot.model) for k in range(part.start, part.stop)}
     names, units = configuration_names(robot.model), entry_units(robot.model)[0]
     own = [(names[k], k, (0.0, 1.0), robot.lower[k], robot.upper[k]) for k in range(robot.nq) if k not in quaternion]
-    led = [(m.joint, m.entry, m.coefficients, m.lower, m.upper) for m in robot._mimic_ranges]
+    led = [(m.joint, m.entry, m.coefficients, m.lower, m.upper) for m in mimic_ranges(robot.description, robot.model)]
     for name, k, polynomial, lower, upper in (*own, *led):
         for sign, level in ((1, upper), (-1, -lower)):
             if np.isfinite(level):

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError, Unsupported
+from torsor.kernels.checks import check_configuration
+from torsor.model import Model
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -32,11 +34,12 @@ class CoordinatePath:
     robot: Robot
     coordinates: Callable[[Array, int], Array]
     breaks: Array
+    quaternions: tuple[slice, ...]
 
     def __call__(self, s: Array) -> tuple[Array, Array, Array]:
         """θ (T, nq), θ′ and θ″ (T, nv) at s (T,)."""
         x, first, second = (np.array(self.coordinates(s, k)) for k in range(3))
-        for part in self.robot._limits.quaternions:
+        for part in self.quaternions:
             length = np.linalg.norm(x[:, part], axis=1, keepdims=True)
             for y in (x, first, second):
                 y[:, part] /= length
@@ -46,16 +49,23 @@ class CoordinatePath:
 
 def path_of(robot: Robot, coordinates: Callable[[Array, int], Array], breaks: Array) -> CoordinatePath:
     """The path of coordinates that interpolate unit quaternions; ArgumentError where one nearly vanishes."""
+    quaternions = quaternions_of(robot.model)
     s = np.unique(np.linspace(breaks[:-1], breaks[1:], SAMPLES))
     x = np.asarray(coordinates(s, 0))
-    for part in robot._limits.quaternions:
+    for part in quaternions:
         length = np.linalg.norm(x[:, part], axis=1)
         k = int(np.argmin(length))
         if length[k] < SHORTEST:
             raise ArgumentError(
                 f"q[{part.start}:{part.stop}] turns too far between two waypoints near s = {s[k]:g}; add a waypoint there"
             )
-    return CoordinatePath(robot, coordinates, breaks)
+    return CoordinatePath(robot, coordinates, breaks, quaternions)
+
+
+def quaternions_of(model: Model) -> tuple[slice, ...]:
+    """The entries of q that are quaternions."""
+    starts = ((model.q_start[i], x) for i in model.own_joints for x in model.joint[i].quaternions)
+    return tuple(slice(at + x.start, at + x.stop) for at, x in starts)
 
 
 def configurations_of(robot: Robot, name: str, given: ArrayLike, shape: str = "(nq,)") -> Array:
@@ -65,7 +75,9 @@ def configurations_of(robot: Robot, name: str, given: ArrayLike, shape: str = "(
             f"robot {robot.name!r} has loops, which a path in joint space does not close; use a path of the open robot, or "
             "robot.assemble at each of its points"
         )
-    q = robot._as_configurations(robot._complete("q", given, robot.neutral()))
+    q = robot.state(given).q
+    for row in q.reshape(-1, robot.nq).tolist():
+        check_configuration(robot.model, name, row)
     if q.ndim != (1 if shape == "(nq,)" else 2) or (q.ndim == 2 and len(q) < 2):
         least = "" if q.ndim < 2 and shape == "(nq,)" else ", n from 2"
         raise ArgumentError(f"{name} has shape {q.shape}, expected {shape}{least} with nq = {robot.nq}")

@@ -23,7 +23,7 @@ ACROSS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """θ(s) = q0 ⊕ s (q1 ⊖ q0), 0 ≤ s ≤ 1, with constant θ′ (MR 9.5)."""
+    """θ(s) = q0 ⊕ s (q1 ⊖ q0), 0 ≤ s ≤ 1, with constant θ′ (MR 9.2.1)."""
 
     robot: Robot
     q0: Array
@@ -47,7 +47,7 @@ class Line:
 
 
 def line(robot: Robot, q0: ArrayLike, q1: ArrayLike) -> Line:
-    """θ(s) = q0 ⊕ s (q1 ⊖ q0), 0 ≤ s ≤ 1: the straight line in joint space, a Path (MR 9.5).
+    """θ(s) = q0 ⊕ s (q1 ⊖ q0), 0 ≤ s ≤ 1: the straight line in joint space, a Path (MR 9.2.1).
 
     Quaternions turn about one axis, floating joints move along a screw, continuous joints go the short way round.
 
@@ -74,7 +74,7 @@ def point_to_point(
 ) -> Trajectory:
     """q(t) = q0 ⊕ s(t) (q1 ⊖ q0) from q0 to rest at q1: all joints start and arrive together, each within its limits (MR 9.2).
 
-    ``profile`` is "cubic" (MR 9.11), "quintic", "trapezoid" (MR 9.12) or "s-curve", as in :func:`time_scaling`.  Limits are one
+    ``profile`` is "cubic", "quintic", "trapezoid" or "s-curve", as in :func:`time_scaling`.  Limits are one
     number or (nv,): ``velocity`` [rad/s, m/s], by default the robot's, ``acceleration`` [rad/s², m/s²] and ``jerk`` [rad/s³,
     m/s³].  The motion is the fastest within them, or takes ``duration`` [s].  ``start_velocity`` (nv,) must be along the line.
 
@@ -93,7 +93,7 @@ def point_to_point(
         name: float((limits_of(name, x, robot.nv, default)[moved] / np.abs(way[moved])).min())
         for name, (x, default) in given.items()
     }
-    start = 0.0 if start_velocity is None else _speed_along(way, robot._complete("v", start_velocity, np.zeros(robot.nv)))
+    start = 0.0 if start_velocity is None else _speed_along(way, robot.state(None, start_velocity).v)
     return Trajectory(path, time_scaling(profile, 1.0, duration=duration, start=start, **limits))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from torsor.errors import ArgumentError, require_known
 from torsor.support.user_arrays import Array
 
-#: s/L over τ = t/T: coefficients of τ, τ², ... (MR 9.11, MR 9.2.2.1)
+#: s/L over τ = t/T: coefficients of τ, τ², ... (MR 9.2.2)
 POLYNOMIALS = {"cubic": (0, 3, -2), "quintic": (0, 0, 10, -15, 6)}
 #: largest |ds/dτ|, |d²s/dτ²| and |d³s/dτ³| of them; a cubic has no limit of jerk
 PEAKS = {"cubic": (3 / 2, 6.0, 0.0), "quintic": (15 / 8, 10 / math.sqrt(3), 60.0)}
