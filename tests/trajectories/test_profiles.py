@@ -147,6 +147,7 @@ def test_speeds_at_the_ends_are_met(start, end, d, name):
         ("cubic", {}, "needs a limit of velocity or acceleration, or a duration"),
         ("cubic", {"duration": 1.0, "jerk": 1.0}, "jumps, so that jerk= cannot hold"),
         ("quintic", {"velocity": -1.0}, "velocity=-1.0 must be a positive number"),
+        ("s-curve", {"jerk": 1e300}, "jerk=1e\\+300 must be a positive number from 1e-30 to 1e\\+30"),
         ("quintic", {"duration": math.nan}, "duration=nan must be a positive number"),
         ("quintic", {"velocity": 1.0, "duration": 0.5}, "too short: within these limits it takes at least 1.875 s"),
         ("quintic", {"velocity": 1.0, "start": 0.5}, "starts and ends at rest"),
@@ -191,6 +192,10 @@ def test_point_to_point_starts_with_a_velocity_along_the_line():
     assert_close(motion.at(0.0).v, [0.5, 1.0])
     with pytest.raises(ArgumentError, match="must be along the line"):
         ts.trajectories.point_to_point(arm, [0, 0], [1, 2], velocity=3, acceleration=4, start_velocity=[0.5, 0.5])
+    with pytest.raises(ArgumentError, match="is 1.333 times as fast as the velocity limits allow"):
+        ts.trajectories.point_to_point(arm, [0, 0], [1, 2], velocity=3, acceleration=4, start_velocity=[2.0, 4.0])
+    with pytest.raises(ArgumentError, match=r"start_velocity has shape \(2, 2\)"):
+        ts.trajectories.point_to_point(arm, [0, 0], [1, 2], velocity=3, acceleration=4, start_velocity=np.eye(2))
     with pytest.raises(ArgumentError, match="same configuration"):
         ts.trajectories.point_to_point(arm, [1, 2], [1, 2], velocity=3, acceleration=4)
 

@@ -110,6 +110,7 @@ def test_trajectory_pickles_and_copies_its_waypoints():
         (([[0, 0], [1, 1]], [0, 1, 2]), "times must be 2 increasing numbers"),
         (([[0, 0], [1, 1]], [1, 2]), "times must be 2 increasing numbers from 0"),
         (([[0, 0], [1, 1]], [0, np.nan]), "times must be"),
+        (([[0, 0], [1, 1]], [0, 1e-300]), "at least 1e-09 s apart"),
         (([[0, 0], [1, 1]],), "no velocity limit to choose times by"),
     ],
 )
@@ -140,6 +141,13 @@ def test_spline_names_quaternions_that_pass_near_zero():
     assert_close(np.linalg.norm(motion.sample(0.01).q[:, 3:7], axis=1), np.ones(201))
     with pytest.raises(ArgumentError, match="turns too far between two waypoints"):  # it overshoots
         ts.trajectories.cubic_spline(robot, q, [0.0, 1.0, 20.0], velocities=-60 * np.eye(2, robot.nv))
+
+
+def test_trajectory_of_a_robot_without_joints_and_at_no_times_is_empty():
+    motion = ts.trajectories.cubic_spline(ts.robots.two_link().lock({"joint1": 0.0, "joint2": 0.0}), [[], []], [0, 1])
+    assert motion.at([]).q.shape == motion.at([]).a.shape == (0, 0)
+    assert motion.at([[0.0, 0.5]]).v.shape == (1, 2, 0)
+    assert motion.check().passed
 
 
 def test_times_outside_the_motion_are_refused():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,8 +43,8 @@ def follow(trajectory: Trajectory, robot: Robot | None = None, frequency: float 
         if t > trajectory.duration:
             velocity, acceleration = np.zeros_like(velocity), np.zeros_like(acceleration)
         e = known.difference(q, target)
-        time = {"time": t} if known.kernels.reads_time("inverse_dynamics") else {}
-        tau: Array = known.inverse_dynamics(q, v, acceleration + 2 * omega * (velocity - v) + omega**2 * e, **time)
+        time = t if known.kernels.reads_time("inverse_dynamics") else None
+        tau: Array = known.inverse_dynamics(q, v, acceleration + 2 * omega * (velocity - v) + omega**2 * e, time=time)
         return tau
 
     return computed_torque
@@ -59,6 +59,6 @@ def motion_of(trajectory: Trajectory, dt: float = 0.01) -> Result:
     <Simulation of 'two_link': 1 s, prescribed, 100 steps, 101 records>
     """
     robot, (t, q, v, a) = trajectory.robot, trajectory.sample(dt)
-    time: dict[str, Any] = {"time": t} if robot.kernels.reads_time("inverse_dynamics") else {}
+    time = t if robot.kernels.reads_time("inverse_dynamics") else None
     info = {"integrator": "prescribed", "duration": trajectory.duration, "dt": dt, "steps": len(t) - 1, "held": False}
-    return Result(t, q, v, robot.inverse_dynamics(q, v, a, **time), info={**names_of(robot), **info}, robot=robot)
+    return Result(t, q, v, robot.inverse_dynamics(q, v, a, time=time), info={**names_of(robot), **info}, robot=robot)

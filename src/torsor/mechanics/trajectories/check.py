@@ -84,7 +84,8 @@ class LimitCheck:
     def __repr__(self) -> str:
         return f"<LimitCheck: {self.message}>"
 
-    __str__ = message.fget  # type: ignore[assignment]
+    def __str__(self) -> str:
+        return self.message
 
 
 class Column(NamedTuple):
@@ -138,8 +139,8 @@ def check(motion: Trajectory, robot: Robot, acceleration: ArrayLike | None) -> L
 
 def _values(robot: Robot, m: Motion) -> dict[str, Array]:
     """q, v, a and τ by kind."""
-    time = {"time": m.t} if robot.kernels.reads_time("inverse_dynamics") else {}
-    return dict(zip(KINDS, (m.q, m.v, m.a, robot.inverse_dynamics(m.q, m.v, m.a, **time)), strict=True))
+    time = m.t if robot.kernels.reads_time("inverse_dynamics") else None
+    return dict(zip(KINDS, (m.q, m.v, m.a, robot.inverse_dynamics(m.q, m.v, m.a, time=time)), strict=True))
 
 
 def _positions(robot: Robot) -> Iterator[Column]:

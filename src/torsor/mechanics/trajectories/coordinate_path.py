@@ -68,19 +68,19 @@ def quaternions_of(model: Model) -> tuple[slice, ...]:
     return tuple(slice(at + x.start, at + x.stop) for at, x in starts)
 
 
-def configurations_of(robot: Robot, name: str, given: ArrayLike, shape: str = "(nq,)") -> Array:
-    """One configuration (nq,), or with ``shape`` "(n, nq)" at least two of them, checked; robots with loops are refused."""
+def configurations_of(robot: Robot, name: str, given: ArrayLike, rows: bool = False) -> Array:
+    """One configuration (nq,), or with ``rows`` at least two of them (n, nq), checked; robots with loops are refused."""
     if robot.loops:
         raise Unsupported(
             f"robot {robot.name!r} has loops, which a path in joint space does not close; use a path of the open robot, or "
             "robot.assemble at each of its points"
         )
     q = robot.state(given).q
-    for row in q.reshape(-1, robot.nq).tolist():
+    if q.ndim != 1 + rows or (rows and len(q) < 2):
+        expected = f"(n, {robot.nq}), n from 2" if rows else f"({robot.nq},)"
+        raise ArgumentError(f"{name} has shape {q.shape}, expected {expected}")
+    for row in np.atleast_2d(q).tolist():
         check_configuration(robot.model, name, row)
-    if q.ndim != (1 if shape == "(nq,)" else 2) or (q.ndim == 2 and len(q) < 2):
-        least = "" if q.ndim < 2 and shape == "(nq,)" else ", n from 2"
-        raise ArgumentError(f"{name} has shape {q.shape}, expected {shape}{least} with nq = {robot.nq}")
     return q.copy()
 
 

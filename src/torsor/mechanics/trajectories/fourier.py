@@ -64,12 +64,12 @@ def fourier(
     a = as_array("sines", sines, dtype=float)
     b = np.zeros_like(a) if cosines is None else as_array("cosines", cosines, dtype=float)
     for name, x in (("sines", a), ("cosines", b)):
-        if x.shape != (len(a), robot.nq) or not len(a) or not np.isfinite(x).all():
+        if x.ndim != 2 or x.shape != (len(a), robot.nq) or not len(a) or not np.isfinite(x).all():
             raise ArgumentError(f"{name} must be finite numbers (n, {robot.nq}), one row per harmonic, of one n from 1")
-    for name, x in (("frequency", frequency), ("duration", 1.0 if duration is None else duration)):
-        if not (isinstance(x, (int, float, np.number)) and 0 < x < np.inf):
-            raise ArgumentError(f"{name} must be a positive number, not {x!r}")
-    T = float(1 / frequency if duration is None else duration)
+    T = duration if duration is not None else 1 / frequency if frequency else 0.0
+    for name, number in (("frequency", frequency), ("duration", T)):
+        if not 0 < number < np.inf:
+            raise ArgumentError(f"{name} must be a positive number, not {number!r}")
     series = Series(2 * np.pi * frequency, a.copy(), b.copy(), center[None])
     ends = np.array([0.0, T])
     if at_rest:
@@ -79,8 +79,8 @@ def fourier(
 
 def _to_rest(series: Series, center: Array, T: float) -> Array:
     """The polynomial c (6, nq) with which x = ``center`` and ẋ = ẍ = 0 at 0 and at T, with τ = t/T in its equations."""
-    orders, ends = np.arange(3), np.array([0.0, T])
-    off = np.array([series(ends, k) - (center if k == 0 else 0) for k in orders]) * (T**orders)[:, None, None]
+    orders, ends = (0, 1, 2), np.array([0.0, T])
+    off = np.array([series(ends, k) - (center if k == 0 else 0) for k in orders]) * (T ** np.arange(3))[:, None, None]
     # rows: derivatives of order 0, 1, 2 at τ = 0, then at τ = 1, of 1, τ, ..., τ⁵
     unit = np.eye(6)
     rows = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,17 +88,23 @@ def point_to_point(
     moved = way != 0
     if not moved.any():
         raise ArgumentError("q0 and q1 are the same configuration: there is nothing to move")
-    given = {"velocity": (velocity, robot.velocity_limit), "acceleration": (acceleration, np.inf), "jerk": (jerk, np.inf)}
+    given: dict[str, tuple[Any, ArrayLike]] = {
+        "velocity": (velocity, robot.velocity_limit),
+        "acceleration": (acceleration, np.inf),
+        "jerk": (jerk, np.inf),
+    }
     limits = {
         name: float((limits_of(name, x, robot.nv, default)[moved] / np.abs(way[moved])).min())
         for name, (x, default) in given.items()
     }
-    start = 0.0 if start_velocity is None else _speed_along(way, robot.state(None, start_velocity).v)
+    start = 0.0 if start_velocity is None else _speed_along(way, robot.state(None, start_velocity).v, limits["velocity"])
     return Trajectory(path, time_scaling(profile, 1.0, duration=duration, start=start, **limits))
 
 
-def _speed_along(way: Array, v: Array) -> float:
-    """ṡ with v = θ′ṡ."""
+def _speed_along(way: Array, v: Array, most: float) -> float:
+    """ṡ with v = θ′ṡ, at most ``most``."""
+    if v.shape != way.shape:
+        raise ArgumentError(f"start_velocity has shape {v.shape}, expected {way.shape}")
     speed = float(v @ way / (way @ way))
     across = v - speed * way
     if np.abs(across).max() > ACROSS * np.abs(v).max(initial=0) or speed < 0:
@@ -106,4 +112,6 @@ def _speed_along(way: Array, v: Array) -> float:
             f"start_velocity must be along the line from q0 to q1, a positive multiple of {way.round(6).tolist()}, not "
             f"{v.tolist()}; cubic_spline and quintic_spline take any velocities at their ends"
         )
-    return speed
+    if speed > most * (1 + ACROSS):
+        raise ArgumentError(f"start_velocity {v.tolist()} is {speed / most:.4g} times as fast as the velocity limits allow")
+    return min(speed, most)

@@ -22,6 +22,8 @@ PROFILES = {"cubic": None, "quintic": None, "trapezoid": "acceleration", "s-curv
 JUMPING = ("cubic", "trapezoid")
 #: a piece shorter than this share of the whole is a rounding error, and so is a smaller change of the duration
 SHARE = 1e-13
+#: smallest and largest distance, duration and limit, whose powers are numbers
+SMALLEST, LARGEST = 1e-30, 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +177,9 @@ def _check(profile: str, distance: float, duration: float | None, limits: Limits
     """Refuse numbers that no profile has."""
     numbers = {"distance": distance, "duration": 1.0 if duration is None else duration, **limits._asdict()}
     for name, x in numbers.items():
-        if not (isinstance(x, (int, float, np.number)) and x > 0 and (name in Limits._fields or math.isfinite(x))):
-            raise ArgumentError(f"{name}={x!r} must be a positive number")
+        none = name in Limits._fields and x == math.inf
+        if not isinstance(x, (int, float, np.number)) or not (SMALLEST <= x <= LARGEST or none):
+            raise ArgumentError(f"{name}={x!r} must be a positive number from {SMALLEST:g} to {LARGEST:g}")
     for name, x in (("start", start), ("end", end)):
         if not (isinstance(x, (int, float, np.number)) and 0 <= x <= limits.velocity and math.isfinite(x)):
             raise ArgumentError(f"{name} must be a speed from 0 to the velocity limit {limits.velocity:g}, not {x!r}")

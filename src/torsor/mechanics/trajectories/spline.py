@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,8 @@ from torsor.support.user_arrays import Array, as_array
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
+#: shortest time between waypoints [s]
+APART = 1e-9
 #: the derivatives of x at an end, by order
 Ends = tuple[list[tuple[int, Array]], list[tuple[int, Array]]]
 
@@ -79,11 +81,11 @@ def _spline(
     robot: Robot, waypoints: ArrayLike, times: ArrayLike | None, rates: Sequence[Any], make: Callable[[Array, Array, Ends], Any]
 ) -> Trajectory:
     """The spline of unwrapped coordinates, with rates of order one, or one and two, at its ends."""
-    q = configurations_of(robot, "waypoints", waypoints, "(n, nq)")
+    q = configurations_of(robot, "waypoints", waypoints, rows=True)
     for before, k in zip(q, range(1, len(q)), strict=False):
         q[k] = robot.integrate(before, robot.difference(before, q[k]))  # the nearest turn, the nearer of ± a quaternion
     ends = _ends(robot, q[[0, -1]], rates)
-    t, notes = _times(robot, q, times), ()
+    t, notes = _times(robot, q, times), tuple[str, ...]()
     if times is None:
         if any(x is not None for x in rates):
             raise ArgumentError("velocities or accelerations at the ends need times=: the spline is fitted to both")
@@ -100,7 +102,7 @@ def _trajectory(robot: Robot, t: Array, q: Array, ends: Ends, make: Any, notes: 
 
 def _ends(robot: Robot, q: Array, rates: Sequence[Any]) -> Ends:
     """(order, derivative of the coordinates) at both ends: q̇ = N v, and q̈ with the acceleration a."""
-    names, found = ("velocities", "accelerations"), ([], [])
+    names, found = ("velocities", "accelerations"), cast("Ends", ([], []))
     for order, given in enumerate(rates, 1):
         x = as_array(names[order - 1], np.zeros((2, robot.nv)) if given is None else given, dtype=float)
         if x.shape != (2, robot.nv) or not np.isfinite(x).all():
@@ -117,8 +119,11 @@ def _times(robot: Robot, q: Array, times: ArrayLike | None) -> Array:
     """The times as given; else each piece as short as a straight line at the velocity limits."""
     if times is not None:
         t = as_array("times", times, dtype=float)
-        if t.shape != (len(q),) or not np.isfinite(t).all() or t[0] != 0 or not (np.diff(t) > 0).all():
-            raise ArgumentError(f"times must be {len(q)} increasing numbers from 0 [s], one for each waypoint, not {times!r}")
+        if t.shape != (len(q),) or not np.isfinite(t).all() or t[0] != 0 or not (np.diff(t) >= APART).all():
+            raise ArgumentError(
+                f"times must be {len(q)} increasing numbers from 0 [s], one for each waypoint, at least {APART:g} s apart, "
+                f"not {times!r}"
+            )
         return t
     way = np.abs(robot.difference(q[:-1], q[1:]))
     names, free = coordinate_names(robot.model), np.isinf(robot.velocity_limit) & way.any(axis=0)

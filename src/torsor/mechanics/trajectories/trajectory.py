@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
 from torsor.support.locks import cached_property
-from torsor.support.user_arrays import Array
+from torsor.support.user_arrays import Array, as_array
 
 if TYPE_CHECKING:
     from torsor.mechanics.trajectories.check import LimitCheck
@@ -32,8 +32,15 @@ class Path(Protocol):
     begin with 0 and end with ``end``.
     """
 
-    robot: Robot
-    breaks: Array
+    @property
+    def robot(self) -> Robot:
+        """The robot that moves."""
+        ...
+
+    @property
+    def breaks(self) -> Array:
+        """Where θ′ or θ″ may jump (k,), from 0 to ``end``."""
+        ...
 
     def __call__(self, s: Array) -> tuple[Array, Array, Array]:
         """θ (T, nq), θ′ and θ″ (T, nv) at s (T,)."""
@@ -46,7 +53,10 @@ class TimeScaling(Protocol):
     A scaling may have ``breaks`` (k,), times at which s̈ or its rate jumps, from 0 to ``duration``.
     """
 
-    duration: float
+    @property
+    def duration(self) -> float:
+        """The time from beginning to end [s]."""
+        ...
 
     def __call__(self, t: Array) -> tuple[Array, Array, Array]:
         """s, ṡ and s̈ (T,) at t (T,)."""
@@ -90,14 +100,14 @@ class Trajectory:
 
     def at(self, t: ArrayLike) -> Motion:
         """q = θ(s), v = θ′ṡ, a = θ″ṡ² + θ′s̈ at times t (...,) within 0 ≤ t ≤ ``duration`` [s] (MR 9.2)."""
-        times = np.asarray(t, float)
+        times = as_array("t", t, dtype=float)
         if not ((times >= 0) & (times <= self.duration)).all():
             raise ArgumentError(f"t must be from 0 to {self.duration:g} s, the duration of the trajectory, not {t!r}")
         s, ds, dds = self.scaling(times.ravel())
         q, first, second = self.path(s)
         v = first * ds[:, None]
         a = second * ds[:, None] ** 2 + first * dds[:, None]
-        return Motion(times, *(x.reshape(*times.shape, -1) for x in (q, v, a)))
+        return Motion(times, *(x.reshape(*times.shape, x.shape[-1]) for x in (q, v, a)))
 
     @cached_property
     def breaks(self) -> Array:
