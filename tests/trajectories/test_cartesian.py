@@ -133,6 +133,21 @@ def test_limit_on_the_way_is_an_error_though_another_branch_goes_on():
         ts.trajectories.cartesian_line(arm, q0, arm.pose(q1, "link2"), "link2")
 
 
+def test_jump_at_a_singularity_is_an_error_that_says_where():
+    made = ts.Builder("wrist").link("base")
+    for k, axis in enumerate(((0, 0, 1), (0, 1, 0), (0, 0, 1))):
+        made.link(f"link{k}", mass=1.0, inertia=(1.0, 1.0, 1.0))
+        made.joint(f"joint{k}", "continuous", f"link{k - 1}" if k else "base", f"link{k}", axis=axis)
+    wrist = made.build()
+    q0 = np.array([0.0, 0.6, 0.0])
+    # the tool's axis passes the axis of the first joint closely, so that this joint turns by half a turn there
+    near, nearer = (wrist.pose([np.pi - x, 0.6, x - np.pi], "link2") for x in (1e-3, 1e-5))
+    path = ts.trajectories.cartesian_line(wrist, q0, near, "link2")
+    assert_close(wrist.difference(path(path.breaks[-1:])[0][0], [np.pi - 1e-3, 0.6, 1e-3 - np.pi]), np.zeros(3), 1e-6, floor=1)
+    with pytest.raises(ArgumentError, match=r"can be followed to s = 0\.(59|6)\d* of 1\.2, where the joints would jump by \d"):
+        ts.trajectories.cartesian_line(wrist, q0, nearer, "link2")
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -79,6 +79,8 @@ class Trajectory:
     >>> import torsor as ts
     >>> arm = ts.robots.two_link()
     >>> motion = ts.trajectories.point_to_point(arm, [0, 0], [1, 2], velocity=1, acceleration=2)
+    >>> motion
+    <Trajectory of 'two_link': 2.5 s>
     >>> t, q, v, a = motion.sample(0.5)
     >>> arm.inverse_dynamics(q, v, a).shape
     (6, 2)
@@ -87,6 +89,9 @@ class Trajectory:
     path: Path
     scaling: TimeScaling
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Trajectory of {self.robot.name!r}: {self.duration:.4g} s{''.join(f'; {note}' for note in self.notes)}>"
 
     @property
     def robot(self) -> Robot:
