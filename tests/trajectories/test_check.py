@@ -114,7 +114,7 @@ def test_simulated_robot_follows_a_trajectory_and_holds_its_end():
     within = result.t <= 1.0
     assert_close(result.q[within], motion.at(result.t[within]).q, 1e-6)
     assert_close(result.q[-1], [1, 2], 1e-6)
-    off = arm.simulate([0.1, 0], [0, 0], 1.0, ts.simulate.follow(motion, frequency=2.0), dt=4e-3)
+    off = arm.simulate([0.1, 0], [0, 0], 1.0, ts.simulate.follow(motion, frequency=2.0), dt=1e-2)
     w = 4 * np.pi
     assert_close(off.q[-1] - [1, 2], [0.1 * (1 + w) * np.exp(-w), 0], 1e-3, floor=1e-3)  # ë + 2ω ė + ω² e = 0
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.errors import ArgumentError, require_known
+from torsor.support.locks import cached_property
 from torsor.support.user_arrays import Array
 
 #: s/L over τ = t/T: coefficients of τ, τ², ... (MR 9.2.2)
@@ -38,14 +39,17 @@ class PiecewiseScaling:
         """The last break [s]."""
         return float(self.breaks[-1])
 
+    @cached_property
+    def orders(self) -> tuple[Array, Array, Array]:
+        """The coefficients of s, ṡ and s̈, ascending powers by row."""
+        first, second = (np.polynomial.polynomial.polyder(self.coefficients.T, k) for k in (1, 2))
+        return self.coefficients.T, first, second
+
     def __call__(self, t: Array) -> tuple[Array, Array, Array]:
         """s, ṡ and s̈ (T,) at t (T,)."""
         i = np.clip(np.searchsorted(self.breaks, t, side="right") - 1, 0, len(self.coefficients) - 1)
-        h, c, out = t - self.breaks[i], self.coefficients[i].T, []
-        for _ in range(3):
-            out.append(np.polynomial.polynomial.polyval(h, c, tensor=False))
-            c = np.polynomial.polynomial.polyder(c)
-        return out[0], out[1], out[2]
+        s, first, second = (np.polynomial.polynomial.polyval(t - self.breaks[i], c[:, i], tensor=False) for c in self.orders)
+        return s, first, second
 
 
 class Limits(NamedTuple):
