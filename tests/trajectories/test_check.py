@@ -63,6 +63,18 @@ def test_check_names_lower_limits_and_mimic_joints():
     assert "panda_joint4: position is below its limit -3.072 rad from t = " in found.message
 
 
+def test_check_counts_velocities_of_mimic_joints():
+    made = ts.Builder("gripper").link("base")
+    for name in ("a", "b"):
+        made.link(name, mass=1.0, inertia=(1.0, 1.0, 1.0))
+        mimic = {"mimic": ("left", -3.0, 0.2), "velocity_limit": 6.0, "lower": -9.0, "upper": 9.0} if name == "b" else {}
+        made.joint("right" if name == "b" else "left", "revolute", "base", name, axis=(0, 0, 1), **mimic)
+    found = from_0_to_2(made.build()).check()
+    assert [(f.kind, f.joint, f.limit) for f in found.findings] == [("velocity", "right", 6.0)]
+    assert_close(found.first.peak, 3 * 60 / 16)
+    assert {p.joint for p in found.peaks} == {"left"}
+
+
 def test_check_counts_a_payload_of_another_robot():
     arm = ts.robots.ur5()
     motion = ts.trajectories.point_to_point(arm, [0, -1, 1, 0, 0, 0], [1, -0.5, 0, 0, 0, 0], velocity=1, acceleration=2)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError
 from torsor.mechanics.trajectories.coordinate_path import limits_of, quaternions_of
 from torsor.mechanics.trajectories.extremes import extremes_of
-from torsor.model.limits import mimic_ranges
+from torsor.model.limits import MimicRange, mimic_ranges
 from torsor.model.names import configuration_names, coordinate_names, entry_units
 from torsor.model.polynomials import evaluate
 from torsor.support.user_arrays import Array
@@ -89,7 +89,7 @@ class LimitCheck:
 
 
 class Column(NamedTuple):
-    """sign · x[entry] ≤ level, or |x[entry]| ≤ level where the sign is 0; ``polynomial`` of the entry for mimic joints."""
+    """sign · x[entry] ≤ level, or |x[entry]| ≤ level where the sign is 0."""
 
     kind: str
     joint: str
@@ -97,12 +97,10 @@ class Column(NamedTuple):
     entry: int
     sign: int
     level: float
-    polynomial: tuple[float, ...] = (0.0, 1.0)
 
     def of(self, x: Array) -> Array:
         """The side of the limit, (T,)."""
-        y = np.asarray(evaluate(self.polynomial, x[:, self.entry])) if self.polynomial != (0.0, 1.0) else x[:, self.entry]
-        return self.sign * y if self.sign else np.abs(y)
+        return self.sign * x[:, self.entry] if self.sign else np.abs(x[:, self.entry])
 
 
 #: the rows of a motion by kind
@@ -113,11 +111,12 @@ def check(motion: Trajectory, robot: Robot, acceleration: ArrayLike | None) -> L
     """The limits of ``robot`` along a motion, as :meth:`Trajectory.check` has them."""
     if (robot.nq, robot.nv) != (motion.robot.nq, motion.robot.nv):
         raise ArgumentError(f"the trajectory is of robot {motion.robot.name!r}, which does not match {robot.name!r}")
-    columns = [*_positions(robot), *_rates(robot, limits_of("acceleration", acceleration, robot.nv))]
+    mimics = list(mimic_ranges(robot.description, robot.model))
+    columns = [*_positions(robot, mimics), *_rates(robot, limits_of("acceleration", acceleration, robot.nv), mimics)]
     levels = np.array([column.level for column in columns])
 
     def sides(t: Array) -> Array:
-        values = _values(robot, motion.at(np.clip(t, 0, motion.duration)))
+        values = _values(robot, mimics, motion.at(np.clip(t, 0, motion.duration)))
         return np.stack([column.of(values[column.kind]) for column in columns], axis=1)
 
     if not columns:
@@ -131,35 +130,44 @@ def check(motion: Trajectory, robot: Robot, acceleration: ArrayLike | None) -> L
     peaks = [
         Peak(c.kind, c.joint, value, time, c.level, c.unit)
         for c, value, time in zip(columns, found.value.tolist(), found.time.tolist(), strict=True)
-        if c.kind != "position"
+        if c.kind != "position" and c.entry < robot.nv
     ]
     missing = tuple(k for k in KINDS[1:] if all(p.limit == np.inf for p in peaks if p.kind == k))
     return LimitCheck(tuple(sorted(findings, key=lambda f: f.time)), tuple(peaks), missing)
 
 
-def _values(robot: Robot, m: Motion) -> dict[str, Array]:
-    """q, v, a and τ by kind."""
+def _values(robot: Robot, mimics: list[MimicRange], m: Motion) -> dict[str, Array]:
+    """q, v, a and τ by kind; after q and v of the robot those of mimic joints, p(q) and p′(q) v of their leaders."""
     time = m.t if robot.kernels.reads_time("inverse_dynamics") else None
-    return dict(zip(KINDS, (m.q, m.v, m.a, robot.inverse_dynamics(m.q, m.v, m.a, time=time)), strict=True))
+    q, v = [m.q], [m.v]
+    for x in mimics:
+        leader, rate = m.q[:, x.entry], [k * c for k, c in enumerate(x.coefficients)][1:]
+        q.append(np.reshape(evaluate(x.coefficients, leader), (-1, 1)))
+        v.append(np.reshape(evaluate(rate, leader), (-1, 1)) * m.v[:, robot.joint(x.joint).v_slice])
+    return dict(zip(KINDS, (np.hstack(q), np.hstack(v), m.a, robot.inverse_dynamics(m.q, m.v, m.a, time=time)), strict=True))
 
 
-def _positions(robot: Robot) -> Iterator[Column]:
-    """Both sides of each position limit, of mimic joints too; entries of quaternions have none."""
+def _positions(robot: Robot, mimics: list[MimicRange]) -> Iterator[Column]:
+    """Both sides of each position limit; entries of quaternions have none."""
     quaternion = {k for part in quaternions_of(robot.model) for k in range(part.start, part.stop)}
     names, units = configuration_names(robot.model), entry_units(robot.model)[0]
-    own = [(names[k], k, (0.0, 1.0), robot.lower[k], robot.upper[k]) for k in range(robot.nq) if k not in quaternion]
-    led = [(m.joint, m.entry, m.coefficients, m.lower, m.upper) for m in mimic_ranges(robot.description, robot.model)]
-    for name, k, polynomial, lower, upper in (*own, *led):
+    own = [(names[k], k, units[k], robot.lower[k], robot.upper[k]) for k in range(robot.nq) if k not in quaternion]
+    led = [(m.joint, k, units[m.entry], m.lower, m.upper) for k, m in enumerate(mimics, robot.nq)]
+    for name, k, unit, lower, upper in (*own, *led):
         for sign, level in ((1, upper), (-1, -lower)):
             if np.isfinite(level):
-                yield Column(KINDS[0], name, units[k], k, sign, float(level), polynomial)
+                yield Column(KINDS[0], name, unit, k, sign, float(level))
 
 
-def _rates(robot: Robot, acceleration: Array) -> Iterator[Column]:
-    """|v|, |a| and |τ| of each degree of freedom."""
+def _rates(robot: Robot, acceleration: Array, mimics: list[MimicRange]) -> Iterator[Column]:
+    """|v|, |a| and |τ| of each degree of freedom, and |v| of mimic joints with a limit."""
     names, (_, rates, forces) = coordinate_names(robot.model), entry_units(robot.model)
     limits = (robot.velocity_limit, acceleration, robot.effort_limit)
     units = (rates, [f"{x}²" for x in rates], forces)
     for kind, levels, of in zip(KINDS[1:], limits, units, strict=True):
         for k, name in enumerate(names):
             yield Column(kind, name, of[k], k, 0, float(levels[k]))
+    for k, m in enumerate(mimics, robot.nv):
+        joint = robot.joint(m.joint)
+        for level in joint.velocity_limit:
+            yield Column(KINDS[1], m.joint, rates[joint.v_slice.start], k, 0, float(level))
