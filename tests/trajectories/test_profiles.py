@@ -192,7 +192,7 @@ def test_point_to_point_starts_with_a_velocity_along_the_line():
     assert_close(motion.at(0.0).v, [0.5, 1.0])
     with pytest.raises(ArgumentError, match="must be along the line"):
         ts.trajectories.point_to_point(arm, [0, 0], [1, 2], velocity=3, acceleration=4, start_velocity=[0.5, 0.5])
-    with pytest.raises(ArgumentError, match="is 1.333 times as fast as the velocity limits allow"):
+    with pytest.raises(ArgumentError, match=r"is 1\.333 times as fast as the velocity limits allow"):
         ts.trajectories.point_to_point(arm, [0, 0], [1, 2], velocity=3, acceleration=4, start_velocity=[2.0, 4.0])
     with pytest.raises(ArgumentError, match=r"start_velocity has shape \(2, 2\)"):
         ts.trajectories.point_to_point(arm, [0, 0], [1, 2], velocity=3, acceleration=4, start_velocity=np.eye(2))

@@ -142,8 +142,8 @@ def _values(robot: Robot, mimics: list[MimicRange], m: Motion) -> dict[str, Arra
     q, v = [m.q], [m.v]
     for x in mimics:
         leader, rate = m.q[:, x.entry], [k * c for k, c in enumerate(x.coefficients)][1:]
-        q.append(np.reshape(evaluate(x.coefficients, leader), (-1, 1)))
-        v.append(np.reshape(evaluate(rate, leader), (-1, 1)) * m.v[:, robot.joint(x.joint).v_slice])
+        q.append(np.asarray(evaluate(x.coefficients, leader)).reshape(-1, 1))
+        v.append(np.asarray(evaluate(rate, leader)).reshape(-1, 1) * m.v[:, robot.joint(x.joint).v_slice])
     return dict(zip(KINDS, (np.hstack(q), np.hstack(v), m.a, robot.inverse_dynamics(m.q, m.v, m.a, time=time)), strict=True))
 
 
