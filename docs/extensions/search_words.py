@@ -31,6 +31,7 @@ WORDS = {
     "how-to#impedance-control": ("impedance", "impedance control", "compliance"),
     "task-space#given-task-accelerations": ("vereshchagin", "constrained hybrid dynamics", "task acceleration"),
     "how-to#inverse-kinematics": ("inverse kinematics", "ik"),
+    "trajectories": ("trajectory", "spline", "waypoints", "trapezoidal profile", "s-curve"),
     "how-to#identify-friction-from-a-log": ("friction identification",),
     "how-to#apply-external-forces": ("external force", "external forces", "external wrench"),
     "how-to#use-a-floating-base": ("floating base", "legged", "quadruped"),

@@ -153,7 +153,7 @@ def test_warning_is_printed_as_one_line(torsor):
 
 COMMANDS = (
     "info", "check", "view", "demo", "torque", "accel", "mass", "pose", "jacobian", "equations", "explain", "simulate",
-    "export", "convert", "verify", "bench",
+    "export", "convert", "verify", "bench", "trajectory",
 )  # fmt: skip
 
 

@@ -133,7 +133,7 @@ def draw_state(robot: Robot, names: Sequence[str], seed: int = 5) -> Arrays:
             rows[name] = (np.arange(ROWS * robot.nv).reshape(ROWS, robot.nv) % 2).astype(float)
         elif name in ("dt", "s", "height"):
             rows[name] = rng.uniform(0.1, 0.5, ROWS) - (10 if name == "height" else 0)  # the ground is below the robots
-        elif name == "qdot":
+        elif name in ("qdot", "qddot"):
             rows[name] = rng.normal(size=(ROWS, robot.nq))
         else:
             size = 3 if name == "at" else 6 if name.startswith(("wrench", "base")) else robot.nv
@@ -152,7 +152,7 @@ def _takes_out(owner: type, method: str) -> bool:
 
 def _inputs(method: str) -> list[str]:
     """The arrays of a state that a method of a robot takes by position."""
-    known = ("q", "q0", "q1", "qdot", "v", "a", "tau", "u", "dt", "s", "y", "wrench", "height")
+    known = ("q", "q0", "q1", "qdot", "qddot", "v", "a", "tau", "u", "dt", "s", "y", "wrench", "height")
     return [x for x in inspect.signature(getattr(Robot, method)).parameters if x in known]
 
 

@@ -57,7 +57,7 @@ def inputs(robot: Robot, spec: str, n: int, seed: int = 5) -> list[np.ndarray]:
             made.append(np.array([robot.random_configuration(rng) for _ in range(n)]))
         elif name in ("dt", "s", "height"):
             made.append(rng.uniform(0.1, 0.5, size=n) - (10 if name == "height" else 0))  # the ground is below the robots
-        elif name == "qdot":
+        elif name in ("qdot", "qddot"):
             made.append(rng.normal(size=(n, robot.nq)))
         elif name == "prescribed":  # flags
             made.append(rng.integers(0, 2, size=(n, robot.nv)).astype(float))

@@ -39,6 +39,18 @@ def test_velocity_from_rate_inverts_configuration_rate(seed):
 
 
 @given(seed=seeds)
+def test_acceleration_from_rates_is_the_second_derivative_of_the_way_along_the_path(seed):
+    c = Case(seed)
+    rng = np.random.default_rng(seed)
+    q1, q2 = rng.normal(size=(2, c.robot.nq))
+    way = lambda h: c.at("difference", c.q0, c.q0 + h * q1 + h * h / 2 * q2)  # noqa: E731
+    central = [(way(h) + way(-h)) / h**2 for h in (4e-3, 2e-3, 1e-3)]
+    first, second = (4 * central[1] - central[0]) / 3, (4 * central[2] - central[1]) / 3
+    # Richardson's error is of the order h⁶, the differences' rounding of 1e-16/h²
+    assert_close(c.at("acceleration_from_rates", c.q0, q1, q2), (16 * second - first) / 15, 1e-7, floor=10)
+
+
+@given(seed=seeds)
 def test_rates_that_stretch_a_quaternion_have_no_velocity(seed):
     c = Case(seed)
     rate = np.zeros(c.robot.nq)

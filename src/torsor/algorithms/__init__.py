@@ -22,6 +22,7 @@ from torsor.algorithms.centroidal import (
     zero_moment_point,
 )
 from torsor.algorithms.configuration import (
+    acceleration_from_rates,
     configuration_rate,
     difference,
     distance,
@@ -88,6 +89,7 @@ __all__ = [
     "ROTATIONS",
     "aba",
     "acceleration",
+    "acceleration_from_rates",
     "accelerometer",
     "analytic_jacobian",
     "bias_force",

@@ -62,6 +62,16 @@ def velocity_from_tangent(model: Model, q: Scalars, qdot: Scalars) -> list[Scala
     return [rate(x) for x in difference(model, q, [Dual(x, y) for x, y in zip(q, qdot, strict=True)])]
 
 
+def acceleration_from_rates(model: Model, q: Scalars, qdot: Scalars, qddot: Scalars) -> list[Scalar]:
+    """a = v̇ of a path with the rates q̇ and q̈ (nv): q̈ itself for plain coordinates, 2 Im(q* ⊗ q̈) − 2 (q·q̇) v for a quaternion.
+
+    q(t + h) = q ⊕ (h v + ½ h² a + O(h³)): with h = ε + ε′ and ε² = ε′² = 0, a is the coefficient of εε′.
+    """
+    q = integrate(model, q, [0] * model.nv, 1)  # as for velocity_from_rate: normalised
+    there = [Dual(Dual(x, y), Dual(y, z)) for x, y, z in zip(q, qdot, qddot, strict=True)]
+    return [rate(rate(x)) for x in difference(model, q, there)]
+
+
 def distance(model: Model, q0: Scalars, q1: Scalars) -> Scalar:
     """|q1 ⊖ q0|: the length of the shortest way from q0 to q1, in the units of v."""
     return sqrt(sum(x * x for x in difference(model, q0, q1)))

@@ -19,12 +19,13 @@ from torsor.cli.motion import simulate, view
 from torsor.cli.showing import demo
 from torsor.cli.symbols import equations
 from torsor.cli.timing import bench
+from torsor.cli.trajectory import trajectory
 from torsor.version import __version__
 
 #: the panels of --help
 COMMANDS = {
     "Look": (info, check, view, demo),
-    "Compute": (torque, accel, mass, pose, jacobian, ik),
+    "Compute": (torque, accel, mass, pose, jacobian, ik, trajectory),
     "Understand": (equations, explain, simulate),
     "Write": (export, convert),
     "Trust": (verify, bench),

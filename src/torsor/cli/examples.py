@@ -22,6 +22,10 @@ EXAMPLES = {
         "torsor ik my_robot.urdf --xyz 1.2,0.3,0 --open",
         "torsor ik my_robot.urdf targets.csv --out joints.csv",
     ),
+    "trajectory": (
+        "torsor trajectory panda --from ready --to 0,0,0,-1.5,0,1.5,0 --open",
+        "torsor trajectory ur5 --to 0.5,-1,1,0,0,0 --profile s-curve --out motion.csv",
+    ),
     "equations": ("torsor equations two_link", "torsor equations two_link --format latex --only g --out g.tex"),
     "explain": ("torsor explain ur5 --a 1", "torsor explain ur5 --a 1 --joint elbow_joint"),
     "simulate": (

@@ -172,6 +172,7 @@ QUANTITIES = Table(
         "configuration_rate": Quantity(("q", "v"), alg.configuration_rate),
         "bracket": Quantity(("v",), bracket, empty=(0, 0)),
         "velocity_from_rate": Quantity(("q", "qdot"), alg.velocity_from_rate),
+        "acceleration_from_rates": Quantity(("q", "qdot", "qddot"), alg.acceleration_from_rates),
         "distance": Quantity(("q0", "q1"), alg.distance),
         "interpolate": Quantity(("q0", "q1", "s"), alg.interpolate, configurations=("",)),
         "reaction_wrenches": Quantity(("q", "v", "a"), dynamics.reaction_wrenches, follows_terms=True, empty=(0, 6)),
@@ -190,7 +191,7 @@ RATES = ("v", "a", "jerk", "snap", "tau", "prescribed", "load", "y", "u")
 def sizes(model: Model) -> dict[str, tuple[int, ...]]:
     """The shape of each state variable."""
     q, v = (model.nq,), (model.nv,)
-    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot"), q) | dict.fromkeys(RATES, v)
+    coordinates = dict.fromkeys(("q", "q0", "q1", "qdot", "qddot"), q) | dict.fromkeys(RATES, v)
     wrenches = dict.fromkeys(("base_velocity", "base_acceleration", "wrench"), (6,))
     states = {"x": (sum(term.states(model).size for term in model.terms),)}
     return {"at": (3,)} | states | coordinates | wrenches | dict.fromkeys(("dt", "s", "height", "t"), ())
@@ -199,7 +200,7 @@ def sizes(model: Model) -> dict[str, tuple[int, ...]]:
 def labels(model: Model) -> dict[str, tuple[str, ...]]:
     """Names of the entries of each state variable, by which labelled tables are read."""
     of_q, of_v = configuration_names(model), coordinate_names(model)
-    return dict.fromkeys(("q", "q0", "q1", "qdot"), of_q) | dict.fromkeys(("v0", *RATES), of_v)
+    return dict.fromkeys(("q", "q0", "q1", "qdot", "qddot"), of_q) | dict.fromkeys(("v0", *RATES), of_v)
 
 
 #: checks of a motion that is given: it must obey the constraints, and the drives must be able to make it

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torsor.simulate.controllers import SampledController
     from torsor.simulate.events import Event, Occurrence
     from torsor.simulate.files import load_result
+    from torsor.simulate.following import follow, motion_of
     from torsor.simulate.result import Interrupted, Poses, Result, SimulationStopped
     from torsor.simulate.rollout_failures import Failure
     from torsor.simulate.rollout_files import load_rollout
@@ -34,6 +35,7 @@ _HOMES = {
     "control": ("computed_torque", "gravity_compensation", "pd", "pd_with_gravity", "pd_with_mass_matrix"),
     "events": ("Event", "Occurrence"),
     "files": ("load_result",),
+    "following": ("follow", "motion_of"),
     "rollout_failures": ("Failure",),
     "rollout_files": ("load_rollout",),
     "rollout_gradient": ("RolloutGradient",),
@@ -61,9 +63,11 @@ __all__ = [
     "TooManySteps",
     "StepNotConverged",
     "computed_torque",
+    "follow",
     "gravity_compensation",
     "load_result",
     "load_rollout",
+    "motion_of",
     "pd",
     "pd_with_gravity",
     "pd_with_mass_matrix",

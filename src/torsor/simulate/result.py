@@ -199,7 +199,7 @@ class Result:
 
     def plot(self, axes: Any = None) -> Any:
         """Positions, velocities, forces and energies over time; needs matplotlib.  Returns the axes."""
-        from torsor.simulate.plots import Panel, motion_panels, plot_panels
+        from torsor.support.panels import Panel, motion_panels, plot_panels
 
         energies = {**self.energies, "total": self.energy}
         panels = motion_panels(self.info, self.q, self.v, self.tau)

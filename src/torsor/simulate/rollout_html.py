@@ -27,7 +27,7 @@ def of_rollout(rollout: Rollout) -> Markup:
 
 
 def _plot(rollout: Any) -> list[Markup]:
-    from torsor.simulate.plots import FEW, motion_panels, plot_panels
+    from torsor.support.panels import FEW, motion_panels, plot_panels
     from torsor.support.plotting import pyplot
 
     if not rollout.q.size:

@@ -154,7 +154,7 @@ class Rollout:
 
         Of many robots, the median, and a band from the smallest to the largest value; ``robot`` chooses one by its index.
         """
-        from torsor.simulate.plots import motion_panels, plot_panels
+        from torsor.support.panels import motion_panels, plot_panels
 
         chosen = () if robot is None else robot
         try:

@@ -77,6 +77,8 @@ def _value(s: Samples, name: str) -> Array:
         return s.kernel("integrate", s.q, s.v, np.full(len(s.q), STEP))
     if name == "qdot":
         return s.kernel("configuration_rate", s.q, s.v)
+    if name == "qddot":
+        return s.kernel("configuration_rate", s.q, s.a)
     numbers = {"s": FRACTION, "dt": STEP, "height": GROUND}
     if name in numbers:
         return np.full(len(s.q), numbers[name])

@@ -43,6 +43,13 @@ class Configurations(CompiledMechanism):
         """
 
     @quantity_method
+    def acceleration_from_rates(self, q: ArrayLike, qdot: ArrayLike, qddot: ArrayLike, *, out: Array | None = None) -> Array:
+        """a = d/dt (N⁺(q) q̇), ``(nv,)``: the acceleration [rad/s², m/s²] of a path with the rates q̇ and q̈ of the coordinates.
+
+        Equal to q̈ except for joints with a quaternion, in which only the path of its direction counts.
+        """
+
+    @quantity_method
     def distance(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """|q1 ⊖ q0| = √Σ (q1 ⊖ q0)²: the length of the shortest way from q0 to q1 [rad, m], both units counted alike.
 

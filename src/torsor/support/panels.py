@@ -1,4 +1,4 @@
-"""Plots of motions over time, of a simulation and of rollouts: one panel per quantity, the legend beside its curves."""
+"""Plots of motions over time: one panel per quantity, the legend beside its curves."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ FEW = 8
 
 
 class Panel(NamedTuple):
-    """One quantity over time: its label with the unit, the names of its columns, and ``y`` (..., T, n)."""
+    """One quantity over time: its label with the unit, the names of its columns, ``y`` (..., T, n), limits (k, n) to draw."""
 
     label: str
     names: Sequence[str]
     y: Array
+    limits: Sequence[Array] = ()
 
 
 def motion_panels(info: Mapping[str, Any], q: Array, v: Array, tau: Array) -> list[Panel]:
@@ -63,6 +64,8 @@ def _draw(ax: Any, t: Array, panel: Panel, looks: dict[str, dict[str, Any]]) -> 
         many = len(y) > FEW
         line = ax.plot(t, np.ma.median(y, axis=0) if many else y[0], label=name, **looks.get(name, {}))[0]
         looks[name] = {"color": line.get_color(), "linestyle": line.get_linestyle()}
+        for level in {float(x[k]) for x in panel.limits if np.isfinite(x[k])}:
+            ax.axhline(level, color=line.get_color(), linestyle=":", linewidth=0.8)
         if many:
             ax.fill_between(t, y.min(axis=0), y.max(axis=0), color=line.get_color(), alpha=0.15, linewidth=0)
         for further in y[1:] if not many else ():
