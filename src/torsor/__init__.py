@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # "X as X" makes a name public for type checkers
     from torsor.mechanics import large as large
     from torsor.mechanics import operators as operators
     from torsor.mechanics import task as task
+    from torsor.mechanics import trajectories as trajectories
     from torsor.mechanics.inverse_kinematics import targets as targets
     from torsor.model import actuators as actuators
     from torsor.model import forces as forces
@@ -130,6 +131,7 @@ _SHORT = {
     "targets": "torsor.mechanics.inverse_kinematics.targets",
     "task": "torsor.mechanics.task",
     "terms": "torsor.algorithms.equation",
+    "trajectories": "torsor.mechanics.trajectories",
 }
 #: modules inside of those
 _INSIDE = {
