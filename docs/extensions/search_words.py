@@ -29,6 +29,7 @@ WORDS = {
     "how-to#track-a-trajectory-computed-torque": ("computed torque", "trajectory tracking", "feedforward"),
     "how-to#control-the-tool-operational-space-control": ("operational space control", "osc"),
     "how-to#impedance-control": ("impedance", "impedance control", "compliance"),
+    "time-optimal": ("topp", "toppra", "time scaling", "fastest motion", "torque limits"),
     "task-space#given-task-accelerations": ("vereshchagin", "constrained hybrid dynamics", "task acceleration"),
     "how-to#inverse-kinematics": ("inverse kinematics", "ik"),
     "trajectories": ("trajectory", "spline", "waypoints", "trapezoidal profile", "s-curve"),

@@ -11,6 +11,7 @@
 
 from torsor.mechanics.trajectories.cartesian import cartesian_arc, cartesian_line
 from torsor.mechanics.trajectories.check import Finding, LimitCheck, Peak
+from torsor.mechanics.trajectories.fastest import Limiting, TimeOptimalTrajectory, time_optimal
 from torsor.mechanics.trajectories.fourier import fourier
 from torsor.mechanics.trajectories.lines import line, point_to_point
 from torsor.mechanics.trajectories.scaling import time_scaling
@@ -20,9 +21,11 @@ from torsor.mechanics.trajectories.trajectory import Motion, Path, TimeScaling, 
 __all__ = [
     "Finding",
     "LimitCheck",
+    "Limiting",
     "Motion",
     "Path",
     "Peak",
+    "TimeOptimalTrajectory",
     "TimeScaling",
     "Trajectory",
     "cartesian_arc",
@@ -32,5 +35,6 @@ __all__ = [
     "line",
     "point_to_point",
     "quintic_spline",
+    "time_optimal",
     "time_scaling",
 ]

@@ -34,6 +34,7 @@ CAPABILITIES = {
     "sensors": "a force sensor in a kernel",
     "recursion": "a derivative by recursion in a kernel",
     "task": "a task's kernel",
+    "time optimal": "a time-optimal motion along a path",
 }
 
 _FORCE = {
@@ -82,6 +83,7 @@ TABLE: dict[str, dict[str, str]] = {
         "statics": "a constraint that moves leaves no equilibrium",
         "without time": "its rows depend on it",
         "reach": "its rows depend on time",
+        "time optimal": "its rows depend on time, not on the place on the path",
     },
     "stabilization": {},
     "stop": {"step": "impacts need robot.simulate"},
@@ -93,6 +95,7 @@ TABLE: dict[str, dict[str, str]] = {
     "base motion": {
         "statics": "a base that moves leaves no equilibrium",
         "reach": "targets are seen from a base at rest",
+        "time optimal": "its forces depend on time, not on the place on the path",
         "lagrange": "its energies are those of a base at rest; torsor.lagrange takes energies that depend on time",
         **_FORCE,
     },
