@@ -21,7 +21,9 @@ def simulate(robot, vary=None, **options):
 
 
 @pytest.mark.parametrize("integrator", ["rk4", pytest.param("dop853", marks=pytest.mark.night)])
-@pytest.mark.parametrize("name", ["x of bristles", *(pytest.param(x, marks=pytest.mark.night) for x in MACHINES if x != "x of bristles")])
+@pytest.mark.parametrize(
+    "name", ["x of bristles", *(pytest.param(x, marks=pytest.mark.night) for x in MACHINES if x != "x of bristles")]
+)
 def test_simulation_with_varied_constants_is_that_of_the_robot_edited_by_hand(name, integrator):
     robot, joint = MACHINES[name]
     link = robot.links[1]
@@ -64,7 +66,8 @@ LAWS = [
     (friction.Coulomb(0.4), friction.Coulomb(0.6)),
     (friction.StaticKineticViscous(0.4, 0.2, 0.1), friction.StaticKineticViscous(0.6, 0.3, 0.15)),
     pytest.param(
-        friction.LoadDependent(friction.Coulomb(0.2), 0.1), friction.LoadDependent(friction.Coulomb(0.3), 0.15),
+        friction.LoadDependent(friction.Coulomb(0.2), 0.1),
+        friction.LoadDependent(friction.Coulomb(0.3), 0.15),
         marks=pytest.mark.night,
     ),  # fmt: skip
     (friction.Coulomb(0.4).smooth(0.1), friction.Coulomb(0.6).smooth(0.1)),

@@ -18,13 +18,23 @@ from torsor.support.user_arrays import Array, in_order_of_labels, is_masked_arra
 
 #: (t, q, v) → an array of a fixed size
 Law = Callable[[float, Array, Array], Array]
+#: the type of arrays of the machine's floats, one object for all of them
+FLOAT64 = np.dtype(np.float64)
 
 
 def guarded_law(function: Callable[..., Any], name: str, size: int, meaning: str, labels: Sequence[str] = ()) -> Law:
     """``function(t, q, v)`` of copies of q and v, its result a new array ``(size,)``; ``name`` is that used in errors."""
 
+    shape = (size,)
+
     def law(t: float, q: Array, v: Array) -> Array:
-        return as_vector(function(t, q.copy(), v.copy()), name, size, meaning, labels=labels)
+        value = function(t, q.copy(), v.copy())
+        if (
+            value.__class__ is np.ndarray and value.dtype is FLOAT64 and value.shape == shape
+        ):  # as in as_vector, without its call
+            found: Array = value.copy()
+            return found
+        return as_vector(value, name, size, meaning, labels=labels)
 
     return law
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import sqrt, ulp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def tableau() -> Tableau:
         dense[0] += row
         raised = np.roll(dense, 1, axis=0)  # times θ
         dense = dense - raised if i % 2 else raised
-    times = [*method.C.tolist(), 1.0, *method.C_EXTRA.tolist()]
+    times = [*method.C.tolist(), 0.0, *method.C_EXTRA.tolist()]  # that of the end is exact, without a rounding of t + h
     later = list(zip(times, rows, own, strict=True))
     return Tableau(s, float(method.A[1, 0]), later, np.array([method.E5, method.E3]), dense)
 
@@ -77,7 +78,7 @@ def law_stages() -> type:
             super().__init__(*given, **options)
             self.center, self.law, self.stage, self.state_at, self.count = center, law, stage, state_at, count
             self.K_extended[:] = 0.0
-            #: (t, q, v, τ) of the stages
+            #: (t, q, v, τ) of the stages; that of the end of the last step is number ``n_stages``
             self.rows: list[tuple[Any, ...]] = [()] * len(later)
             q, v = state_at(center, self.y)
             self.rows[s] = (self.t, q, v, law(self.t, q, v))
@@ -86,12 +87,12 @@ def law_stages() -> type:
             """One step, shortened until its error is within the tolerance."""
             t, y, h, rejected, self.rows[0] = self.t, self.y, min(self.h_abs, self.max_step), False, self.rows[s]
             while True:
-                after = min(t + max(h, shortest := 10 * np.spacing(t)), self.t_bound)
+                after = min(t + max(h, shortest := 10 * ulp(t)), self.t_bound)
                 h = after - t
-                end = self._end(t, y, h)
+                end = self._end(t, y, h, after)
                 scale = self.atol + np.maximum(np.abs(y), np.abs(end)) * self.rtol
-                fifth, third = np.square((errors @ self.K) / scale).sum(axis=1).tolist()
-                error = h * fifth / np.sqrt((fifth + 0.01 * third) * len(y)) if fifth or third else 0.0
+                fifth, third = (float(x @ x) for x in (errors @ self.K) / scale)
+                error = h * fifth / sqrt((fifth + 0.01 * third) * len(y)) if fifth or third else 0.0
                 factor = CAUTION * error**self.error_exponent if error else GROWTH[1]
                 if error < 1:
                     break
@@ -102,20 +103,20 @@ def law_stages() -> type:
             self.h_abs = h * min(1.0 if rejected else GROWTH[1], factor)
             return True, None
 
-        def _end(self, t: float, y: Array, h: float) -> Array:
+        def _end(self, t: float, y: Array, h: float, after: float) -> Array:
             """y at the end of a step; the rates of its stages are in K, their states and forces in ``rows``."""
             self.K[0], there = self.f, y + h * first * self.f
             self.next = self.state_at(self.center, there)
             end = self._evaluate(range(1, s), t, y, h)
-            self._evaluate(range(s, s + 1), t, y, h)
+            self._evaluate(range(s, s + 1), after, y, h)
             self.rows[s + 1 :] = [self.rows[s]] * 3  # they have no weight at the end
             return end
 
         def _evaluate(self, stages: range, t: float, y: Array, h: float) -> Array:
-            """Some stages; y at the one that follows, whose state is ``next``."""
+            """Some stages, the one at the end of a step for t there; y at the one that follows, whose state is ``next``."""
             center, K, rows, law, stage, (q, v) = self.center, self.K_extended, self.rows, self.law, self.stage, self.next
+            self.count(len(stages))
             for k in stages:
-                self.count()
                 c, weights, own = later[k]
                 tau = law(time := t + c * h, q, v)
                 rows[k] = time, q, v, tau
