@@ -69,11 +69,9 @@ LAWS = [
         friction.LoadDependent(friction.Coulomb(0.2), 0.1),
         friction.LoadDependent(friction.Coulomb(0.3), 0.15),
         marks=pytest.mark.night,
-    ),  # fmt: skip
+    ),
     (friction.Coulomb(0.4).smooth(0.1), friction.Coulomb(0.6).smooth(0.1)),
-    pytest.param(
-        LUGRE, friction.LuGre(friction.Coulomb(0.6), stiffness=1500.0, damping=1.5), marks=pytest.mark.night
-    ),  # fmt: skip
+    pytest.param(LUGRE, friction.LuGre(friction.Coulomb(0.6), stiffness=1500.0, damping=1.5), marks=pytest.mark.night),
 ]
 
 

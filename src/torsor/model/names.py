@@ -11,7 +11,6 @@ from torsor.model.joints.composite import JointOfJoints
 from torsor.model.joints.deflection import Deflection
 from torsor.model.model import Model
 
-
 T = TypeVar("T")
 
 

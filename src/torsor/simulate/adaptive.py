@@ -129,7 +129,8 @@ class AdaptiveSteps:
         self.make: Any = getattr(methods, METHODS[how.method])
         if law and how.method == "dop853":
             kernel = system.smooth.kernels.of(QUANTITIES)("law stage", len(tableau().later)).__call__
-            self.make = lambda *y, **o: law_stages()(self.center, law, kernel, self.state_at, budget.evaluate, *y, **o)
+            own = getattr(law, "of_own_arrays", law)
+            self.make = lambda *y, **o: law_stages()(self.center, own, kernel, self.state_at, budget.evaluate, *y, **o)
         self.options, self.budget = {"rtol": how.tolerance, "atol": how.tolerance, "max_step": longest}, budget
         self.chart, self.moved = map(system.kernels, ("chart", "point"))
         self.nv = system.model.nv

@@ -81,7 +81,7 @@ def law_stages() -> type:
             #: (t, q, v, τ) of the stages; that of the end of the last step is number ``n_stages``
             self.rows: list[tuple[Any, ...]] = [()] * len(later)
             q, v = state_at(center, self.y)
-            self.rows[s] = (self.t, q, v, law(self.t, q, v))
+            self.rows[s] = (self.t, q, v, law(self.t, q.copy(), v.copy()))
 
         def _step_impl(self) -> tuple[bool, str | None]:
             """One step, shortened until its error is within the tolerance."""
@@ -106,7 +106,8 @@ def law_stages() -> type:
         def _end(self, t: float, y: Array, h: float, after: float) -> Array:
             """y at the end of a step; the rates of its stages are in K, their states and forces in ``rows``."""
             self.K[0], there = self.f, y + h * first * self.f
-            self.next = self.state_at(self.center, there)
+            q, v = self.state_at(self.center, there)
+            self.next = q, v, q.copy(), v.copy()  # the law may write into its own
             end = self._evaluate(range(1, s), t, y, h)
             self._evaluate(range(s, s + 1), after, y, h)
             self.rows[s + 1 :] = [self.rows[s]] * 3  # they have no weight at the end
@@ -114,14 +115,15 @@ def law_stages() -> type:
 
         def _evaluate(self, stages: range, t: float, y: Array, h: float) -> Array:
             """Some stages, the one at the end of a step for t there; y at the one that follows, whose state is ``next``."""
-            center, K, rows, law, stage, (q, v) = self.center, self.K_extended, self.rows, self.law, self.stage, self.next
+            center, K, rows, law, stage = self.center, self.K_extended, self.rows, self.law, self.stage
+            q, v, its_q, its_v = self.next
             self.count(len(stages))
             for k in stages:
                 c, weights, own = later[k]
-                tau = law(time := t + c * h, q, v)
+                tau = law(time := t + c * h, its_q, its_v)
                 rows[k] = time, q, v, tau
-                K[k], there, q, v = stage(center, y, h, K, weights, own, q, v, tau)
-            self.next = q, v
+                K[k], there, q, v, its_q, its_v = stage(center, y, h, K, weights, own, q, v, tau)
+            self.next = q, v, its_q, its_v
             return there
 
         def dense_output(self) -> Callable[[Any], Array]:
