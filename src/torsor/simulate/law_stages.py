@@ -26,7 +26,6 @@ class Tableau(NamedTuple):
     """The numbers of DOP853: times of the stages, and weights of the rates K in the one that follows each."""
 
     stages: int  #: the last of those of a step; its rate is the first of the next step, and three more serve to interpolate
-    first: float
     later: list[tuple[float, Array, float]]  #: c, weights of the rates that are known, and of this one
     errors: Array  #: (2, stages + 1), of orders 5 and 3
     dense: Array  #: (8, all stages): w(θ) = Σ_i θ^i dense_i
@@ -50,7 +49,7 @@ def tableau() -> Tableau:
         dense = dense - raised if i % 2 else raised
     times = [*method.C.tolist(), 0.0, *method.C_EXTRA.tolist()]  # that of the end is exact, without a rounding of t + h
     later = list(zip(times, rows, own, strict=True))
-    return Tableau(s, float(method.A[1, 0]), later, np.array([method.E5, method.E3]), dense)
+    return Tableau(s, later, np.array([method.E5, method.E3]), dense)
 
 
 def dense_weights(theta: float | Array) -> Array:
@@ -63,7 +62,7 @@ def law_stages() -> type:
     """The class of solvers."""
     from scipy.integrate import DOP853
 
-    s, first, later, errors, _ = tableau()
+    s, later, errors, _ = tableau()
 
     class LawStages(DOP853):  # type: ignore[misc]
         """``law(t, q, v)`` is called between two calls of ``stage``; ``state_at(y)`` is (q, v), and ``count()`` counts."""
@@ -99,22 +98,24 @@ def law_stages() -> type:
                 if not h > shortest:
                     return False, self.TOO_SMALL_STEP
                 h, rejected = h * max(GROWTH[0], factor), True
-            self.h_previous, self.y_old, self.t, self.y, self.f = h, y, after, end, self.K[s].copy()
+            self.h_previous, self.y_old, self.t, self.y = h, y, after, end
             self.h_abs = h * min(1.0 if rejected else GROWTH[1], factor)
             return True, None
 
         def _end(self, t: float, y: Array, h: float, after: float) -> Array:
             """y at the end of a step; the rates of its stages are in K, their states and forces in ``rows``."""
-            self.K[0], there = self.f, y + h * first * self.f
-            q, v = self.state_at(self.center, there)
-            self.next = q, v, q.copy(), v.copy()  # the law may write into its own
+            (_, *state_and_force), (_, weights, own) = self.rows[0], later[0]
+            self.K[0], _, *self.next = self.stage(self.center, y, h, self.K_extended, weights, own, *state_and_force)
             end = self._evaluate(range(1, s), t, y, h)
             self._evaluate(range(s, s + 1), after, y, h)
             self.rows[s + 1 :] = [self.rows[s]] * 3  # they have no weight at the end
             return end
 
         def _evaluate(self, stages: range, t: float, y: Array, h: float) -> Array:
-            """Some stages, the one at the end of a step for t there; y at the one that follows, whose state is ``next``."""
+            """Some stages, the one at the end of a step for t there; y at the one that follows.
+
+            ``next`` is its state, twice: the law may write into the second q and v.
+            """
             center, K, rows, law, stage = self.center, self.K_extended, self.rows, self.law, self.stage
             q, v, its_q, its_v = self.next
             self.count(len(stages))
@@ -123,7 +124,7 @@ def law_stages() -> type:
                 tau = law(time := t + c * h, its_q, its_v)
                 rows[k] = time, q, v, tau
                 K[k], there, q, v, its_q, its_v = stage(center, y, h, K, weights, own, q, v, tau)
-            self.next = q, v, its_q, its_v
+            self.next = [q, v, its_q, its_v]
             return there
 
         def dense_output(self) -> Callable[[Any], Array]:
