@@ -231,7 +231,12 @@ class AdaptiveSteps:
         if rows is None:
             return StepInterval(end, *self.state_at(center, y), at)
         last = rows[self.solver.n_stages]
-        stages: Callable[[bool], list[Any]] = lambda inner: list(rows) if not inner or dense() else []  # noqa: E731
+
+        def stages(inner: bool) -> list[Any]:
+            if inner:
+                dense()
+            return list(rows)
+
         return StepInterval(end, last[1], last[2], at, stages=stages, last=last)
 
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
