@@ -3,7 +3,8 @@
 Both sides call the same PD law, a Python function, and agree on where the robot ends before they are timed.  A held controller
 runs at 1 kHz, so SciPy's integration begins anew at each of its ticks; a law of the state is stepped at 1 ms on both sides.
 The third contest lets SciPy take its longest steps: a method of eighth order needs few of them where the motion is smooth, and
-the goal is not about it.  In the fourth torsor has the same method and tolerance.
+the goal is not about it.  In the fourth torsor has the same method and tolerance, and both have the states at the end.  In the
+fifth both have the states and joint forces at all times that torsor records by default, four per step.
 
 A four-bar is simulated against Runge's and Kutta's method written by hand over the kernel of its forward dynamics, which lets
 the loop drift open: so both must agree to 1e-6.
@@ -53,6 +54,13 @@ class Peer:
         options = {"rtol": tolerance, "atol": tolerance, "max_step": longest}
         return solve_ivp(self.rate, (0, DURATION), start, method=method, **options).y[:, -1]
 
+    def record(self, method: str, tolerance: float, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The states and the joint forces at given times."""
+        start = np.concatenate([START, np.zeros(6)])
+        options = {"rtol": tolerance, "atol": tolerance, "t_eval": times}
+        y = solve_ivp(self.rate, (0, DURATION), start, method=method, **options).y.T
+        return y, np.array([law(t, x[:6], x[6:]) for t, x in zip(times, y, strict=True)])
+
     def integrate_by_ticks(self, method: str, tolerance: float) -> np.ndarray:
         """A controller with a clock: an integration from tick to tick."""
         y, width = np.concatenate([START, np.zeros(6)]), 1 / RATE
@@ -83,13 +91,16 @@ def contests(effort: Effort) -> Iterator[list[Contest]]:
     case = robots.cases("ur5")[0]
     names = {"robot": case.robot, "peer": Peer(case.model), "simulate": simulate, "np": np, "q": START, "v": np.zeros(6),
              "law": law, "sampled": SampledController(law, RATE), "dop853": Adaptive("dop853", tolerance=1e-10)}  # fmt: skip
+    names["times"] = simulate(case.robot, START, np.zeros(6), DURATION, law, integrator=names["dop853"], dt=1.0).t
     end = "np.concatenate([run.q[-1], run.v[-1]])"
     rows = [
         ("held at 1 kHz, SciPy RK45", "run = simulate(robot, q, v, 1.0, sampled)", 'y = peer.integrate_by_ticks("RK45", 1e-9)'),
         ("a step a ms, SciPy RK45", "run = simulate(robot, q, v, 1.0, law)", 'y = peer.integrate("RK45", 1e-9, 1e-3)'),
         ("free steps, SciPy DOP853", "run = simulate(robot, q, v, 1.0, law)", free := 'y = peer.integrate("DOP853", 1e-10)'),
-        ("both DOP853", "run = simulate(robot, q, v, 1.0, law, integrator=dop853, dt=1.0)", free),
-    ]
+        ("both DOP853", "run = simulate(robot, q, v, 1.0, law, integrator=dop853, dt=1.0, record='last')", free),
+        ("both DOP853, with records", "run = simulate(robot, q, v, 1.0, law, integrator=dop853, dt=1.0)",
+         "y, tau = peer.record('DOP853', 1e-10, times)\ny = y[-1]"),
+    ]  # fmt: skip
     yield [
         Contest("simulate", QUANTITY, case.name, f"Pinocchio aba, {how}", ours=ours, theirs=theirs, names=names, our_answer=end,
                 answer="y")

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # "X as X" makes a name public for type checkers
     from torsor.errors import Unsupported as Unsupported
     from torsor.io import logs as logs
     from torsor.kernels import export as export
+    from torsor.kernels.checks import WorldAxes as WorldAxes
     from torsor.look import replay as replay
     from torsor.mechanics import constraints as constraints
     from torsor.mechanics import flexible as flexible
@@ -94,6 +95,7 @@ _HOMES = {
         "ArgumentError", "CacheWarning", "ClosureError", "CompileError", "FileError", "MissingExtra", "ModelError",
         "ModelWarning", "OutOfMemory", "SingularError", "TorsorError", "UnknownName", "Unsupported",
     ),
+    "torsor.kernels.checks": ("WorldAxes",),
     "torsor.model.sensor": ("Sensor",),
     "torsor.robot.builder": ("Builder",),
     "torsor.robot.loading": (

@@ -28,9 +28,9 @@ MEANINGLESS = (
         "computed in double precision",
     ),
     (
-        tuple(name for name, m in ALL_METHODS.items() if m.kind != "rollout"),
+        tuple(name for name, m in ALL_METHODS.items() if m.kind not in ("rollout", "simulate")),
         ("varied constants",),
-        "vary= is an argument of rollouts; parameters as inputs of other methods come with identification",
+        "vary= is an argument of rollouts and simulations; parameters as inputs of other methods come with identification",
     ),
 )
 

@@ -404,7 +404,7 @@ def mimic(robot: ts.Robot) -> ts.Robot:
 
 
 def vary(case: Case) -> None:
-    case.rollout["vary"] = {"mass": {"fore": 1.3}}
+    case.simulate["vary"] = case.rollout["vary"] = {"mass": {"fore": 1.3}}
 
 
 def sensor(case: Case) -> None:

@@ -136,7 +136,7 @@ def test_gradient_by_controller_parameters_variations_and_wrenches():
             vary={"mass": {"forearm_link": per_robot(given["vary/mass/forearm_link"])},
                   "damping": {name: given[f"vary/damping/{name}"]},
                   "armature": {name: per_robot(given[f"vary/armature/{name}"])}},
-            wrenches={"wrist_3_link": per_step(given["wrenches/wrist_3_link"])}, expressed_in="world", **more,
+            wrenches=ts.WorldAxes({"wrist_3_link": per_step(given["wrenches/wrist_3_link"])}), **more,
         )  # fmt: skip
 
     check_by_differences(robot, start, given, run, rng)

@@ -300,6 +300,16 @@ def test_torch_rollout_gradient_by_parameters_wrenches_and_masses_passes_gradche
     assert run(*x)[0].shape == (4, 1, 2)
 
 
+def test_torch_rollout_of_wrenches_in_world_axes_passes_gradcheck(torch):
+    robot = ts.robots.two_link()
+    function, q0, v0 = adapters.torch_rollout(robot, dt=0.01, steps=4), np.array([0.3, 0.5]), np.zeros(2)
+    F = torch.linspace(0.1, 2.0, 6, dtype=torch.float64, requires_grad=True)
+    run = lambda F: function(q0, v0, wrenches=ts.WorldAxes({"tip": F}))  # noqa: E731
+    assert torch.autograd.gradcheck(run, (F,))
+    expected = robot.rollout(q0, v0, dt=0.01, steps=4, wrenches=ts.WorldAxes({"tip": F.detach().numpy()}))
+    np.testing.assert_array_equal(run(F)[0].detach().numpy(), expected.q)
+
+
 def test_torch_rollout_gradient_by_values_per_robot_and_step_passes_gradcheck(torch):
     robot = ts.robots.two_link()
     function = adapters.torch_rollout(robot, dt=0.01, steps=3, controller=spring)

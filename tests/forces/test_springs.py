@@ -253,7 +253,7 @@ def test_field_of_time_acts_like_a_wrench_of_time_and_its_audit_closes():
     how = {"dt": 1e-3, "integrator": "rk4"}
     run = pushed.simulate(q, v, 0.5, **how)
     wrench = {"tip": lambda t: np.array([0, 0, 0, 0, 5.0 * t, 0])}
-    assert_close(run.q, robot.simulate(q, v, 0.5, wrenches=wrench, expressed_in="world", **how).q, relative=1e-10)
+    assert_close(run.q, robot.simulate(q, v, 0.5, wrenches=ts.WorldAxes(wrench), **how).q, relative=1e-10)
     assert_close(run.q[-1], pushed.rollout(q, v, steps=500, **how).q[-1], relative=1e-10)
     assert run.audit().worst < 1e-9
     assert abs(run.audit().work[-1]) > 0.1

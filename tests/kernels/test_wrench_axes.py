@@ -44,17 +44,26 @@ def test_every_method_accepts_wrenches_in_world_axes(seed):
         lambda **w: robot.reaction_wrenches(q, v, tau, **w),
         lambda **w: robot.step(q, v, tau, 1e-2, **w).v,
         lambda **w: robot.explain(q, v, tau, **w).tau,
-        lambda **w: robot.rollout(q, v, tau[None], dt=1e-2, **w).v,
-        lambda **w: robot.simulate(q, v, 1e-2, tau, dt=1e-2, integrator="semi_implicit", **w).v[-1],
         lambda **w: robot.constrained().forward_dynamics(q, v, tau, **w).a,
         lambda **w: robot.newton_euler_table(q, v, tau, **w).tau,
         lambda **w: robot.stacked_equations(q, v, tau, **w).F_tip,
         lambda **w: operators(robot, q, v, tau=tau, **w).by_projection(),
     ]
-    for call in calls:
-        mine, theirs = call(wrenches={frame: own}), call(wrenches={frame: F}, expressed_in="world")
+    motions = [
+        lambda **w: robot.rollout(q, v, tau[None], dt=1e-2, **w).v,
+        lambda **w: robot.simulate(q, v, 1e-2, tau, dt=1e-2, integrator="semi_implicit", **w).v[-1],
+    ]
+    for call in calls + motions:
+        mine, theirs = call(wrenches={frame: own}), call(wrenches=ts.WorldAxes({frame: F}))
         assert_close(theirs, mine, condition=np.linalg.cond(robot.mass_matrix(q)), floor=1)
         assert not np.allclose(mine, call(wrenches={frame: F}))
+        if call in calls:
+            np.testing.assert_array_equal(theirs, call(wrenches={frame: F}, expressed_in="world"))
+    for call in motions:
+        with pytest.raises(ts.ArgumentError, match=r"expressed_in.*ts.WorldAxes\({frame: F}\)"):
+            call(wrenches={frame: F}, expressed_in="world")
+        with pytest.raises(ts.ArgumentError, match="must be a dict"):
+            call(wrenches=ts.WorldAxes(F))
 
 
 def test_robot_with_a_loop_accepts_wrenches_in_world_axes():
@@ -80,7 +89,7 @@ def test_a_wrench_in_world_axes_keeps_its_direction_within_a_step(integrator):
     body = ts.Builder("body").link("b", mass=2.0, inertia=(0.1, 0.2, 0.3)).build(base="floating").with_gravity((0, 0, 0))
     q, v = body.neutral(), np.array([3.0, -2.0, 5.0, 0.0, 0.0, 0.0])
     F = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 4.0])
-    roll = body.rollout(q, v, np.zeros((50, 6)), dt=0.01, integrator=integrator, wrenches={"b": F}, expressed_in="world")
+    roll = body.rollout(q, v, np.zeros((50, 6)), dt=0.01, integrator=integrator, wrenches=ts.WorldAxes({"b": F}))
     after, speed = q, v
     for _ in range(50):
         after, speed = body.step(after, speed, np.zeros(6), 0.01, integrator, {"b": F}, expressed_in="world")

@@ -161,7 +161,7 @@ def test_sensors_of_a_rollout_are_those_of_robots_that_differ():
 
 def test_rollout_wrenches_in_world_axes_count_in_the_readings():
     F = np.array([0, 0, 1.0, 2.0, 0, 0])
-    moved = ARM.rollout(*START, dt=0.01, steps=3, wrenches={"tip": F}, expressed_in="world", sensors=SENSORS)
+    moved = ARM.rollout(*START, dt=0.01, steps=3, wrenches=ts.WorldAxes({"tip": F}), sensors=SENSORS)
     a = ARM.forward_dynamics(moved.q, moved.v, np.zeros(2), {"tip": F}, expressed_in="world")
     expected = ARM.force_torque(moved.q, moved.v, a, "link2", {"tip": F}, expressed_in="world")
     assert_close(moved.sensors["wrist"], expected)

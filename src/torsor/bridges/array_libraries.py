@@ -149,7 +149,6 @@ def torch_rollout(
     dt: float,
     steps: int | None = None,
     integrator: str = "semi_implicit",
-    expressed_in: str = "body",
     controller: Controller | Callable[..., Any] | None = None,
     record: str | int = "all",
 ) -> TorchRollout:
@@ -166,7 +165,7 @@ def torch_rollout(
     from torsor.bridges.torch_rollouts import TorchRollout
     from torsor.simulate import Controller
 
-    options = {"dt": dt, "steps": steps, "integrator": integrator, "expressed_in": expressed_in, "record": record}
+    options = {"dt": dt, "steps": steps, "integrator": integrator, "record": record}
     return TorchRollout(robot, None if controller is None else Controller.of(controller), options)
 
 

@@ -13,6 +13,8 @@ from torsor.bridges.array_functions import ArrayFunction
 from torsor.bridges.torch_functions import common_precision, read_tensor
 from torsor.errors import ArgumentError
 from torsor.kernels.axes import Spread, with_axes
+from torsor.kernels.checks import WorldAxes, with_their_axes
+from torsor.kernels.options import Wrenches
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -36,6 +38,7 @@ class TorchRollout:
     robot: Robot
     controller: Controller | None
     options: Mapping[str, Any]
+    in_world: bool = False  #: the axes of the wrenches of a call
 
     def __call__(
         self,
@@ -44,7 +47,7 @@ class TorchRollout:
         controls: Any = None,
         *,
         parameters: Mapping[str, Any] | None = None,
-        wrenches: Mapping[str, Any] | None = None,
+        wrenches: Wrenches | None = None,
         vary: Mapping[str, Mapping[str, Any]] | None = None,
         memory: Any = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -53,14 +56,15 @@ class TorchRollout:
             memory = self.controller.memory if memory is None else memory
         elif parameters or memory is not None:
             raise ArgumentError("parameters and memory are those of a controller: give torch_rollout(robot, controller=...)")
-        given = {"q0": q0, "v0": v0, "controls": controls, "parameters": parameters, "wrenches": wrenches, "vary": vary,
+        on, axes = with_their_axes(wrenches)
+        given = {"q0": q0, "v0": v0, "controls": controls, "parameters": parameters, "wrenches": on, "vary": vary,
                  "memory": memory}  # fmt: skip
         leaves = list(_leaves(given))
         values = [x.values if isinstance(x, Spread) else x for _, x in leaves]
         places = tuple((place, x[1:] if isinstance(x, Spread) else None) for place, x in leaves)
         tensors = [read_tensor(_name(place), x) for (place, _), x in zip(leaves, values, strict=True)]
         kind = common_precision(values)
-        q, v = _Run.apply(self, places, *(x.to(torch.float64) for x in tensors))
+        q, v = _Run.apply(replace(self, in_world=axes == "world"), places, *(x.to(torch.float64) for x in tensors))
         return q.to(kind), v.to(kind)
 
     def along_v(self, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -85,6 +89,8 @@ class _Run(torch.autograd.Function):
             for name in place[:-1]:
                 inner = inner.setdefault(name, {})
             inner[place[-1]] = x.detach().numpy() if axes is None else with_axes(_name(place), Spread(x.detach(), *axes))
+        if function.in_world:
+            arguments["wrenches"] = WorldAxes(arguments.get("wrenches", {}))
         numbers = {name: arguments.pop(name, empty) for name, empty in (("parameters", {}), ("memory", None))}
         controller = replace(function.controller, **numbers) if function.controller else None
         options = {**function.options, "differentiable": any(ctx.needs_input_grad)}

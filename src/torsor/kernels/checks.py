@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,23 @@ from torsor.support.user_arrays import as_array
 
 #: axes in which wrenches may be given: the axes of their frame, or world axes
 AXES = ("body", "world")
+
+
+@dataclass(frozen=True)
+class WorldAxes:
+    """``wrenches=WorldAxes({frame: F})``: wrenches (moment, force) in world axes, each at the origin of its frame.
+
+    Every method with ``wrenches=`` takes it, and F in all forms that it has in the frame's own axes; in methods of states it is
+    the same as ``expressed_in="world"``.
+
+    >>> import torsor as ts
+    >>> arm, F = ts.robots.two_link(), [0.0, 0.0, 0.0, 0.0, 9.81, 0.0]
+    >>> held = arm.inverse_dynamics([0.3, 0.5], [0.0, 0.0], [0.0, 0.0], WorldAxes({"tip": F}))
+    >>> (arm.gravity_force([0.3, 0.5]) - held - arm.jacobian([0.3, 0.5], "tip").T @ F).round(12).tolist()
+    [0.0, 0.0]
+    """
+
+    wrenches: Mapping[str, Any]
 
 
 def check_axes(expressed_in: Any) -> None:
@@ -45,6 +63,12 @@ def check_wrenches(model: Model, wrenches: Any) -> Mapping[str, Any]:
     for frame in wrenches or {}:
         model.frame(frame)
     return wrenches or {}
+
+
+def with_their_axes(wrenches: Any, expressed_in: str = "body") -> tuple[Any, str]:
+    """Wrenches by frame, and the axes that they are in."""
+    check_axes(expressed_in)
+    return (wrenches.wrenches, "world") if isinstance(wrenches, WorldAxes) else (wrenches, expressed_in)
 
 
 def wrenches_at(model: Model, wrenches: Any, time: Any = None) -> dict[str, Any]:

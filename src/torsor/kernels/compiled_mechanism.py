@@ -15,7 +15,7 @@ from torsor.compile import Argument, Kernel, Program
 from torsor.compile.layout import PRESENT
 from torsor.errors import ArgumentError
 from torsor.kernels.checked_kernel import CheckedKernel
-from torsor.kernels.checks import check_configuration, wrenches_at
+from torsor.kernels.checks import WorldAxes, check_configuration, wrenches_at
 from torsor.kernels.functions import function_kernel
 from torsor.kernels.kernels import Kernels
 from torsor.kernels.options import Frames, KernelOptionsExtra, Wrenches
@@ -143,6 +143,8 @@ class CompiledMechanism(Editing):
         **words: Any,
     ) -> Any:
         """Call the kernel of a method: with optional arrays, the time where terms read it, and the wrenches at that time."""
+        if isinstance(wrenches, WorldAxes):
+            wrenches, words["expressed_in"] = wrenches.wrenches, "world"
         on, extra = wrenches_at(self._model, wrenches, time), dict(extra or {})
         if self._reads_time(name):
             if time is None:

@@ -13,10 +13,11 @@ from typing import Any, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.kernels.checks import WorldAxes
 from torsor.support.user_arrays import Array
 
-#: {frame: wrench (..., 6), one per robot, or a function of t}
-Wrenches: TypeAlias = Mapping[str, Any]
+#: {frame: wrench (..., 6), one per robot, or a function of t}, also in world axes
+Wrenches: TypeAlias = Mapping[str, Any] | WorldAxes
 #: frames whose wrenches are inputs of a kernel, or {frame: function of t, or None for an input}
 Frames: TypeAlias = Sequence[str] | Mapping[str, Callable[[Any], Any] | None]
 

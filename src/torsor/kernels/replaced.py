@@ -28,6 +28,7 @@ REPLACED = {
     "active": "robot.without_terms(name) leaves a constraint out",
     "parameters": "controller=ts.Controller(function, parameters={...}) has them",
     "memory": "controller=ts.Controller(function, memory=...) has it; x= has the memory of actuators",
+    "expressed_in": "wrenches=ts.WorldAxes({frame: F}) has wrenches in world axes",
     "tolerance": "integrator=ts.Adaptive('dop853', tolerance=1e-8) has it",
     "max_steps": "integrator=ts.Adaptive('dop853', max_steps=10_000) has it",
 }

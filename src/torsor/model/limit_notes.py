@@ -34,10 +34,11 @@ def notes_on_limits(robot: ConfigurationSpace, t: Array, q: Array, v: Array, tau
     notes = []
     for kind, excess, rounding, labels, units in kinds:
         outside = excess > rounding
+        if not outside.any():
+            continue
         first, most = t[outside.argmax(axis=0)], excess.max(axis=0)
         found = [k for k in np.argsort(first, kind="stable") if outside[:, k].any()]
         listed = [f"{labels[k]} by up to {most[k]:.3g} {units[k]} from t = {first[k]:.4g} s" for k in found]
-        if listed:
-            more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
-            notes.append(f"outside {kind} limits: {', '.join(listed[:LISTED])}{more}")
+        more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+        notes.append(f"outside {kind} limits: {', '.join(listed[:LISTED])}{more}")
     return notes

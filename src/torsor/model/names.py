@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import NamedTuple, TypeVar
 
 from torsor.model.joints import JointType
 from torsor.model.joints.composite import JointOfJoints
 from torsor.model.joints.deflection import Deflection
 from torsor.model.model import Model
 
+T = TypeVar("T")
 
+
+def _kept_with_model(function: Callable[[Model], T]) -> Callable[[Model], T]:
+    """The function, computed once per model, which keeps the result as its cached properties."""
+    key = f"_{function.__name__}"
+
+    @wraps(function)
+    def found(model: Model) -> T:
+        kept: dict[str, T] = vars(model)
+        if key not in kept:
+            kept[key] = function(model)
+        return kept[key]
+
+    return found
+
+
+@_kept_with_model
 def configuration_names(model: Model) -> tuple[str, ...]:
     """A name for each entry of q."""
     return tuple(_names(model, "nq"))
 
 
+@_kept_with_model
 def coordinate_names(model: Model) -> tuple[str, ...]:
     """A name for each entry of v, a and τ."""
     return tuple(_names(model, "nv"))
@@ -45,12 +64,13 @@ def units_of(model: Model) -> Units:
     return Units(*(", ".join(dict.fromkeys(units)) for units in entry_units(model)))
 
 
-def entry_units(model: Model) -> tuple[list[str], list[str], list[str]]:
+@_kept_with_model
+def entry_units(model: Model) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The unit of each entry of q, v and τ."""
     joints = [model.joint[i] for i in model.own_joints]
-    q = [unit for joint in joints for unit in _configuration_units(joint)]
+    q = tuple(unit for joint in joints for unit in _configuration_units(joint))
     v = [unit for joint in joints for unit in displacement_units(joint)]
-    return q, [f"{unit}/s" for unit in v], [{"rad": "N·m", "m": "N"}[unit] for unit in v]
+    return q, tuple(f"{unit}/s" for unit in v), tuple({"rad": "N·m", "m": "N"}[unit] for unit in v)
 
 
 def displacement_units(joint: JointType) -> list[str]:

@@ -157,10 +157,10 @@ class Robot(Reaching, Exports):
         control: Any = None,
         *,
         x: ArrayLike | None = None,
-        wrenches: Mapping[str, Any] | None = None,
-        expressed_in: str = "body",
+        wrenches: Wrenches | None = None,
         integrator: str | Adaptive = "rk4",
         dt: float = 1e-3,
+        vary: Mapping[str, Mapping[str, Any]] | None = None,
         events: Any = None,
         record: str | int = "all",
         sensors: Mapping[str, Sensor] | None = None,
@@ -170,7 +170,7 @@ class Robot(Reaching, Exports):
         from torsor.simulate import simulate
 
         return simulate(
-            self, q, v, duration, control, x=x, wrenches=wrenches, expressed_in=expressed_in, integrator=integrator, dt=dt,
+            self, q, v, duration, control, x=x, wrenches=wrenches, integrator=integrator, dt=dt, vary=vary,
             events=events, record=record, sensors=sensors, progress=progress)  # fmt: skip
 
     def rollout(
@@ -183,8 +183,7 @@ class Robot(Reaching, Exports):
         steps: int | None = None,
         x: ArrayLike | None = None,
         integrator: str = "semi_implicit",
-        wrenches: Mapping[str, Any] | None = None,
-        expressed_in: str = "body",
+        wrenches: Wrenches | None = None,
         controller: Controller | Callable[..., Any] | None = None,
         vary: Mapping[str, Mapping[str, Any]] | None = None,
         record: str | int = "all",
@@ -203,8 +202,8 @@ class Robot(Reaching, Exports):
 
         return rollout(
             self, q0, v0, controls, dt=dt, steps=steps, x=x, integrator=integrator, wrenches=wrenches,
-            expressed_in=expressed_in, controller=controller, vary=vary, record=record, sensors=sensors,
-            differentiable=differentiable, dtype=dtype, on_failure=on_failure,
+            controller=controller, vary=vary, record=record, sensors=sensors, differentiable=differentiable, dtype=dtype,
+            on_failure=on_failure,
         )  # fmt: skip
 
     # -- display ---------------------------------------------------------------------------------------------

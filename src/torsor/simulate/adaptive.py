@@ -92,9 +92,9 @@ class Budget:
         self.used, self.began = 0, 0.0
         self.evaluations, self.most = 0, EVALUATIONS * max(steps, EVALUATED_STEPS)
 
-    def evaluate(self) -> None:
-        """Count one evaluation of the acceleration."""
-        self.evaluations += 1
+    def evaluate(self, times: int = 1) -> None:
+        """Count evaluations of the acceleration."""
+        self.evaluations += times
         if self.evaluations > self.most:
             raise TooManySteps(f"{self.most} evaluations, allowed by max_steps = {self.steps}, are used up; {_ADVICE}")
 
@@ -129,7 +129,8 @@ class AdaptiveSteps:
         self.make: Any = getattr(methods, METHODS[how.method])
         if law and how.method == "dop853":
             kernel = system.smooth.kernels.of(QUANTITIES)("law stage", len(tableau().later)).__call__
-            self.make = lambda *y, **o: law_stages()(self.center, law, kernel, self.state_at, budget.evaluate, *y, **o)
+            own = getattr(law, "of_own_arrays", law)
+            self.make = lambda *y, **o: law_stages()(self.center, own, kernel, self.state_at, budget.evaluate, *y, **o)
         self.options, self.budget = {"rtol": how.tolerance, "atol": how.tolerance, "max_step": longest}, budget
         self.chart, self.moved = map(system.kernels, ("chart", "point"))
         self.nv = system.model.nv
@@ -215,14 +216,28 @@ class AdaptiveSteps:
         if self.solver.status == "failed":
             raise TorsorError(f"the integrator found no step that meets its tolerance: {message}")
         self.last = self.solver.step_size
-        center, dense = self.center, cache(self.solver.dense_output)  # it costs evaluations, so it is made on first use
+        center, made = self.center, list[Any]()
         end, y = float(self.solver.t), self.solver.y
+
+        def dense() -> Callable[[Any], Array]:
+            if not made:  # it costs evaluations
+                made.append(self.solver.dense_output())
+            interpolant: Callable[[Any], Array] = made[0]
+            return interpolant
+
         self._follow(lambda s: y if s == end else dense()(s))
+        at: Callable[[Any], tuple[Array, Array]] = lambda s: self.state_at(center, dense()(s).T)  # noqa: E731
         rows = getattr(self.solver, "rows", None)
-        return StepInterval(
-            end, *self.state_at(center, y), lambda s: self.state_at(center, dense()(s).T),
-            stages=rows and (lambda inner: list(rows) if not inner or dense() else []),
-        )  # fmt: skip
+        if rows is None:
+            return StepInterval(end, *self.state_at(center, y), at)
+        last = rows[self.solver.n_stages]
+
+        def stages(inner: bool) -> list[Any]:
+            if inner:
+                dense()
+            return list(rows)
+
+        return StepInterval(end, last[1], last[2], at, stages=stages, last=last)
 
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Project onto the constraints; the method restarts there if the state was off by more than its error."""

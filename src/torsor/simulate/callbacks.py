@@ -12,20 +12,35 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from torsor.errors import ArgumentError
 from torsor.support.user_arrays import Array, in_order_of_labels, is_masked_array
 
 #: (t, q, v) → an array of a fixed size
 Law = Callable[[float, Array, Array], Array]
+#: the type of arrays of the machine's floats, one object for all of them
+FLOAT64 = np.dtype(np.float64)
 
 
 def guarded_law(function: Callable[..., Any], name: str, size: int, meaning: str, labels: Sequence[str] = ()) -> Law:
-    """``function(t, q, v)`` of copies of q and v, its result a new array ``(size,)``; ``name`` is that used in errors."""
+    """``function(t, q, v)`` of copies of q and v, its result a new array ``(size,)``; ``name`` is that used in errors.
+
+    ``law.of_own_arrays`` is the same without copies of q and v, for a caller that does not use them afterwards.
+    """
+    shape = (size,)
+
+    def of_own_arrays(t: float, q: Array, v: Array) -> Array:
+        value = function(t, q, v)
+        if value.__class__ is ndarray and value.dtype is FLOAT64 and value.shape == shape:  # without the call of as_vector
+            found: Array = value.copy()
+            return found
+        return as_vector(value, name, size, meaning, labels=labels)
 
     def law(t: float, q: Array, v: Array) -> Array:
-        return as_vector(function(t, q.copy(), v.copy()), name, size, meaning, labels=labels)
+        return of_own_arrays(t, q.copy(), v.copy())
 
+    law.of_own_arrays = of_own_arrays  # type: ignore[attr-defined]
     return law
 
 

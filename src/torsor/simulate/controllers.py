@@ -13,7 +13,7 @@ import numpy as np
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
 from torsor.kernels.axes import Spread
-from torsor.kernels.checks import check_axes, check_wrenches
+from torsor.kernels.checks import check_wrenches, with_their_axes
 from torsor.kernels.quantities import labels
 from torsor.simulate.callbacks import Law, as_vector, guarded_law
 from torsor.simulate.controller_functions import Controller
@@ -100,7 +100,7 @@ def _law_over_floats(robot: Robot, controller: Controller, dt: float) -> Control
     law, start = controller.law(robot.nv, controls=False), controller.start
     if start.ndim > 1:
         raise ArgumentError(f"memory of shape {start.shape}: simulate has one robot; give an array ({start.shape[-1]},)")
-    given = {name: _of_one_robot(f"parameters[{name!r}]", x) for name, x in controller.parameters.items()}
+    given = {name: of_one_robot(f"parameters[{name!r}]", x) for name, x in controller.parameters.items()}
     memory, following = start, start
 
     def commands(t: float, q: Array, v: Array) -> list[Array]:
@@ -117,10 +117,12 @@ def _law_over_floats(robot: Robot, controller: Controller, dt: float) -> Control
     return HeldForces(sample, dt, law=forces) if law.memory else forces
 
 
-def _of_one_robot(name: str, values: Any) -> Any:
+def of_one_robot(name: str, values: Any) -> Any:
     """A value that may be spread over robots, of which there is one."""
     if not isinstance(values, Spread):
         return values
+    if not (values.robots or values.steps):
+        return values.values
     if values.steps or len(values.values) != 1:
         raise ArgumentError(f"{name}: simulate has one robot and its own steps; give one value, or a function of t")
     return values.values[0]
@@ -163,10 +165,10 @@ def _name(function: Callable[..., Any]) -> str:
     return "the controller" if name == "<lambda>" else f"the controller {name!r}"
 
 
-def wrench_laws(robot: Robot, wrenches: Any, expressed_in: str = "body") -> dict[str, Law]:
+def wrench_laws(robot: Robot, wrenches: Any) -> dict[str, Law]:
     """External wrenches over time, in the frames' own axes: {frame: F (6,) or a function of (t, q, v)}."""
-    check_axes(expressed_in)
-    laws = {frame: _wrench(frame, F) for frame, F in check_wrenches(robot.model, wrenches).items()}
+    on, expressed_in = with_their_axes(wrenches)
+    laws = {frame: _wrench(frame, F) for frame, F in check_wrenches(robot.model, on).items()}
     return laws if expressed_in == "body" else {frame: _in_frame_axes(robot, frame, law) for frame, law in laws.items()}
 
 
@@ -199,7 +201,7 @@ def _wrench(frame: str, F: Any) -> Law:
     name, meaning = f"wrenches[{frame!r}]", "a moment [N·m] and a force [N]"
     if callable(F):
         return guarded_law(F if _takes_state(F) else lambda t, q, v: F(t), name, 6, meaning)
-    fixed = as_vector(_of_one_robot(name, F), name, 6, meaning, ("is", "be"))
+    fixed = as_vector(of_one_robot(name, F), name, 6, meaning, ("is", "be"))
     if not np.isfinite(fixed).all():
         raise ArgumentError(f"{name} has numbers that are not finite: {fixed}")
     return lambda t, q, v: fixed

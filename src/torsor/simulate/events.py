@@ -78,6 +78,7 @@ class StepInterval(NamedTuple):
     along: Callable[[Array], tuple[Array, Array]] | None = None
     #: rows (t, q, v, τ) of the stages of a step, if they are known; also those that serve to interpolate ``inner`` times
     stages: Callable[[bool], list[Any]] | None = None
+    last: tuple[Any, ...] | None = None  #: the row of its end, if it is known
 
 
 def crosses(before: float, after: float, direction: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import sqrt, ulp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,6 @@ class Tableau(NamedTuple):
     """The numbers of DOP853: times of the stages, and weights of the rates K in the one that follows each."""
 
     stages: int  #: the last of those of a step; its rate is the first of the next step, and three more serve to interpolate
-    first: float
     later: list[tuple[float, Array, float]]  #: c, weights of the rates that are known, and of this one
     errors: Array  #: (2, stages + 1), of orders 5 and 3
     dense: Array  #: (8, all stages): w(θ) = Σ_i θ^i dense_i
@@ -47,9 +47,9 @@ def tableau() -> Tableau:
         dense[0] += row
         raised = np.roll(dense, 1, axis=0)  # times θ
         dense = dense - raised if i % 2 else raised
-    times = [*method.C.tolist(), 1.0, *method.C_EXTRA.tolist()]
+    times = [*method.C.tolist(), 0.0, *method.C_EXTRA.tolist()]  # that of the end is exact, without a rounding of t + h
     later = list(zip(times, rows, own, strict=True))
-    return Tableau(s, float(method.A[1, 0]), later, np.array([method.E5, method.E3]), dense)
+    return Tableau(s, later, np.array([method.E5, method.E3]), dense)
 
 
 def dense_weights(theta: float | Array) -> Array:
@@ -62,7 +62,7 @@ def law_stages() -> type:
     """The class of solvers."""
     from scipy.integrate import DOP853
 
-    s, first, later, errors, _ = tableau()
+    s, later, errors, _ = tableau()
 
     class LawStages(DOP853):  # type: ignore[misc]
         """``law(t, q, v)`` is called between two calls of ``stage``; ``state_at(y)`` is (q, v), and ``count()`` counts."""
@@ -77,50 +77,54 @@ def law_stages() -> type:
             super().__init__(*given, **options)
             self.center, self.law, self.stage, self.state_at, self.count = center, law, stage, state_at, count
             self.K_extended[:] = 0.0
-            #: (t, q, v, τ) of the stages
+            #: (t, q, v, τ) of the stages; that of the end of the last step is number ``n_stages``
             self.rows: list[tuple[Any, ...]] = [()] * len(later)
             q, v = state_at(center, self.y)
-            self.rows[s] = (self.t, q, v, law(self.t, q, v))
+            self.rows[s] = (self.t, q, v, law(self.t, q.copy(), v.copy()))
 
         def _step_impl(self) -> tuple[bool, str | None]:
             """One step, shortened until its error is within the tolerance."""
             t, y, h, rejected, self.rows[0] = self.t, self.y, min(self.h_abs, self.max_step), False, self.rows[s]
             while True:
-                after = min(t + max(h, shortest := 10 * np.spacing(t)), self.t_bound)
+                after = min(t + max(h, shortest := 10 * ulp(t)), self.t_bound)
                 h = after - t
-                end = self._end(t, y, h)
+                end = self._end(t, y, h, after)
                 scale = self.atol + np.maximum(np.abs(y), np.abs(end)) * self.rtol
-                fifth, third = np.square((errors @ self.K) / scale).sum(axis=1).tolist()
-                error = h * fifth / np.sqrt((fifth + 0.01 * third) * len(y)) if fifth or third else 0.0
+                fifth, third = (float(x @ x) for x in (errors @ self.K) / scale)
+                error = h * fifth / sqrt((fifth + 0.01 * third) * len(y)) if fifth or third else 0.0
                 factor = CAUTION * error**self.error_exponent if error else GROWTH[1]
                 if error < 1:
                     break
                 if not h > shortest:
                     return False, self.TOO_SMALL_STEP
                 h, rejected = h * max(GROWTH[0], factor), True
-            self.h_previous, self.y_old, self.t, self.y, self.f = h, y, after, end, self.K[s].copy()
+            self.h_previous, self.y_old, self.t, self.y = h, y, after, end
             self.h_abs = h * min(1.0 if rejected else GROWTH[1], factor)
             return True, None
 
-        def _end(self, t: float, y: Array, h: float) -> Array:
+        def _end(self, t: float, y: Array, h: float, after: float) -> Array:
             """y at the end of a step; the rates of its stages are in K, their states and forces in ``rows``."""
-            self.K[0], there = self.f, y + h * first * self.f
-            self.next = self.state_at(self.center, there)
+            (_, *state_and_force), (_, weights, own) = self.rows[0], later[0]
+            self.K[0], _, *self.next = self.stage(self.center, y, h, self.K_extended, weights, own, *state_and_force)
             end = self._evaluate(range(1, s), t, y, h)
-            self._evaluate(range(s, s + 1), t, y, h)
+            self._evaluate(range(s, s + 1), after, y, h)
             self.rows[s + 1 :] = [self.rows[s]] * 3  # they have no weight at the end
             return end
 
         def _evaluate(self, stages: range, t: float, y: Array, h: float) -> Array:
-            """Some stages; y at the one that follows, whose state is ``next``."""
-            center, K, rows, law, stage, (q, v) = self.center, self.K_extended, self.rows, self.law, self.stage, self.next
+            """Some stages, the one at the end of a step for t there; y at the one that follows.
+
+            ``next`` is its state, twice: the law may write into the second q and v.
+            """
+            center, K, rows, law, stage = self.center, self.K_extended, self.rows, self.law, self.stage
+            q, v, its_q, its_v = self.next
+            self.count(len(stages))
             for k in stages:
-                self.count()
                 c, weights, own = later[k]
-                tau = law(time := t + c * h, q, v)
+                tau = law(time := t + c * h, its_q, its_v)
                 rows[k] = time, q, v, tau
-                K[k], there, q, v = stage(center, y, h, K, weights, own, q, v, tau)
-            self.next = q, v
+                K[k], there, q, v, its_q, its_v = stage(center, y, h, K, weights, own, q, v, tau)
+            self.next = [q, v, its_q, its_v]
             return there
 
         def dense_output(self) -> Callable[[Any], Array]:

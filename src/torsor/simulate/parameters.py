@@ -83,19 +83,19 @@ def _friction(model: Model, key: VariedConstant, factor: Any) -> Model:
 def _actuators(model: Model, key: VariedConstant, numbers: Any) -> Model:
     """Other numbers in the laws of the joint's actuator."""
     new = iter(numbers)
-    laws = tuple(_with_numbers(law, {f: next(new) for f in _number_fields(law)}) for law in _path(model, key.name).laws)
-    terms = (replace(t, laws=laws) if t is _path(model, key.name) else t for t in model.terms)
+    laws = tuple(_with_numbers(law, {f: next(new) for f in number_fields(law)}) for law in signal_path(model, key.name).laws)
+    terms = (replace(t, laws=laws) if t is signal_path(model, key.name) else t for t in model.terms)
     return model.with_same_mass_matrix(terms=tuple(terms))
 
 
-def _path(model: Model, joint: str) -> SignalPath:
+def signal_path(model: Model, joint: str) -> SignalPath:
     found = [t for t in model.terms if isinstance(t, SignalPath) and t.joint == joint]
     if not found:
         raise ArgumentError(f"vary['actuators']: joint {joint!r} has no actuator; robot.with_actuators gives it one")
     return found[0]
 
 
-def _number_fields(law: ActuatorLaw) -> list[str]:
+def number_fields(law: ActuatorLaw) -> list[str]:
     """The fields that may differ between robots: a delay is a number of steps, the same for all."""
     return [] if law.depends_on_step else [f for f, x in vars(law).items() if not isinstance(x, bool)]
 
@@ -110,12 +110,12 @@ def _with_numbers(law: ActuatorLaw, numbers: Mapping[str, Any]) -> ActuatorLaw:
 
 def _actuator_numbers(robot: Robot, name: str, given: Any) -> Spread:
     """The numbers of the laws, one row for all robots, or per robot; laws are those of the robot's actuator."""
-    laws, own, label = laws_of(given), _path(robot.model, name).laws, f"vary['actuators'][{name!r}]"
-    fixed = [[type(law), *(x for f, x in vars(law).items() if f not in _number_fields(law))] for law in (*laws, *own)]
+    laws, own, label = laws_of(given), signal_path(robot.model, name).laws, f"vary['actuators'][{name!r}]"
+    fixed = [[type(law), *(x for f, x in vars(law).items() if f not in number_fields(law))] for law in (*laws, *own)]
     if len(laws) != len(own) or fixed[: len(own)] != fixed[len(own) :]:
         kinds = ", ".join(type(law).__name__ for law in own)
         raise ArgumentError(f"{label} must be the laws of the robot's actuator with other numbers: {kinds}")
-    by_law = [{f: _check_number(f"{label}: {type(law).__name__}: {f}", law, f) for f in _number_fields(law)} for law in laws]
+    by_law = [{f: _check_number(f"{label}: {type(law).__name__}: {f}", law, f) for f in number_fields(law)} for law in laws]
     rows = [x for found in by_law for x in found.values()]
     try:
         table = np.stack(np.broadcast_arrays(*rows), axis=-1) if rows else np.zeros(0)
@@ -164,6 +164,8 @@ VARIATIONS: dict[str, Variation] = {
 
 def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[VariedConstant, tuple[Argument, Spread]]:
     """The inputs that ``vary`` selects, checked: ``{"mass": {"link6": per_robot(factors)}}``."""
+    if not isinstance(vary, Mapping):
+        raise ArgumentError(f'vary must be a dict such as {{"mass": {{link: factor}}}}, not {type(vary).__name__}')
     out = {}
     for what, rows in vary.items():
         if what not in VARIATIONS:

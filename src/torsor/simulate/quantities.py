@@ -122,13 +122,14 @@ def _law_stage_inputs(model: Model, stages: int) -> list[Argument]:
 
 
 def _law_stage(e: EquationOfMotion, *given: Any, stages: int, solve: Any = None) -> tuple[Any, ...]:
-    """K_s = (θ̇, a) at a stage, and the next one: y = y₀ + h (Σ_j w_j K_j + w_s K_s), q = q₀ ⊕ θ, v."""
+    """K_s = (θ̇, a) at a stage, and the next one: y = y₀ + h (Σ_j w_j K_j + w_s K_s), q = q₀ ⊕ θ, v; q, v for the law, too."""
     q0, y, h, K, weights, own, q, v, tau = given
     f, n = Field(e.model, _no_acceleration), e.model.nv
     rate = [*f.difference_rate(q0, q, v), *forward_dynamics(e, q, v, tau, solve=solve)]
     mean = [dot(weights, K[i :: 2 * n]) + own * x for i, x in enumerate(rate)]
     there = [x + h * dx for x, dx in zip(y, mean, strict=True)]
-    return rate, there, f.add(q0, there[:n]), there[n:]
+    q, v = f.add(q0, there[:n]), there[n:]
+    return rate, there, q, v, q, v
 
 
 def _rollout_inputs(model: Model, plan: Plan, asked: tuple[tuple[str, ...], ...] = ()) -> list[Argument]:
@@ -137,8 +138,8 @@ def _rollout_inputs(model: Model, plan: Plan, asked: tuple[tuple[str, ...], ...]
 
 _STAGE_BY_FACTORS = partial(_law_stage, solve=forward_dynamics_by_factors)
 _LAW_STAGE = Quantity(
-    _law_stage_inputs, _law_stage, ("stages",), ("rate", "y", "q", "v"), (_STAGE_BY_FACTORS,), joint_space=True,
-    follows_terms=True,
+    _law_stage_inputs, _law_stage, ("stages",), ("rate", "y", "q", "v", "q of law", "v of law"), (_STAGE_BY_FACTORS,),
+    joint_space=True, follows_terms=True,
 )  # fmt: skip
 _BY_FACTORS = partial(next_state, route="factors")
 _ROLLOUT = Quantity(

@@ -47,6 +47,8 @@ class Schedule:
 class Record:
     """Rows (t, q, v, τ, *wrenches, *states) of every step, packed during the run."""
 
+    needs_all = True  #: whether rows that are not kept are needed too
+
     def __init__(self) -> None:
         self.flows: dict[str, Array] = {}  #: work and losses of the rows; computed from the rows if all steps are recorded
         self.rows: list[tuple] = []
@@ -85,6 +87,8 @@ class Record:
 
 class PowerRecord(Record):
     """Record some rows, with work and losses summed while the forces of each step are known; ``idle`` if none does work."""
+
+    needs_all = False
 
     def __init__(self, sums: PowerSum, idle: bool = False):
         super().__init__()

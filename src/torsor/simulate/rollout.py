@@ -21,7 +21,8 @@ from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError
 from torsor.kernels import Spec
 from torsor.kernels.axes import Spread, with_axes
-from torsor.kernels.checks import check_axes, check_step_length, check_wrenches
+from torsor.kernels.checks import check_step_length, check_wrenches, with_their_axes
+from torsor.kernels.options import Wrenches
 from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import wrench_law
@@ -54,8 +55,7 @@ def rollout(
     steps: int | None = None,
     x: ArrayLike | None = None,
     integrator: str = "semi_implicit",
-    wrenches: Mapping[str, Any] | None = None,
-    expressed_in: str = "body",
+    wrenches: Wrenches | None = None,
     controller: Controller | Callable[..., Any] | None = None,
     vary: Mapping[str, Mapping[str, Any]] | None = None,
     record: str | int = "all",
@@ -74,7 +74,7 @@ def rollout(
     motion: "rk4" evaluates it 4 times.  Noise is a parameter, drawn beforehand; a controller that draws random numbers itself
     is refused.
     ``integrator``: "semi_implicit", "euler", "rk4", "midpoint", "variational", "implicit".
-    ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or with ``expressed_in="world"`` in
+    ``wrenches={frame: F}`` act on the robots, F (6,) at that frame's origin in its axes, or as ``WorldAxes({frame: F})`` in
     the world's, spread as parameters are, or a function of t over scalars, recorded into the kernel.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
     (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps between records.
@@ -102,7 +102,6 @@ def rollout(
     check_method(integrator)
     mask, kind = is_mask(on_failure), float_type(dtype)
     check_step_length(dt)
-    check_axes(expressed_in)
     robot = robot_in_steps(robot, float(dt))
     refuse(robot.model, "step")
     asked = {}
@@ -128,13 +127,14 @@ def rollout(
 
         differ = variations(robot, vary)
     feeds += [_step_input(a.name, values, axes, a.shape) for a, values in differ.values()]
-    laws, on = _wrench_laws(robot, wrenches)
+    by_frame, axes_of_wrenches = with_their_axes(wrenches)
+    laws, on = _wrench_laws(robot, by_frame)
     feeds += [_step_input(wrench_argument(frame).name, F, axes, (6,)) for frame, F in on.items()]
     T = _steps(steps, feeds)
     if (law is not None and "t" in law.takes) or laws or robot.model.depends_on_time:
         feeds.append(StepInput(Argument("t", ()), np.arange(T) * float(dt), True))
     fed, size = tuple((f.argument, f.stepped) for f in feeds), m.shape[-1] + more.shape[-1]
-    plan, check = _record_controller(robot, Plan(integrator, fed, law, tuple(differ), tuple(on), laws, expressed_in, size))
+    plan, check = _record_controller(robot, Plan(integrator, fed, law, tuple(differ), tuple(on), laws, axes_of_wrenches, size))
     state = [q, v, *([_side_by_side(m, more)] if size else [])]
     limits = LIMITS[kind.name] if robot.model.has_rows else ()
     if limits:

@@ -14,7 +14,9 @@ from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
 from torsor.kernels.axes import Spread
+from torsor.kernels.checks import WorldAxes
 from torsor.kernels.one_state import one_state
+from torsor.kernels.options import Wrenches
 from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
 from torsor.mechanics.flexible.frequencies import check_step_resolves_vibrations
@@ -38,6 +40,7 @@ from torsor.simulate.sensors import check_sensors, simulation_readings
 from torsor.simulate.stages import StepNotConverged, advance, stages
 from torsor.simulate.system import System
 from torsor.simulate.term_states import TermStates, sampled_commands
+from torsor.simulate.varied_robot import varied_robot
 from torsor.support.progress import Progress
 from torsor.support.user_arrays import Array, as_array
 
@@ -63,10 +66,10 @@ def simulate(
     control: Any = None,
     *,
     x: ArrayLike | None = None,
-    wrenches: Mapping[str, Any] | None = None,
-    expressed_in: str = "body",
+    wrenches: Wrenches | None = None,
     integrator: str | Adaptive = "rk4",
     dt: float = 1e-3,
+    vary: Mapping[str, Mapping[str, Any]] | None = None,
     events: Any = None,
     record: str | int = "all",
     sensors: Mapping[str, Sensor] | None = None,
@@ -76,8 +79,8 @@ def simulate(
 
     ``control``: joint forces (nv,), rows (T, nv) each held for duration/T, a function τ(t, q, v), a :class:`Controller` of
     rollouts (or a function marked by ``record_once``), or a :class:`SampledController` with a rate and a state.
-    ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v), in the frame's axes or, with
-    ``expressed_in="world"``, in world axes; the result has them in the frame's axes.  Functions get copies of q and v.
+    ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v), in the frame's axes or, as
+    ``WorldAxes({frame: F})``, in world axes; the result has them in the frame's axes.  Functions get copies of q and v.
     ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
     "lsoda", "radau" to a relative and absolute tolerance of 1e-8, or as :class:`Adaptive` says.
     ``events``: functions of (t, q, v), or :class:`Event`.
@@ -90,6 +93,7 @@ def simulate(
     :meth:`Robot.with_drives`), as in :func:`rollout`: their memory advances in steps of dt.  ``x`` are the first-order states
     at the start (``robot.state_names``: bristles, currents, memories), by default zero, temperatures ambient; ``result.states``
     has them.
+    ``vary={"mass": {"link": factor}}`` has other constants, as in :func:`rollout`: ``result.robot`` is the robot with them.
     ``record``: "all", "last" (and the start), or the number of steps of ``dt`` between records.
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``result.sensors["imu"]``, (T, 3), after a complete run.
     ``progress``: a bar; None (default): on terminals only.
@@ -106,11 +110,11 @@ def simulate(
         control = Controller(control)
     how = Adaptive(integrator) if integrator in METHODS else integrator
     every = _check_arguments(duration, dt, how, record)
-    robot = robot_in_steps(robot, float(dt))
+    robot = robot_in_steps(varied_robot(robot, vary) if vary else robot, float(dt))
     start = [np.array(y) for y in one_state(robot, q=q, v=v)]
     if integrator in STEPS:
         check_step_resolves_vibrations(robot, start[0], dt)
-    laws = wrench_laws(robot, wrenches, expressed_in)
+    laws = wrench_laws(robot, wrenches)
     system = System(robot, tuple(laws), dt, how)
     steady = control_of(robot, control, duration, dt)
     asked = check_sensors(robot, sensors, system) if sensors else {}
@@ -146,8 +150,7 @@ def simulate(
         if isinstance(how, Adaptive):
             _adaptive(run, info, steady, every, record == "all", how)
         else:
-            on = wrenches or {}
-            known = not on or (expressed_in == "body" and not any(map(callable, on.values())))
+            known = not isinstance(wrenches, WorldAxes) and not any(map(callable, (wrenches or {}).values()))
             _run_fixed_steps(run, info, steady, every, _rollout_options(run, control, steady, info) if known else None)
     except TorsorError as error:
         raise _stop_error(run, error, info) from error

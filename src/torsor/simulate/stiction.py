@@ -116,6 +116,8 @@ def _load(rubbing: list[_Rubbing], tau: float, row: int) -> Scalar:
 
 def sticking_rows(model: Model) -> tuple[int, ...]:
     """The rows of v whose friction laws can hold a joint at rest, under some load; laws with an internal state are left out."""
+    if not model.joints_with_friction:
+        return ()
     holds = [dry_friction(model, np.zeros(model.nv), tau=np.full(model.nv, load)).hold for load in LOADS]
     return tuple(int(k) for k in np.flatnonzero(np.any(holds, axis=(0, 1))))
 

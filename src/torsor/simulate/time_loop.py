@@ -82,6 +82,7 @@ class Run:
         self.acceleration: Acceleration = lambda t, q, v: accelerate(t, q, v, law(t, q, v))
         #: the forces, if the acceleration under them is one kernel
         self.law = law if system.one_kernel and not (self.modes or self.states) else None
+        self.known: tuple[Any, ...] | None = None  #: (t, q, v, τ), of the end of the last step if its forces are known
         self._margin: tuple[Mode | None, float, float] = (None, 0.0, 0.0)
         self.mode, self.decided = Mode((), np.zeros(len(self.v))), not self.modes
 
@@ -117,8 +118,9 @@ class Run:
         return [w(t, q, v) for w in self.forces.wrenches]
 
     def keep(self, *, kept: bool = True) -> None:
-        """Add the present state to the record."""
-        self.record.add(*self.row_of(self.t, self.q, self.v), kept=kept)
+        """Add the present state to the record, if it needs it."""
+        if kept or self.record.needs_all:
+            self.record.add(*self.row_of(self.t, self.q, self.v), kept=kept)
 
     def rows_at(self, at: Callable[[Any], tuple[Array, Array]], times: Array) -> list[tuple[Any, ...]]:
         """The rows of times within a step, ``at(times)`` on the constraints."""
@@ -127,6 +129,8 @@ class Run:
 
     def row_of(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
         """A state, its forces and the first-order states, for the record."""
+        if self.known and t == self.known[0] and q is self.known[1] and v is self.known[2]:
+            return self.known
         tau, wrenches = self._forces(t, q, v)
         return t, q, v, tau, *wrenches, *(self.states.states(t, q, v) if self.states else ())
 
@@ -238,13 +242,13 @@ def run_with_events(run: Run, grid: Grid, method: Method, schedule: Schedule) ->
 
 def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     """One interval, or its part before the first event in it."""
-    if transitions.apply_impacts_of_pressed_joints(run):
+    if run.stops and transitions.apply_impacts_of_pressed_joints(run):
         method.restart()
     if run.update_mode():
         method.restart()
     run.begin_states()  # forces that are held may be new
-    interval, guards = method.advance(run.t, run.q, run.v, stop), transitions.guards_of(run)
-    end, found = transitions.first_crossings(run, guards, interval)
+    interval = method.advance(run.t, run.q, run.v, stop)
+    end, found = transitions.first_crossings(run, interval) if run.modes or run.events else (interval.t, [])
     run.steps += 1
     times = schedule.within(run.t, end)
     known = run.record.sum_flows(interval, run.t, end, bool(times))
@@ -253,6 +257,7 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     for t in times:
         run.record.add(*known[t])
     run.t, (run.q, run.v) = end, interval.at(end) if end < interval.t else (interval.q, interval.v)
+    run.known = interval.last
     run.begin_states()
     run.q, run.v = method.settle(run.t, run.q, run.v)
     if run.mode.held:

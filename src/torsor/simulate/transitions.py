@@ -61,13 +61,13 @@ def guards_of(run: Run) -> list[Guard]:
     ]
 
 
-def first_crossings(run: Run, guards: list[Guard], interval: StepInterval) -> tuple[float, list[Crossing]]:
+def first_crossings(run: Run, interval: StepInterval) -> tuple[float, list[Crossing]]:
     """The time of the first crossing in an interval, or its end, and the crossings at that time.
 
     Users' events up to TOLERANCE later are among them, also beyond the end of the interval: the consequences may turn the
     motion back before their functions reach zero.
     """
-    found = _crossings(run, guards, interval)
+    found = _crossings(run, guards := guards_of(run), interval)
     if not found:
         return interval.t, []
     later = min(c.t for c in found) + TOLERANCE

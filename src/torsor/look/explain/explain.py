@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.terms import torque_terms
 from torsor.errors import printable, require_known
-from torsor.kernels.checks import wrenches_at
+from torsor.kernels.checks import with_their_axes, wrenches_at
 from torsor.kernels.one_state import one_state, one_wrench_each
+from torsor.kernels.options import Wrenches
 from torsor.kernels.replaced import name_replacements
 from torsor.model.names import coordinate_names
 from torsor.model.terms.attaching import KINDS as TERM_KINDS
@@ -133,7 +134,7 @@ def explain(
     q: ArrayLike,
     v: ArrayLike,
     a: ArrayLike,
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    wrenches: Wrenches | None = None,
     *,
     expressed_in: str = "body",
     time: float | None = None,
@@ -164,6 +165,7 @@ def explain(
     τ                     31.43   10.81
     """
     qs, vs, acc = one_state(robot, q=q, v=v, a=a)
+    wrenches, expressed_in = with_their_axes(wrenches, expressed_in)
     on = wrenches_at(robot.model, wrenches, time)
     loads = one_wrench_each(robot, on, qs, expressed_in, time)
     multipliers = _multipliers(robot, qs, vs, acc, on, expressed_in, time)

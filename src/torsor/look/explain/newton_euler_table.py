@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from torsor.algorithms.kinematics import velocities
 from torsor.algorithms.rnea import inward, outward
 from torsor.errors import printable, require_known
 from torsor.kernels.one_state import one_state, one_wrench_each
+from torsor.kernels.options import Wrenches
 from torsor.model.description import FLOATING_BASE
 from torsor.spatial import Motion, Transform
 from torsor.spatial.rigid.reading import pose_matrix
@@ -94,7 +94,7 @@ def newton_euler_table(
     q: ArrayLike,
     v: ArrayLike,
     a: ArrayLike,
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    wrenches: Wrenches | None = None,
     *,
     at: str = "link",
     expressed_in: str = "body",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.stacked import StackedEquations
 from torsor.algorithms.stacked import stacked_equations as generic
 from torsor.kernels.one_state import one_state, one_wrench_each
+from torsor.kernels.options import Wrenches
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -22,7 +22,7 @@ def stacked_equations(
     q: ArrayLike,
     v: ArrayLike | None = None,
     a: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    wrenches: Wrenches | None = None,
     *,
     expressed_in: str = "body",
 ) -> StackedEquations:

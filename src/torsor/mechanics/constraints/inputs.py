@@ -9,7 +9,7 @@ import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError, UnknownName
-from torsor.kernels.checks import check_wrenches
+from torsor.kernels.checks import check_wrenches, with_their_axes
 from torsor.mechanics.constraints.solving import Inputs
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def read_inputs(
     system: ConstrainedRobot, wrenches: Any, expressed_in: str, loop_forces: Any, stabilization: Any
 ) -> tuple[Inputs, tuple]:
     """The additional inputs of a call, and their values in the kernels' order."""
+    wrenches, expressed_in = with_their_axes(wrenches, expressed_in)
     wrenches, loop_forces = check_wrenches(system.robot.model, wrenches), loop_forces or {}
     if not isinstance(loop_forces, Mapping):
         raise ArgumentError(f"loop_forces must be a dict by name, not {type(loop_forces).__name__}")

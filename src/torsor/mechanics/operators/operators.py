@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from torsor.algorithms.forces import add_element_wrenches
 from torsor.algorithms.kinematics import joints
 from torsor.algorithms.wrenches import wrenches_on_bodies
 from torsor.errors import SingularError, require_known
+from torsor.kernels.options import Wrenches
 from torsor.mechanics.operators import assembly
 from torsor.mechanics.operators.bodies import Array, BodyArrays
 from torsor.mechanics.operators.elimination import Elimination, eliminate, is_flat, kkt_matrix
@@ -185,7 +185,7 @@ def operators(
     v: ArrayLike | None = None,
     *,
     tau: ArrayLike | None = None,
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    wrenches: Wrenches | None = None,
     expressed_in: str = "body",
     frame: str = "body",
 ) -> Operators:
