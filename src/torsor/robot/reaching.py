@@ -61,7 +61,7 @@ class Reaching(Statics):
                 first = self._first_tries.get(options)
             except TypeError:  # options that cannot be hashed
                 first = None
-            found = first(cast(Array, target), q0) if first else None
+            found: InverseKinematicsResult | None = first(cast(Array, target), q0) if first else None
             if found is not None:
                 return found
         from torsor.mechanics.inverse_kinematics.first_try import FirstTry
@@ -132,9 +132,9 @@ class Reaching(Statics):
         if plain and isinstance(target, dict):
             with suppress(TypeError):  # of options that cannot be hashed
                 one = self._first_tries.get((*target, *options))
-        found: VelocityResult | None = one(q, v, cast("dict[str, Any]", target).values()) if one else None
-        if found is not None:
-            return found
+        answer: VelocityResult | None = one(q, v, cast("dict[str, Any]", target).values()) if one else None
+        if answer is not None:
+            return answer
         from torsor.mechanics.inverse_kinematics.differential import OneState, problem_and_inputs
         from torsor.mechanics.inverse_kinematics.solver import KEPT
 
