@@ -352,3 +352,10 @@ def test_limits_that_change_afterwards_do_not_change_the_result():
     limit[:] = 1.0
     assert fast.duration == before
     assert_close(time_optimal(robot, Spline(robot, [[0.0], [1.0], [2.0], [3.0]]), effort_limit=4.0).duration, before, 2e-3)
+
+
+def test_a_tolerance_that_no_grid_meets_is_an_error_that_says_what_was_reached():
+    robot = ts.robots.ur5()
+    path, effort = random_spline(robot, 1)
+    with pytest.raises(ts.ArgumentError, match=r"tolerance=1e-06 needs a grid of more than .* limits are kept"):
+        time_optimal(robot, path, effort_limit=effort, tolerance=1e-6)

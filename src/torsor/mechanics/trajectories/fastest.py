@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 INTERVALS, IN_A_PIECE = 128, 4
 #: rounds of refinement, parts into which one divides an interval at most, points of the finest grid
 ROUNDS, PARTS, POINTS = 30, 64, 200_000
-#: mean distance from the nearest limit, as a share of half its range, over the share of the duration that it costs: from 5 for
-#: a pendulum to 8 for random paths of a UR5 and a Panda was measured, all with limits close to the weight
+#: mean distance from the nearest limit, as a share of half its range, over the share of the duration that it costs: 5 for a
+#: pendulum, 5 to 7 for random paths of a UR5 and 6 to 37 of a Panda, 2 for one of them; all with limits close to the weight
 COST = 4
 #: factor of parts, so that the next grid is fine enough
 SPARE = 1.4
@@ -178,6 +178,12 @@ class _Search:
             raise ArgumentError(
                 f"no motion was found: after {ROUNDS} rounds the forces of robot {self.limits.robot.name!r} that depend on v "
                 "still change it; give larger limits of effort, or leave these terms out with robot.without_terms"
+            )
+        if excess[k] <= self.tolerance:
+            raise ArgumentError(
+                f"tolerance={self.tolerance:g} needs a grid of more than {POINTS} points; with {len(profile.s)} "
+                f"limits are kept, and the duration of {total:.6g} s is within {lost.sum():.1g} of the least: give a larger "
+                "tolerance"
             )
         raise ArgumentError(
             f"a grid of {len(profile.s)} points is not fine enough: the limits are exceeded by {excess[k]:.2g} of half their "
