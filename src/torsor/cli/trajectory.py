@@ -165,7 +165,7 @@ def _table(found: LimitCheck) -> Any:
     for peak in found.peaks:
         by_joint.setdefault(peak.joint, []).append(peak)
     rounding = ROUNDING * max((peak.value for peak in found.peaks), default=0)
-    share = lambda peak: f"{100 * peak.share:.3g} %" if peak.limit < float("inf") else "–"  # noqa: E731
+    share = lambda peak: f"{round(100 * peak.share, 4):.3g} %" if peak.limit < float("inf") else "–"  # noqa: E731
     for joint, (v, a, tau) in by_joint.items():
         cells = (
             f"{short(v.value, 4)} {v.unit}",
