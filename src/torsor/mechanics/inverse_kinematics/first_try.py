@@ -39,7 +39,10 @@ class FirstTry:
         if q0 is None:
             return self._from_seeds(numbers)
         found = self.follow(q0, *self.fixed, numbers)
-        if found is NotImplemented or found[0].ndim != 1:
+        if found is NotImplemented:
+            plain = q0.__class__ is np.ndarray and q0.shape == self.guess.shape and q0.dtype == numbers.dtype == float
+            return self._attempt(q0[None], q0, numbers, 0) if plain else None
+        if found[0].ndim != 1:
             return None
         return InverseKinematicsResult(found[0], True, found[1], 1, self.limits, self.names, [], self.problem)
 
@@ -49,14 +52,14 @@ class FirstTry:
         begin = self.guess[None].repeat(BEST, axis=0)
         begin[:, self.problem.rows] = self.problem.seeds_for(numbers)
         for first in range(0, self.attempts, self.lanes):
-            found = self._attempt(begin[first : first + self.lanes], numbers, first)
+            found = self._attempt(begin[first : first + self.lanes], self.guess, numbers, first)
             if found is not None:
                 return found
         return None
 
-    def _attempt(self, q: Array, numbers: Array, first: int) -> InverseKinematicsResult | None:
+    def _attempt(self, q: Array, guess: Array, numbers: Array, first: int) -> InverseKinematicsResult | None:
         """From several q at once, until the first of those that go on is successful; None if all end."""
-        before = [np.inf] * self.lanes  # −inf: ended
+        before = [np.inf] * len(q)  # −inf: ended
         for k in range(BLOCKS):
             q, errors, state = self.kernel(q, *self.fixed, numbers)
             goes_on = False
@@ -65,7 +68,7 @@ class FirstTry:
                     return None
                 if progress == 2 and before[rank] >= 0:
                     if not goes_on:
-                        return self._result(q[rank].copy(), errors[rank].copy(), first + rank + 1)
+                        return self._result(q[rank].copy(), guess, errors[rank].copy(), first + rank + 1)
                 elif value < SHARE * before[rank]:
                     before[rank], goes_on = value, True
                 else:
@@ -74,9 +77,9 @@ class FirstTry:
                 return None
         return None
 
-    def _result(self, q: Array, errors: Array, attempts: int) -> InverseKinematicsResult:
+    def _result(self, q: Array, guess: Array, errors: Array, attempts: int) -> InverseKinematicsResult:
         """The result, its angles moved by whole turns where that brings them nearer to the guess."""
-        x, y = q.tolist(), self.guess.tolist()
+        x, y = q.tolist(), guess.tolist()
         for k, low, high in self.turning:
             if not (low <= x[k] <= high and -np.pi <= x[k] - y[k] <= np.pi):
                 x[k] += TURN * round((y[k] - x[k]) / TURN)
