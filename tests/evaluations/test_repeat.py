@@ -158,7 +158,7 @@ def test_rollout_of_a_floating_base_equals_steps_over_floats_and_step(integrator
     robot, rng = ts.robots.quadruped(), np.random.default_rng(1)
     q, v, tau = robot.random_configuration(rng, 3), rng.normal(size=(3, robot.nv)), rng.normal(size=(3, robot.nv))
     F = rng.normal(size=6)
-    given = {"wrenches": {robot.links[-1]: F}, "expressed_in": "world"}
+    given = {"wrenches": ts.WorldAxes({robot.links[-1]: F})}
     end = robot.rollout(q, v, tau[:, None, :], dt=1e-2, integrator=integrator, **given)
     one = robot.step(q[1], v[1], tau[1], 1e-2, integrator, **given)
     assert np.array_equal(one[0], end.q[1, 0])
