@@ -417,7 +417,7 @@ def test_joints_that_bounce_off_their_stops_in_turn_come_to_rest():
     pinocchio = pytest.importorskip("pinocchio")
     robots = Path(pinocchio.__file__).parents[4] / "share" / "example-robot-data" / "robots"
     robot = ts.load(robots / "icub_description" / "robots" / "icub_reduced.urdf")
-    start, asked = start_of(robot, None, None, 0, "none"), []
+    start, asked = start_of(robot, None, None, 0, "none", False), []
 
     def limp(t, q, v):
         asked.append(t)
