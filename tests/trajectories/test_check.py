@@ -150,3 +150,10 @@ def test_follow_refuses_robots_that_it_cannot_drive():
         ts.simulate.follow(motion, ts.robots.ur5())
     with pytest.raises(ArgumentError, match="frequency"):
         ts.simulate.follow(motion, frequency=0)
+
+
+@pytest.mark.parametrize("function", [ts.simulate.follow, ts.simulate.motion_of])
+@pytest.mark.parametrize("thing", ["motion", None, ts.trajectories.line(ts.robots.two_link(), [0, 0], [1, 1])])
+def test_what_is_no_trajectory_cannot_be_followed(function, thing):
+    with pytest.raises(ts.ArgumentError, match="trajectory must be a Trajectory"):
+        function(thing)

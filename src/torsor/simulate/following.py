@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ def follow(trajectory: Trajectory, robot: Robot | None = None, frequency: float 
     >>> bool(abs(result.q[-1] - [1, 2]).max() < 1e-6)
     True
     """
+    _check(trajectory)
     known = trajectory.robot if robot is None else robot
     if (known.nq, known.nv) != (trajectory.robot.nq, trajectory.robot.nv):
         raise ArgumentError(f"the trajectory is of robot {trajectory.robot.name!r}, which does not match {known.name!r}")
@@ -58,7 +59,19 @@ def motion_of(trajectory: Trajectory, dt: float = 0.01) -> Result:
     >>> ts.simulate.motion_of(ts.trajectories.quintic_spline(arm, [[0, 0], [1, 2]], [0, 1]))
     <Simulation of 'two_link': 1 s, prescribed, 100 steps, 101 records>
     """
+    _check(trajectory)
     robot, (t, q, v, a) = trajectory.robot, trajectory.sample(dt)
     time = t if robot.kernels.reads_time("inverse_dynamics") else None
     info = {"integrator": "prescribed", "duration": trajectory.duration, "dt": dt, "steps": len(t) - 1, "held": False}
     return Result(t, q, v, robot.inverse_dynamics(q, v, a, time=time), info={**names_of(robot), **info}, robot=robot)
+
+
+def _check(trajectory: Any) -> None:
+    """Raise ArgumentError unless it is a trajectory; a path alone has no times."""
+    from torsor.mechanics.trajectories import Trajectory
+
+    if not isinstance(trajectory, Trajectory):
+        raise ArgumentError(
+            f"trajectory must be a Trajectory of ts.trajectories, not {type(trajectory).__name__}; "
+            "Trajectory(path, time_scaling) makes one of a path"
+        )
