@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # "X as X" makes a name public for type checkers
     from torsor.mechanics import trajectories as trajectories
     from torsor.mechanics.inverse_kinematics import targets as targets
     from torsor.model import actuators as actuators
+    from torsor.model import contact as contact
     from torsor.model import forces as forces
     from torsor.model.joints import custom
     from torsor.model.sensor import Sensor as Sensor
@@ -80,6 +81,7 @@ if TYPE_CHECKING:  # "X as X" makes a name public for type checkers
 
     adapters = array_libraries
     compat = bridges
+    contacts = contact
     joints = custom
     sweeps = studies
     terms = equation
@@ -116,6 +118,7 @@ _SHORT = {
     "adapters": "torsor.bridges.array_libraries",
     "compat": "torsor.bridges",
     "constraints": "torsor.mechanics.constraints",
+    "contacts": "torsor.model.contact",
     "demo": "torsor.cli.demo",
     "export": "torsor.kernels.export",
     "flexible": "torsor.mechanics.flexible",

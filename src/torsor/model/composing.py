@@ -7,11 +7,13 @@ from typing import Any, Self
 
 from torsor.model import Description, attachments
 from torsor.model.actuators import ActuatorLaw, Drive
+from torsor.model.contact.shapes import pairs_of
 from torsor.model.mechanism import Mechanism
 from torsor.model.sensor import Sensor
 from torsor.model.terms import attaching
 from torsor.model.terms.base_motion import BaseMotion
 from torsor.model.terms.constraint import Constraint, Settling
+from torsor.model.terms.contacts import contacts
 from torsor.model.terms.joint_drive import joint_drives
 from torsor.model.terms.signal_path import signal_paths
 from torsor.model.terms.stops import Stops
@@ -143,6 +145,38 @@ class Composing(Mechanism):
         if isinstance(restitution, Mapping):
             return self.with_terms(*(Stops(e, (name,), f"{name} stop") for name, e in restitution.items()))
         return self.with_terms(Stops(restitution))
+
+    def with_contacts(
+        self,
+        shapes: Any,
+        surface: Any,
+        *,
+        friction: float,
+        restitution: float = 0.0,
+        stiffness: float | None = None,
+        damping: float | None = None,
+        name: str = "",
+    ) -> Self:
+        """The robot with shapes of its links that touch a surface: they push, slip and stick (:mod:`torsor.contacts`).
+
+        ``shapes``: points, spheres, capsules; ``surface``: a plane, ground of a height, a box, or shapes of other links; each
+        one, or a list.  ``friction`` is μ of Coulomb's law, ``restitution`` e of impacts.  Contact is hard; with ``stiffness``
+        [N/m], and ``damping`` [N·s/m], it is an implicit spring.  Steps of :meth:`step`, :meth:`rollout` and :meth:`simulate`
+        have it.
+
+        >>> import torsor as ts
+        >>> ground = ts.contacts.plane(through=(0, 0, -1))
+        >>> robot = ts.robots.rp_arm().with_contacts(ts.contacts.sphere("tip", radius=0.05), ground, friction=0.8)
+        >>> robot.terms
+        {'contact': '1 point: sphere on plane; friction 0.8'}
+        """
+        used = {term.name for term in self._model.terms}
+        names = (f"contact{k if k > 1 else ''}" for k in range(1, len(used) + 2))
+        term = contacts(
+            pairs_of(shapes, surface), mu=friction, restitution=restitution, stiffness=stiffness, damping=damping,
+            name=name or next(n for n in names if n not in used),
+        )  # fmt: skip
+        return self.with_terms(term)
 
     def with_actuated(self, joints: Iterable[str] | None) -> Self:
         """The robot with drives at these joints alone; None for drives at all joints.

@@ -39,7 +39,8 @@ class At:
     ``x`` are the first-order states by the name of their term.  ``near``: the rows are nearly fulfilled here, so that a shorter
     function with the same zero, and the same rate there, may serve as their φ.  ``commands`` are those that arrive at a term,
     by its name, and ``load`` are the joint forces ℓ by body, once they are known (:meth:`EquationOfMotion.transmit`); ``dt`` is
-    the length of the step that the state is in, ``wrenches`` are those of a call, by frame, in its axes.
+    the length of the step that the state is in, ``wrenches`` are those of a call, by frame, in its axes, and ``impulses`` those
+    of contacts in the step, by the name of their term.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class At:
         self.load: list[Scalars] = []
         self.dt: Scalar = 0
         self.wrenches: Mapping[str, Any] = {}
+        self.impulses: Mapping[str, Scalars] = {}
         self.v: Scalars = [0] * model.nv if v is None else v
         self.qs, self.vs = model.configuration(q), model.rates(self.v)  #: by body; a mimic joint's own k q + b and k v
 

@@ -13,14 +13,20 @@ from typing import Any, NamedTuple
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import ALONE, Inputs
 from torsor.algorithms.equation.constrained import factors, largest, system
+from torsor.algorithms.equation.contact import contact_terms, step_through_contact
 from torsor.algorithms.equation.dynamics import forward_dynamics, minus
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.equation.settle import LIMITS, ConstrainedField, settled_step
 from torsor.algorithms.equation.stiff import IMPLICIT, stiffened
 from torsor.algorithms.field import Field
+from torsor.algorithms.inverse_mass import by_factors
 from torsor.algorithms.steps import take_step, time_after
+from torsor.errors import ArgumentError
 from torsor.model.terms.constraint import PROJECTION
 from torsor.scalar import Scalar, Scalars
+
+#: integrators whose steps go through contact: q moves by the velocity after the impulses
+THROUGH_CONTACT = ("semi_implicit", IMPLICIT)
 
 #: the commands (nv) at (q, v, t)
 Command = Callable[[Scalars, Scalars, Scalar | None], Scalars]
@@ -79,12 +85,19 @@ def advance(
     tree, ``saddle(e, q, rows, route, t)`` of rows, and ``field`` with the sums q ⊕ w.
     """
     t, x = inputs.t, inputs.x
+    touching = contact_terms(e.terms)
+    free = e.with_terms(term for term in e.terms if term not in touching) if touching else e
+    if touching and integrator not in THROUGH_CONTACT:
+        raise ArgumentError(
+            f"contacts act in steps of first order: {', '.join(THROUGH_CONTACT)}; {integrator!r} has none (robot.without_terms"
+            "('contact') leaves them out)"
+        )
     begin, follows = e.at(q, v, t, x), bool(e.state_names)
     begin.dt = dt
     if follows:
         e.transmit(begin, command(q, v, t))
     start = 0 if follows and t is None else t
-    solve = accelerate or partial(forward_dynamics, method=route or None)
+    solve = accelerate or partial(forward_dynamics, method="factors" if touching else route or None)
 
     def forces(q: Scalars, v: Scalars, clock: Scalar | None) -> tuple[list[Scalar], Inputs]:
         """The joint forces, and the inputs at a time within the step."""
@@ -92,16 +105,16 @@ def advance(
         now = e.at(q, v, time)
         h = clock - start if follows and clock is not None and start is not None else 0
         tau = e.transmit(now, command(q, v, time), begin, h)
-        return tau, Inputs(clock, e.x_of(now), at_time(inputs.wrenches, clock), inputs.axes)
+        return tau, Inputs(clock, free.x_of(now), at_time(inputs.wrenches, clock), inputs.axes)
 
     def steep_force(q: Scalars, v: Scalars) -> list[Scalar]:
         tau, given = forces(q, v, start)
-        return e.applied(e.at(q, v, start, given.x), tau).tau
+        return free.applied(free.at(q, v, start, given.x), tau).tau
 
-    moving, method, pull = e, integrator, list[Scalar]([0] * e.model.nv)
+    moving, method, pull = free, integrator, list[Scalar]([0] * e.model.nv)
     if integrator == IMPLICIT:
-        stiff, pull = stiffened(e.model, q, v, dt, steep_force)
-        moving, method = e.of_model(stiff), "semi_implicit"
+        stiff, pull = stiffened(free.model, q, v, dt, steep_force)
+        moving, method = free.of_model(stiff), "semi_implicit"
 
     def acceleration(q: Scalars, v: Scalars, t: Scalar | None) -> list[Scalar]:
         tau, given = forces(q, v, t)
@@ -116,11 +129,14 @@ def advance(
         c = ConstrainedField(moving, force, lambda q, t: saddle(moving, q, e.rows, route, t))
         state = settled_step(method, c, q, v, start, dt)
         checks = c.checks(q, v, start, state[0], time_after(start, dt))
+    elif touching:
+        after = step_through_contact(touching, begin, acceleration(q, v, start), by_factors(moving.model, q), dt)
+        state, begin.impulses = (after.q, after.v), after.impulses
     else:
         state = take_step(method, field(moving.model, acceleration), q, v, start, dt)
     end = time_after(t, dt)
-    after = e.next_states(begin, e.at(*state, end), command(*state, end), dt) if follows else []
-    return StateAfterStep(*state, after, checks)
+    later = e.next_states(begin, e.at(*state, end), command(*state, end), dt) if follows else []
+    return StateAfterStep(*state, later, checks)
 
 
 def at_time(wrenches: Mapping[str, Any] | None, t: Scalar | None) -> dict[str, Scalars]:

@@ -101,6 +101,14 @@ class JointType(ABC):
         """The configuration after unit time at constant joint velocity ``step``."""
         return [a + b for a, b in zip(q, step, strict=True)]
 
+    def turning(self, v: Scalars) -> list[Scalar]:
+        """v̇ of a motion whose velocity is constant in axes that do not turn: 0, unless v has components in the body's axes."""
+        return [0] * self.nv
+
+    def carry(self, q: Scalars, step: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        """The configuration after a step at constant velocity in axes that do not turn, and there the components of v."""
+        return self.integrate(q, step), list(v)
+
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         """The step with integrate(q0, step) = q1."""
         return [b - a for a, b in zip(q0, q1, strict=True)]

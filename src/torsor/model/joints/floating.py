@@ -40,6 +40,14 @@ class Floating(JointType):
         dR, dp = exp(Motion.of(step))
         return [*(p + R.matrix @ dp), *(R @ dR).normalized]
 
+    def turning(self, v: Scalars) -> list[Scalar]:
+        return [0, 0, 0, *-Vec(*v[:3]).cross(Vec(*v[3:]))]
+
+    def carry(self, q: Scalars, step: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        p, R = Vec(*q[:3]), Quaternion.of(q[3:]).normalized
+        dR, _ = exp(Motion(Vec(*step[:3]), ZERO))
+        return [*(p + R.matrix @ Vec(*step[3:])), *(R @ dR).normalized], [*v[:3], *(dR.matrix.T @ Vec(*v[3:]))]
+
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
         p0, R0 = Vec(*q0[:3]), Quaternion.of(q0[3:]).normalized
         p1, R1 = Vec(*q1[:3]), Quaternion.of(q1[3:]).normalized

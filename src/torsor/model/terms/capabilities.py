@@ -87,6 +87,13 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "stabilization": {},
     "stop": {"step": "impacts need robot.simulate"},
+    "contact": {
+        "large": _FORCE["large"],
+        "copy": _FORCE["copy"],
+        "statics": "which contacts carry depends on the motion before",
+        "lagrange": "its forces are not in L = K − P",
+        "kane": _FORCE["kane"],
+    },
     "actuator": {},
     "actuator with delay": {
         "step": "its delay is a number of steps, known where dt is one number; use robot.rollout or robot.simulate"

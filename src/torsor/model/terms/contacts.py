@@ -1,0 +1,149 @@
+"""Contacts: shapes of links that touch surfaces, with Coulomb friction and restitution; they can only push."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from torsor.errors import ArgumentError
+from torsor.model.contact.shapes import Placed, Shape
+from torsor.model.contact.surfaces import Surface
+from torsor.model.terms.term import Effort, States, Term
+from torsor.scalar import Scalar, is_constant
+from torsor.spatial import Force, Vec
+
+if TYPE_CHECKING:
+    from torsor.algorithms.equation.at import At
+    from torsor.model.model import Model
+
+
+class Touch(NamedTuple):
+    """A possible contact at a state: body ``body`` may touch body ``other``, 0 the world, at a point.
+
+    All in the world's axes: n is the unit normal away from the other body, φ the distance.
+    """
+
+    body: int
+    other: int
+    gap: Scalar  #: φ [m], negative inside
+    normal: Vec
+    at: Vec  #: the point of the shape that is nearest to the surface [m]
+
+
+@dataclass(frozen=True)
+class Contacts(Term):
+    """0 ≤ λ_n ⊥ φ ≥ 0, |λ_t| ≤ μ λ_n against the slip: pairs of a shape and a surface, ``shapes[k]`` and ``surfaces[k]``.
+
+    ``restitution`` e makes v_n⁺ = −e v_n⁻ at an impact; ``stiffness`` k [N/m] and ``damping`` d [N·s/m] make the surface an
+    implicit spring.  Steps of fixed length solve for the impulses; x are the forces of the step before, three per contact in
+    the world's axes [N], and the residual of their solution [m/s].  Methods of one instant have the forces that x says.
+    """
+
+    shapes: tuple[Shape, ...]
+    surfaces: tuple[Surface, ...]
+    frames: tuple[str, ...]
+    others: tuple[str, ...]
+    mu: Scalar = 1.0
+    restitution: Scalar = 0.0
+    stiffness: Scalar | None = None
+    damping: Scalar | None = None
+    name: str = "contact"
+    kind = "contact"
+    places = ("frames", "others")
+
+    def check(self, model: Model) -> None:
+        numbers = {"friction": self.mu, "restitution": self.restitution, "stiffness": self.stiffness, "damping": self.damping}
+        for name, value in numbers.items():
+            if value is not None and is_constant(value) and not value >= 0:
+                raise ArgumentError(f"{self.name}: {name} must not be negative, not {value!r}")
+        if is_constant(self.restitution) and self.restitution > 1:
+            raise ArgumentError(f"{self.name}: restitution must be at most 1, not {self.restitution!r}")
+        if self.stiffness is None and self.damping is not None:
+            raise ArgumentError(f"{self.name}: damping without stiffness has no effect on a hard contact; give stiffness= too")
+        if self.stiffness is not None and not self.stiffness > 0:
+            raise ArgumentError(f"{self.name}: stiffness must be positive; leave it out for a hard contact")
+        if self.stiffness is not None and self.restitution:
+            raise ArgumentError(f"{self.name}: restitution is for hard contacts; a soft one has stiffness and damping")
+        for frame, other in zip(self.frames, self.others, strict=True):
+            (body, _), (against, _) = model.frame(frame), model.frame(other)
+            if body == against:
+                raise ArgumentError(f"{self.name}: {frame!r} and {other!r} do not move against each other")
+            if not _moves(model, body) and not _moves(model, against):
+                raise ArgumentError(f"{self.name}: nothing moves {frame!r} or {other!r}")
+
+    def describe(self, model: Model) -> str:
+        kinds = dict.fromkeys(f"{s.describe()} on {f.describe()}" for s, f in zip(self.shapes, self.surfaces, strict=True))
+        n = len(self.points)
+        return f"{n} point{'s' if n > 1 else ''}: {', '.join(kinds)}; friction {self.mu}"
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The name of each possible contact: a capsule has two against flat surfaces."""
+        counts: dict[str, int] = {}
+        names = []
+        for shape, surface, frame in zip(self.shapes, self.surfaces, self.frames, strict=True):
+            for _ in _centres(shape, surface, shape.start, shape.end):
+                counts[frame] = counts.get(frame, 0) + 1
+                names.append(f"{frame} {counts[frame]}")
+        return tuple(name[: -len(" 1")] if counts[name.rpartition(" ")[0]] == 1 else name for name in names)
+
+    def states(self, model: Model) -> States:
+        names = [f"{self.name}: {point} f{axis}" for point in self.points for axis in "xyz"]
+        return States((*names, f"{self.name}: residual"), (0.0,) * (len(names) + 1))
+
+    def touches(self, at: At) -> list[Touch]:
+        """All possible contacts at a state."""
+        found = []
+        for shape, surface, frame, other in zip(self.shapes, self.surfaces, self.frames, self.others, strict=True):
+            (body, X), (against, Y) = at.model.frame(frame), at.model.frame(other)
+            R, p = (X @ at.from_world[body]).pose
+            seen = Y @ at.from_world[against]  # from the world to the frame of the surface
+            ends = [seen.E @ (R @ end + p - seen.r) for end in (shape.start, shape.end)]
+            for c in _centres(shape, surface, *ends):
+                size, n = surface.distance(c)
+                nearest = c - n * shape.radius
+                found.append(Touch(body, against, size - shape.radius, seen.E.T @ n, seen.E.T @ nearest + seen.r))
+        return found
+
+    def forces(self, at: At) -> list[Vec]:
+        """The force of each contact in the world's axes [N], from x."""
+        x = at.x_of(self)
+        return [Vec(*x[k : k + 3]) for k in range(0, len(x) - 1, 3)]
+
+    def force(self, at: At) -> Effort:
+        on: dict[int, Force] = {}
+        forces = self.forces(at)
+        for touch, f in zip(self.touches(at), forces, strict=True) if forces else ():
+            for body, push in ((touch.body, f), (touch.other, -f)):
+                seen = at.from_world[body]
+                local = seen.E @ push
+                F = Force((seen.E @ (touch.at - seen.r)).cross(local), local)
+                on[body] = on[body] + F if body in on else F
+        return Effort(wrenches={body: F for body, F in on.items() if body})
+
+    def tick(self, begin: At, dt: Scalar) -> list[Scalar]:
+        return list(begin.impulses[self.name])
+
+    def readings(self, at: At) -> Mapping[str, Scalar]:
+        return dict(zip(self.states(at.model).names, at.x_of(self), strict=False))
+
+    def power(self, at: At) -> Scalar:
+        return 0
+
+
+def contacts(pairs: list[tuple[Shape, Placed]], **numbers: Any) -> Contacts:
+    """The term of some pairs."""
+    first, second = zip(*pairs, strict=True)
+    surfaces, others = tuple(p.surface for p in second), tuple(p.frame for p in second)
+    return Contacts(first, surfaces, tuple(s.frame for s in first), others, **numbers)
+
+
+def _centres(shape: Shape, surface: Surface, a: Vec, b: Vec) -> tuple[Vec, ...]:
+    """The centres of the spheres that may touch, of a segment from a to b in the frame of the surface."""
+    return (a,) if shape.start == shape.end else surface.nearest_to(a, b)
+
+
+def _moves(model: Model, body: int) -> bool:
+    """Whether a joint moves the body."""
+    return any(model.joint[i].nv for i in model.path(body))
