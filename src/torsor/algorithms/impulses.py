@@ -6,12 +6,13 @@ G = J M⁻¹Jᵀ is Delassus' matrix and w the relative velocity without impulse
 the impulse is then against u_t: this is the cone of friction with de Saxcé's shift (Acary & Brogliato 2008, §3.9).
 
 A fixed budget without branches: sweeps of block Gauss–Seidel, then steps of Newton's method on the active set (Alart & Curnier
-1991).  At every budget λ is in its set.
+1991).  At every budget λ is in its set.  Many contacts of one body are swept among themselves, in the few motions of the body
+that they share, before those of the next body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -19,12 +20,17 @@ from torsor.scalar import Scalar, Scalars, is_zero, maximum, minimum, sqrt, wher
 from torsor.spatial import factor, solve
 from torsor.spatial.linear import dot
 
-#: sweeps over the normal and the tangents of one contact that slips, within a sweep over all contacts
-LOCAL_SWEEPS = 3
+#: a number small against one: of a stiffness that friction makes vanish, of a series that hardly converges
+LEAST = 0.1
+#: the rest of such a series is at most so many times its last term
+FURTHEST = 5
 #: a square below which a number is zero
 TINY = 1e-200
 
 
+#: u of a row at the present λ, and what is done after a change of a row's impulse
+Velocity = Callable[[int], Scalar]
+Push = Callable[[int, Scalar], None]
 #: L and D of a block's own part of G
 LocalFactors = tuple[list[list[Scalar]], list[Scalar]]
 
@@ -47,11 +53,34 @@ class Block(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """The work of one solution: sweeps of Gauss–Seidel, by whole blocks or row by row, then Newton steps."""
+    """The work of one solution: sweeps of Gauss–Seidel over the blocks, then Newton steps.
+
+    With ``local`` sweeps over the blocks of a body, row by row, within each sweep over the bodies.
+    """
 
     sweeps: int = 3
-    newton: int = 1
-    blocks: bool = True
+    newton: int = 0
+    local: int = 0
+
+
+class Shared(NamedTuple):
+    """G = E P + diag(d): rows that are sums of the motions of bodies, E by row, with P = W Eᵀ; and the blocks by body."""
+
+    E: Sequence[Mapping[int, Scalar]]
+    P: Sequence[Scalars]
+    d: Scalars
+    bodies: Sequence[Body]
+
+    def along(self, row: int, y: Scalars) -> Scalar:
+        """E y of a row."""
+        return reduce(lambda a, b: a + b, (share * y[k] for k, share in self.E[row].items()))
+
+
+class Body(NamedTuple):
+    """The blocks of a body, and the places of its motions in P."""
+
+    blocks: Sequence[int]
+    motions: Sequence[int]
 
 
 class Problem(NamedTuple):
@@ -61,25 +90,36 @@ class Problem(NamedTuple):
     w: Scalars
     blocks: Sequence[Block]
     sizes: Sequence[tuple[Scalar, Scalar]]
+    shared: Shared | None = None
 
     @classmethod
-    def of(cls, G: Sequence[Scalars], w: Scalars, blocks: Sequence[Block]) -> Problem:
+    def of(cls, G: Sequence[Scalars], w: Scalars, blocks: Sequence[Block], shared: Shared | None = None) -> Problem:
         """The problem with its sizes."""
-        return cls(G, w, blocks, [(0 if b.normal is None else G[b.normal][b.normal], _largest(G, b.tangents)) for b in blocks])
+        sizes = [(0 if b.normal is None else G[b.normal][b.normal], _largest(G, b.tangents)) for b in blocks]
+        return cls(G, w, blocks, sizes, shared)
 
     def velocity(self, lam: Scalars, rows: Sequence[int]) -> list[Scalar]:
         """u = G λ + w of some rows."""
         return [self.w[k] + dot(self.G[k], lam) for k in rows]
 
+    def response(self, lam: Scalars) -> list[Scalar]:
+        """G λ, through the motions that rows share."""
+        if self.shared is None:
+            return [dot(row, lam) for row in self.G]
+        y = [dot(row, lam) for row in self.shared.P]
+        return [self.shared.along(r, y) + d * x for r, (d, x) in enumerate(zip(self.shared.d, lam, strict=True))]
+
 
 def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
     """λ from a guess."""
     lam = list(guess)
-    sweep = _block_sweep if budget.blocks else _row_sweep
-    local = [_local_factors(p, b) for b in p.blocks] if budget.blocks else []
-    for _ in range(budget.sweeps):
-        for k, b in enumerate(p.blocks):
-            sweep(p, k, b, lam, local)
+    if budget.local and p.shared:
+        _sweep_bodies(p, p.shared, lam, budget)
+    else:
+        local = [_local_factors(p, b) for b in p.blocks]
+        for _ in range(budget.sweeps):
+            for k, b in enumerate(p.blocks):
+                _block_sweep(p, k, b, lam, local)
     for _ in range(budget.newton):
         better = into_sets(p, newton_step(p, lam))
         closer = _squared(residual(p, better)) < _squared(residual(p, lam))
@@ -99,7 +139,7 @@ def into_sets(p: Problem, lam: Scalars) -> list[Scalar]:
 
 def residual(p: Problem, lam: Scalars, u: Scalars | None = None) -> list[Scalar]:
     """F(λ), 0 at the solution, as velocities [m/s]: min(u_n, ρ λ_n) and ρ (λ_t − Π(λ_t − u_t/ρ)), row by row."""
-    u = p.velocity(lam, range(len(lam))) if u is None else u
+    u = [x + y for x, y in zip(p.response(lam), p.w, strict=True)] if u is None else u
     F: list[Scalar] = [0] * len(lam)
     for b, (normal, tangent) in zip(p.blocks, p.sizes, strict=True):
         if b.normal is not None:
@@ -119,45 +159,100 @@ def passive_share(lam: Scalars, Gl: Scalars, w: Scalars) -> Scalar:
 # -- sweeps ----------------------------------------------------------------------------------------------------------
 
 
-def _row_sweep(p: Problem, k: int, b: Block, lam: list[Scalar], _: object) -> None:
-    """The normal's impulse, then the tangents', as if all others were right."""
-    normal, tangent = p.sizes[k]
-    if b.normal is not None:
-        (u,) = p.velocity(lam, (b.normal,))
-        lam[b.normal] = maximum(lam[b.normal] - u / normal, 0)
-    u_t = p.velocity(lam, b.tangents)
-    _put(lam, b.tangents, onto_disc([lam[t] - u / tangent for t, u in zip(b.tangents, u_t, strict=True)], _bound(b, lam)))
-
-
-def _block_sweep(
-    p: Problem, k: int, b: Block, lam: list[Scalar], local: Sequence[tuple[list[list[Scalar]], list[Scalar]]]
+def _row_sweep(
+    b: Block, sizes: tuple[Scalar, Scalar], lam: list[Scalar], velocity: Velocity, push: Push = lambda r, x: None
 ) -> None:
-    """The impulse of a block that solves it alone: sticking if that is within its set, else by sweeps within the block."""
-    rows = b.rows
+    """The normal's impulse, then the tangents', as if all others were right; ``push`` hears of the changes, row by row."""
+    normal, tangent = sizes
+    if b.normal is not None:
+        old = lam[b.normal]
+        lam[b.normal] = maximum(old - velocity(b.normal) / normal, 0)
+        push(b.normal, lam[b.normal] - old)
+    before = [lam[t] for t in b.tangents]
+    after = onto_disc([x - velocity(t) / tangent for t, x in zip(b.tangents, before, strict=True)], _bound(b, lam))
+    for t, x, y in zip(b.tangents, before, after, strict=True):
+        lam[t] = y
+        push(t, y - x)
+
+
+def _sweep_bodies(p: Problem, s: Shared, lam: list[Scalar], budget: Budget) -> None:
+    """Sweeps over the bodies, and over the blocks of each, with the motions y = P λ kept up to date."""
+    y = [dot(row, lam) for row in s.P]
+
+    def velocity(r: int) -> Scalar:
+        return p.w[r] + s.d[r] * lam[r] + s.along(r, y)
+
+    for _ in range(budget.sweeps):
+        for body in s.bodies:
+            rows = [r for k in body.blocks for r in p.blocks[k].rows]
+            before = [lam[r] for r in rows]
+
+            def push(r: int, change: Scalar, motions: Sequence[int] = body.motions) -> None:
+                for k in motions:
+                    y[k] = y[k] + s.P[k][r] * change
+
+            for _ in range(budget.local):
+                for k in body.blocks:
+                    _row_sweep(p.blocks[k], p.sizes[k], lam, velocity, push)
+            changes = [lam[r] - x for r, x in zip(rows, before, strict=True)]
+            for k in set(range(len(y))) - set(body.motions):
+                y[k] = y[k] + dot([s.P[k][r] for r in rows], changes)
+
+
+def _block_sweep(p: Problem, k: int, b: Block, lam: list[Scalar], local: Sequence[LocalFactors]) -> None:
+    """The impulse of a block that solves it alone: sticking if that is within its set, else slipping."""
+    rows, m = b.rows, len(b.tangents)
     old = [lam[r] for r in rows]
     for r in rows:
         lam[r] = 0
     free = p.velocity(lam, rows)  # without this block
     stick = [-x for x in solve(local[k], free)]
-    if len(rows) == 1:
-        if b.normal is not None:
-            lam[b.normal] = maximum(stick[0], 0)
-        else:
-            _put(lam, rows, onto_disc(stick, b.hold))
+    if not m:
+        lam[rows[0]] = maximum(stick[0], 0)
         return
-    G = [[p.G[i][j] for j in rows] for i in rows]
-    m = len(b.tangents)
-    alone = Problem(G, free, [Block(m if b.normal is not None else None, tuple(range(m)), b.friction, b.hold)], [p.sizes[k]])
-    slip = old
-    for _ in range(LOCAL_SWEEPS):
-        slip = list(slip)
-        _row_sweep(alone, 0, alone.blocks[0], slip, None)
-    bound = _bound(alone.blocks[0], stick)
+    slip = _slip(b, [[p.G[i][j] for j in rows] for i in rows], free, old, stick, p.sizes[k][1])
+    bound = b.hold if b.normal is None else b.friction * stick[m] + b.hold
     sticks: Scalar = _squared(stick[:m]) <= bound * bound
     if b.normal is not None:
         sticks = where(stick[m] < 0, 0, sticks)
-        bound = where(stick[m] < 0, 0, bound)
     _put(lam, rows, [where(sticks, x, y) for x, y in zip(stick, slip, strict=True)])
+
+
+def _slip(b: Block, G: Sequence[Scalars], free: Scalars, old: Scalars, stick: Scalars, size: Scalar) -> list[Scalar]:
+    """The impulse of a block that slips: λ_t = (μ λ_n + c) e with e along y = λ_t − u_t/ρ, and u_n = 0.
+
+    (G_nn + μ G_nt e) λ_n = −w_n − c G_nt e for a direction e; e is the fixed point of λ(e) → e, from two steps and the limit of
+    the geometric series that they begin (Aitken's Δ²), as an angle.  The first e is that of the impulse before; where friction
+    along it would not be against the slip, that of the impulse that would stick.
+    """
+    m = len(b.tangents)
+
+    def along(e: Scalars) -> list[Scalar]:
+        hold = [b.hold * x for x in e]
+        if b.normal is None:
+            return hold
+        push = [b.friction * x for x in e]
+        stiff = maximum(G[m][m] + dot(G[m][:m], push), LEAST * G[m][m])
+        n = maximum(-(free[m] + dot(G[m][:m], hold)) / stiff, 0)
+        return [*(n * x + c for x, c in zip(push, hold, strict=True)), n]
+
+    def pushed(lam: Scalars) -> list[Scalar]:
+        return [lam[t] - (free[t] + dot(G[t], lam)) / size for t in range(m)]
+
+    y, bound = pushed(old), b.hold if b.normal is None else b.friction * old[m] + b.hold
+    inside = _squared(y) < bound * bound
+    e = [_unit([where(inside, x, z) for x, z in zip(stick, y, strict=False)])]
+    e += [_unit(pushed(along(e[0])))]
+    if m == 1:
+        return along(e[1])
+    e += [_unit(pushed(along(e[1])))]
+    (x0, y0), (x1, y1), (x2, y2) = e
+    first, second = x0 * y1 - y0 * x1, x1 * y2 - y1 * x2
+    change = first - second
+    converges = change * first > LEAST * first * first
+    most = FURTHEST * abs(second)
+    turn = minimum(maximum(where(converges, second * second / where(converges, change, 1), 0), -most), most)
+    return along(_unit([x2 - y2 * turn, y2 + x2 * turn]))
 
 
 def _local_factors(p: Problem, b: Block) -> LocalFactors:
@@ -283,6 +378,11 @@ def _put(lam: list[Scalar], rows: Sequence[int], values: Scalars) -> None:
 
 def _squared(x: Scalars) -> Scalar:
     return dot(x, x)
+
+
+def _unit(x: Scalars) -> list[Scalar]:
+    k = 1 / sqrt(maximum(_squared(x), TINY))
+    return [k * y for y in x]
 
 
 def largest(x: Scalars) -> Scalar:

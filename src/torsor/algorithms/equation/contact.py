@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from torsor.algorithms.configuration import joints_in_order
 from torsor.algorithms.equation.at import At
-from torsor.algorithms.impulses import Block, Budget, Problem, largest, passive_share, residual, solve_impulses
+from torsor.algorithms.impulses import Block, Body, Budget, Problem, Shared, largest, passive_share, residual, solve_impulses
 from torsor.algorithms.inverse_mass import InverseMass
 from torsor.algorithms.steps import plus
 from torsor.errors import ModelError
@@ -41,6 +41,8 @@ SPLIT, SPLIT_SPEED = 0.2, 1.0
 SPLIT_SWEEPS = 4
 #: points on a body from which its six motions serve them all, and the rows are dependent
 MANY = 3
+#: then sweeps over the bodies, over the contacts of each; and over those of a body that is the only one
+BODIES, WITHIN, ALONE = 4, 4, 32
 
 
 class Row(NamedTuple):
@@ -76,12 +78,14 @@ def contacts_at(terms: Sequence[Contacts], at: At) -> list[Contact]:
 
 
 def budget_of(contacts: Sequence[Contact]) -> Budget:
-    """The default budget: three sweeps by contacts and a Newton step, or sweeps row by row where many points share a body."""
-    return Budget(MANY_SWEEPS, 0, False) if any(n >= MANY for n in _counts(contacts).values()) else Budget()
+    """The default budget: three sweeps over the contacts, and a Newton step where links touch each other, as in a stack.
 
-
-#: sweeps where many points share a body
-MANY_SWEEPS = 20
+    Where many points share a body, whose rows depend on each other: sweeps over the points of each body.
+    """
+    many = [n for n in _counts(contacts).values() if n >= MANY]
+    if not many:
+        return Budget(newton=int(any(c.touch.other for c in contacts)))
+    return Budget(1, 0, ALONE) if len(many) == 1 and many[0] == len(contacts) else Budget(BODIES, 0, WITHIN)
 
 
 def step_through_contact(terms: Sequence[Contacts], at: At, a: Scalars, M: InverseMass, dt: Scalar) -> AfterContact:
@@ -97,16 +101,19 @@ def step_through_contact(terms: Sequence[Contacts], at: At, a: Scalars, M: Inver
     free = plus(at.v, plus(a, _turning(at), -1), dt)
     before, after = (_speeds(basis, rows, contacts, at, v) for v in (at.v, free))
     laws = [_law(c, before[3 * k + 2], after[3 * k + 2], at, dt) for k, c in enumerate(contacts)]
-    budget = budget_of(contacts)
+    budget, diagonal = budget_of(contacts), list[Scalar]()
     for k, law in enumerate(laws):
         _check_moves(contacts[k], [G[i][i] for i in range(3 * k, 3 * k + 3)])
-        small = (REGULAR if budget.blocks else REGULAR_ROWS) / 3 * sum(G[i][i] for i in range(3 * k, 3 * k + 3))
-        for i, more in zip(range(3 * k, 3 * k + 3), (0, 0, law.compliance), strict=True):
-            G[i][i] = G[i][i] + small + more
+        small = (REGULAR_ROWS if budget.local else REGULAR) / 3 * sum(G[i][i] for i in range(3 * k, 3 * k + 3))
+        diagonal += [small, small, small + law.compliance]
+    for i, x in enumerate(diagonal):
+        G[i][i] = G[i][i] + x
     w = [x + (laws[i // 3].shift if i % 3 == 2 else 0) for i, x in enumerate(after)]
-    p = Problem.of(G, w, [Block(3 * k + 2, (3 * k, 3 * k + 1), c.term.mu) for k, c in enumerate(contacts)])
+    p = Problem.of(
+        G, w, [Block(3 * k + 2, (3 * k, 3 * k + 1), c.term.mu) for k, c in enumerate(contacts)], _shared(W, rows, diagonal)
+    )
     lam = solve_impulses(p, _guess(terms, contacts, at, dt), budget)
-    Gl = [dot(row, lam) for row in G]
+    Gl = p.response(lam)
     share = passive_share(lam, Gl, [x + (laws[i // 3].allowed if i % 3 == 2 else 0) for i, x in enumerate(after)])
     lam, u = [x * share for x in lam], [x + share * y for x, y in zip(w, Gl, strict=True)]
     left = residual(p, lam, u)
@@ -186,6 +193,16 @@ def _between(W: Sequence[Scalars], r: Row, s: Row) -> Scalar:
             inner = inner + b * W[max(i, j)][min(i, j)]
         total = total + a * inner
     return total
+
+
+def _shared(W: Sequence[Scalars], rows: Sequence[Row], diagonal: Scalars) -> Shared:
+    """The rows as sums of the motions of bodies: contacts with the same motions are of one body."""
+    E = [row.shares for row in rows]
+    P = [_sums(rows, w) for w in _symmetric(W)]
+    bodies: dict[tuple[int, ...], list[int]] = {}
+    for k in range(len(rows) // 3):
+        bodies.setdefault(tuple(sorted({j for row in rows[3 * k : 3 * k + 3] for j in row.shares})), []).append(k)
+    return Shared(E, P, diagonal, [Body(blocks, motions) for motions, blocks in bodies.items()])
 
 
 def _symmetric(lower: Sequence[Scalars]) -> list[list[Scalar]]:
