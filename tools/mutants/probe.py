@@ -88,7 +88,8 @@ def _trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         led = [float(k % 2) for k in range(m.nv)]
         known = {"q": q, "q0": q, "v": v, "a": a, "tau": a[::-1], "led": led, "dt": 0.3}
         known |= {"y": a, "u": a, "jerk": v[::-1], "snap": v, "height": -10.0, "wrench": wrench["frame2"], "prescribed": led}
-        known |= {"q1": robot.random_configuration(seed).tolist(), "qdot": robot.configuration_rate(q, v).tolist(), "s": 0.3}
+        known |= {"q1": robot.random_configuration(seed).tolist(), "s": 0.3}
+        known |= {name: robot.configuration_rate(q, x).tolist() for name, x in (("qdot", v), ("qddot", a))}
         for name, quantity in QUANTITIES.items():
             if name == "christoffel_symbols" and seed > 4:
                 continue
