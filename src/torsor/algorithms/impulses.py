@@ -25,7 +25,7 @@ LEAST = 0.1
 #: the rest of such a series is at most so many times its last term
 FURTHEST = 5
 #: a square below which a number is zero
-TINY = 1e-200
+TINY = 1e-36
 
 
 #: u of a row at the present λ, and what is done after a change of a row's impulse

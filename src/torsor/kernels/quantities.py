@@ -9,6 +9,7 @@ from typing import Any
 from torsor import algorithms as alg
 from torsor.algorithms.configuration import bracket
 from torsor.algorithms.equation import EquationOfMotion, constrained, dynamics, energies, step
+from torsor.algorithms.equation.contact import contact_gap
 from torsor.algorithms.equation.motor_motion import MotorMotion, motor_motion
 from torsor.algorithms.friction import friction_force
 from torsor.algorithms.hybrid import free_by_factors
@@ -117,6 +118,7 @@ QUANTITIES = Table(
         "christoffel_symbols": _joint_space(("q",), alg.christoffel_symbols, empty=(0, 0, 0)),
         "kinetic_energy": _joint_space(("q", "v"), alg.kinetic_energy),
         "potential_energy": Quantity(("q",), alg.potential_energy),
+        "contact_gap": Quantity(("q",), contact_gap, follows_terms=True, empty=(0,)),
         "term_energies": Quantity(("q", "v"), energies.energies, follows_terms=True),
         "flows": Quantity(("q", "v"), energies.flows, follows_terms=True),
         "motion_with_motors": _dynamics(

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
+from torsor.model.terms.contacts import contact_places
 from torsor.simulate.rollout_failures import Failure, Failures, among_all, evaluate_before_failures, rows_before
 from torsor.simulate.step_program import Plan, StepInput, at_records
 from torsor.support.locks import cached_property
@@ -116,10 +117,7 @@ class Rollout:
         They are those of the controls, the controller and the actuators in the step that follows the record, after the last
         step those of the last; without losses.
         """
-        given = self._require_inputs("tau")
-        good = None
-        if given.failures:
-            good = rows_before(given.failures.steps, (np.arange(len(self.t)) + 1) * (given.steps // len(self.t)))
+        given, good = self._require_inputs("tau"), self._before_failures
         if given.plan is None:
             tau = np.array(np.broadcast_to(given.values[0] if given.values else np.zeros(()), self.v.shape), self.v.dtype)
             return tau if good is None else among_all(tau[good], good)
@@ -130,6 +128,35 @@ class Rollout:
         memory = () if self._memory is None else (self._memory,)
         kernel, arrays = given.robot.kernels.of(QUANTITIES).kernel(spec), (self.q, self.v, *memory, *given.values)
         return evaluate_before_failures(kernel, arrays, [len(a.shape) for a in kernel.inputs], good)
+
+    @cached_property
+    def contact_forces(self) -> np.ndarray | None:
+        """Forces of the contacts on the robot in the step before each record, ``(..., T, contacts, 3)`` [N], in world axes.
+
+        The contacts are in the order of ``robot.terms`` and of their points; None if the robot has none.
+        """
+        if not self._contact_places[0]:
+            return None
+        found = self.x[..., self._contact_places[0]]  # type: ignore[index]
+        return found.reshape(*found.shape[:-1], -1, 3)
+
+    @cached_property
+    def contact_gap(self) -> np.ndarray | None:
+        """Distances φ of the contacts at the records, ``(..., T, contacts)`` [m], negative inside; None without contacts."""
+        if not self._contact_places[0]:
+            return None
+        from torsor.kernels import Spec
+
+        kernel = self._require_inputs("contact_gap").robot.kernels.kernel(Spec((("contact_gap",),), dtype=self.dtype.name))
+        return evaluate_before_failures(kernel, (self.q,), [1], self._before_failures)
+
+    @cached_property
+    def contact_residual(self) -> np.ndarray | None:
+        """Largest violation of the laws of contact in the step before each record, ``(..., T)`` [m/s]; None without contacts.
+
+        It is 0 where impulses push, stick and slip as they should: min(u_n, G_nn λ_n) and λ_t − Π(λ_t − u_t/ρ), as velocities.
+        """
+        return self.x[..., self._contact_places[1]].max(axis=-1) if self._contact_places[1] else None  # type: ignore[index]
 
     @cached_property
     def info(self) -> dict[str, Any]:
@@ -223,13 +250,25 @@ class Rollout:
         """The arrays alone: controllers may be functions that cannot be pickled, so their forces are computed now."""
         if self.inputs is None:
             return {**self.__dict__, "adjoint": None}
-        computed = {name: getattr(self, name) for name in ("tau", "info", "memory", "x", "failed")}
+        names = ("tau", "info", "memory", "x", "failed", "contact_forces", "contact_gap", "contact_residual")
+        computed = {name: getattr(self, name) for name in names}
         return {**self.__dict__, **computed, "inputs": None, "adjoint": None}
 
     @cached_property
     def _memory(self) -> np.ndarray | None:
         """The memory at the records, of the controller and then x."""
         return None if self.inputs is None or self.inputs.memory is None else self.inputs.memory()
+
+    @cached_property
+    def _before_failures(self) -> np.ndarray | None:
+        """The records before the failures of their robots; None if there are none."""
+        if self.inputs is None or not self.inputs.failures:
+            return None
+        return rows_before(self.inputs.failures.steps, (np.arange(len(self.t)) + 1) * (self.inputs.steps // len(self.t)))
+
+    @cached_property
+    def _contact_places(self) -> tuple[list[int], list[int]]:
+        return contact_places(self.inputs.robot.model) if self.inputs else ([], [])
 
     @property
     def _controller_memory(self) -> int:

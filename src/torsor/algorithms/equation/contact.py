@@ -18,7 +18,8 @@ from math import hypot
 from typing import NamedTuple
 
 from torsor.algorithms.configuration import joints_in_order
-from torsor.algorithms.equation.at import At
+from torsor.algorithms.equation.at import ALONE, At, Inputs
+from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.impulses import Block, Body, Budget, Problem, Shared, largest, passive_share, residual, solve_impulses
 from torsor.algorithms.inverse_mass import InverseMass
 from torsor.algorithms.steps import plus
@@ -42,7 +43,7 @@ SPLIT_SWEEPS = 4
 #: points on a body from which its six motions serve them all, and the rows are dependent
 MANY = 3
 #: then sweeps over the bodies, over the contacts of each; and over those of a body that is the only one
-BODIES, WITHIN, ALONE = 4, 4, 32
+BODIES, WITHIN, ONLY_BODY = 4, 4, 32
 
 
 class Row(NamedTuple):
@@ -77,6 +78,11 @@ def contacts_at(terms: Sequence[Contacts], at: At) -> list[Contact]:
     return [Contact(term, touch, (*tangents(touch.normal), touch.normal)) for term in terms for touch in term.touches(at)]
 
 
+def contact_gap(e: EquationOfMotion, q: Scalars, inputs: Inputs = ALONE) -> list[Scalar]:
+    """φ of all possible contacts [m], negative inside."""
+    return [c.touch.gap for c in contacts_at(contact_terms(e.terms), e.at(q, None, inputs.t))]
+
+
 def budget_of(contacts: Sequence[Contact]) -> Budget:
     """The default budget: three sweeps over the contacts, and a Newton step where links touch each other, as in a stack.
 
@@ -85,7 +91,7 @@ def budget_of(contacts: Sequence[Contact]) -> Budget:
     many = [n for n in _counts(contacts).values() if n >= MANY]
     if not many:
         return Budget(newton=int(any(c.touch.other for c in contacts)))
-    return Budget(1, 0, ALONE) if len(many) == 1 and many[0] == len(contacts) else Budget(BODIES, 0, WITHIN)
+    return Budget(1, 0, ONLY_BODY) if len(many) == 1 and many[0] == len(contacts) else Budget(BODIES, 0, WITHIN)
 
 
 def step_through_contact(terms: Sequence[Contacts], at: At, a: Scalars, M: InverseMass, dt: Scalar) -> AfterContact:
@@ -259,7 +265,7 @@ def _law(c: Contact, before: Scalar, after: Scalar, at: At, dt: Scalar) -> Norma
         return NormalLaw(b, 0, push, 0, 0)
     slow = -2 * hypot(*at.model.gravity) * dt
     hits = where(before < slow, where(gap + dt * after <= 0, 1.0, 0.0), 0.0) * where(t.restitution > 0, 1.0, 0.0)
-    share = minimum(maximum(gap / (dt * maximum(-before, -slow + 1e-100)), 0), 1)
+    share = minimum(maximum(gap / (dt * maximum(-before, -slow + 1e-30)), 0), 1)
     return NormalLaw(where(hits > 0, t.restitution * before, b), 0, where(hits > 0, 0, push), hits, share)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.equation.motor_motion import MotorMotion
 from torsor.errors import ArgumentError, require_known
 from torsor.kernels.compiled_mechanism import CompiledMechanism
+from torsor.kernels.kernel_method import quantity_method
 from torsor.kernels.methods.dynamics import StateWithX
 from torsor.model.terms.capabilities import refuse
 from torsor.model.terms.springs import JointSpring, Spring
@@ -83,6 +84,18 @@ class WholeStates(CompiledMechanism):
         found = self._run("term_energies", (q, v), extra=extra)
         names = ("kinetic", "potential", *(term.name for term in self._model.terms))
         return {name: found[..., k] for k, name in enumerate(names)}
+
+    @quantity_method
+    def contact_gap(self, q: ArrayLike, *, time: ArrayLike | None = None, out: Array | None = None) -> Array:
+        """φ(q), ``(contacts,)``: the distances of the robot's contact shapes from their surfaces [m], negative inside.
+
+        They are in the order of ``robot.terms`` and of the points of each; ``time`` [s] is that of a base in motion.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link().with_contacts(ts.contacts.point("tip"), ts.contacts.plane((0, 1, 0)), friction=0.5)
+        >>> robot.contact_gap([0.5, 0.0]).round(3)
+        array([0.959])
+        """
 
     def motor_motion(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, jerk: ArrayLike, snap: ArrayLike) -> MotorMotion:
         """(q, v, a, τ) of joints and motors, from a motion of the joints with its third and fourth derivative (De Luca 1988).

@@ -16,7 +16,7 @@ from torsor.spatial import Mat, Transform, Vec
 from torsor.spatial.vector import AXES, IDENTITY
 
 #: a squared length below which a direction is that of the z axis [m²]
-TINY = 1e-200
+TINY = 1e-36
 
 
 class Distance(NamedTuple):

@@ -139,6 +139,20 @@ def contacts(pairs: list[tuple[Shape, Placed]], **numbers: Any) -> Contacts:
     return Contacts(first, surfaces, tuple(s.frame for s in first), others, **numbers)
 
 
+def contact_places(model: Model) -> tuple[list[int], list[int]]:
+    """The places in x of the forces of all contacts, three per contact, and of the residuals of their terms."""
+    forces: list[int] = []
+    residuals: list[int] = []
+    first = 0
+    for term in model.terms:
+        size = term.states(model).size
+        if isinstance(term, Contacts):
+            forces += range(first, first + size - 1)
+            residuals.append(first + size - 1)
+        first += size
+    return forces, residuals
+
+
 def _centres(shape: Shape, surface: Surface, a: Vec, b: Vec) -> tuple[Vec, ...]:
     """The centres of the spheres that may touch, of a segment from a to b in the frame of the surface."""
     return (a,) if shape.start == shape.end else surface.nearest_to(a, b)
