@@ -6,6 +6,7 @@ constants stay folded into the code.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from torsor.compile import Argument
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, UnknownName, require_known
 from torsor.kernels.axes import Spread, with_axes
 from torsor.model import Model
 from torsor.model.actuators.control_laws import ActuatorLaw, laws_of
 from torsor.model.joints.follower import Follower
+from torsor.model.terms.contacts import Contacts
 from torsor.model.terms.joint_losses import Damping
 from torsor.model.terms.signal_path import SignalPath
 from torsor.spatial import Inertia, Sym
@@ -142,23 +144,40 @@ def _row(x: Any) -> tuple[Any, ...]:
     return tuple(x) if isinstance(x, (list, tuple)) else (x,)
 
 
+#: fields of contacts that may vary
+CONTACT_FIELDS = {f"contact {word}": field for word, field in {
+    "friction": "mu", "restitution": "restitution", "stiffness": "stiffness", "damping": "damping", "height": "rise"
+}.items()}  # fmt: skip
+
+
+def _contact(model: Model, key: VariedConstant, value: Any) -> Model:
+    """Another number in a term of contacts."""
+    terms = (replace(t, **{CONTACT_FIELDS[key.what]: value}) if t.name == key.name else t for t in model.terms)  # type: ignore[type-var]
+    return model.with_same_mass_matrix(terms=tuple(terms))
+
+
 class Variation(NamedTuple):
-    """One row of the table: "link" or "joint", and the function that changes the model."""
+    """One row of the table: "link", "joint" or "contact", and the function that changes the model."""
 
     of: str
     changed: Callable[[Model, VariedConstant, Any], Model]
+    least: float = 0.0
+    most: float = math.inf
 
 
 #: stands for a limit of ±∞ in a kernel, whose inputs are finite: no finite number is clipped by it
 LARGEST = float(np.finfo(float).max)
 #: properties that may differ between robots: ``mass`` and ``friction`` are factors, ``damping`` and ``armature`` values, and
-#: ``actuators`` the joint's laws with other numbers
+#: ``actuators`` the joint's laws with other numbers; those of contacts are values, ``height`` raises their surfaces [m]
 VARIATIONS: dict[str, Variation] = {
     "mass": Variation("link", _mass),
     "damping": Variation("joint", _of_joint),
     "armature": Variation("joint", _of_joint),
     "friction": Variation("joint", _friction),
     "actuators": Variation("joint", _actuators),
+    **dict.fromkeys(CONTACT_FIELDS, Variation("contact", _contact)),
+    "contact restitution": Variation("contact", _contact, most=1.0),
+    "contact height": Variation("contact", _contact, least=-math.inf),
 }
 
 
@@ -180,7 +199,7 @@ def variations(robot: Robot, vary: Mapping[str, Mapping[str, Any]]) -> dict[Vari
                 continue
             shape = _shape(robot, what, name)
             key = VariedConstant(what, name, robot.description.link(name).inertia if what == "mass" else None)
-            out[key] = Argument(key.label, shape), _check_values(key.label, values)
+            out[key] = Argument(key.label, shape), _check_values(key.label, values, VARIATIONS[what])
     return out
 
 
@@ -194,6 +213,8 @@ def vary_model(model: Model, changes: Iterable[tuple[VariedConstant, Any]]) -> M
 def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
     """The shape of one robot's value; the link or joint must move, and the property have an effect."""
     model, label = robot.model, f"{VariedConstant(what, name).label}: {VARIATIONS[what].of} {name!r}"
+    if VARIATIONS[what].of == "contact":
+        return _shape_of_contact(robot, what, name)
     if VARIATIONS[what].of == "link":
         robot.link(name)
         if model.frame(name).body == 0:
@@ -212,12 +233,26 @@ def _shape(robot: Robot, what: str, name: str) -> tuple[int, ...]:
     return () if freedoms == 1 else (freedoms,)
 
 
-def _check_values(name: str, values: Any) -> Spread:
+def _shape_of_contact(robot: Robot, what: str, name: str) -> tuple[int, ...]:
+    """One number of a term of contacts, which must have an effect."""
+    terms = {t.name: t for t in robot.model.terms if isinstance(t, Contacts)}
+    require_known(f"contact in vary[{what!r}]", name, terms)
+    if what in ("contact stiffness", "contact damping") and getattr(terms[name], CONTACT_FIELDS[what]) is None:
+        word = what.removeprefix("contact ")
+        raise ArgumentError(
+            f"{VariedConstant(what, name).label}: {name!r} has no {word}; robot.with_contacts(..., {word}=) gives it"
+        )
+    return ()
+
+
+def _check_values(name: str, values: Any, row: Variation) -> Spread:
     given = with_axes(name, values)
     if given.steps:
         raise ArgumentError(f"{name} cannot change from step to step; per_robot(values) gives each robot its own")
-    if (given.values < 0).any():
+    if (given.values < row.least).any():
         raise ArgumentError(f"{name} must not be negative; its smallest value is {given.values.min():g}")
+    if (given.values > row.most).any():
+        raise ArgumentError(f"{name} must be at most {row.most:g}; its largest value is {given.values.max():g}")
     return given
 
 

@@ -12,7 +12,7 @@ from torsor.model.description import Description
 from torsor.model.friction import LAWS
 from torsor.model.numbers_surgery import moving_joint, with_joint_constants, with_link
 from torsor.simulate.controllers import of_one_robot
-from torsor.simulate.parameters import VariedConstant, number_fields, signal_path, variations
+from torsor.simulate.parameters import CONTACT_FIELDS, VariedConstant, number_fields, signal_path, variations
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
@@ -68,5 +68,17 @@ def _actuators(robot: Robot, d: Description, key: VariedConstant, numbers: Any) 
     return replace(d, terms=tuple(replace(t, laws=laws) if t == path else t for t in d.terms))
 
 
+def _contact(robot: Robot, d: Description, key: VariedConstant, value: Any) -> Description:
+    terms = (replace(t, **{CONTACT_FIELDS[key.what]: value}) if t.name == key.name else t for t in d.terms)  # type: ignore[type-var]
+    return replace(d, terms=tuple(terms))
+
+
 #: the edit of a description for each property that may vary
-_EDITS = {"mass": _mass, "damping": _of_joint, "armature": _of_joint, "friction": _friction, "actuators": _actuators}
+_EDITS = {
+    "mass": _mass,
+    "damping": _of_joint,
+    "armature": _of_joint,
+    "friction": _friction,
+    "actuators": _actuators,
+    **dict.fromkeys(CONTACT_FIELDS, _contact),
+}

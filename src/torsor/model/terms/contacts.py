@@ -48,6 +48,7 @@ class Contacts(Term):
     restitution: Scalar = 0.0
     stiffness: Scalar | None = None
     damping: Scalar | None = None
+    rise: Scalar = 0.0  #: by which the surfaces are raised along their normals [m]
     name: str = "contact"
     kind = "contact"
     places = ("frames", "others")
@@ -103,7 +104,7 @@ class Contacts(Term):
             for c in _centres(shape, surface, *ends):
                 size, n = surface.distance(c)
                 nearest = c - n * shape.radius
-                found.append(Touch(body, against, size - shape.radius, seen.E.T @ n, seen.E.T @ nearest + seen.r))
+                found.append(Touch(body, against, size - shape.radius - self.rise, seen.E.T @ n, seen.E.T @ nearest + seen.r))
         return found
 
     def forces(self, at: At) -> list[Vec]:
