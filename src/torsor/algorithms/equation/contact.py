@@ -43,7 +43,7 @@ SPLIT_SWEEPS = 4
 #: points on a body from which its six motions serve them all, and the rows are dependent
 MANY = 3
 #: then sweeps over the bodies, over the contacts of each; and over those of a body that is the only one
-BODIES, WITHIN, ONLY_BODY = 4, 4, 32
+BODIES, WITHIN, ONLY_BODY = 3, 4, 32
 
 
 class Row(NamedTuple):

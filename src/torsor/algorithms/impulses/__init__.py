@@ -1,0 +1,59 @@
+"""Impulses of rows that can only push, stick or slip: Signorini's and Coulomb's conditions at velocity level, over any scalar.
+
+    u = G λ + w,    0 ≤ λ_n ⊥ u_n ≥ 0,    λ_t = Π(λ_t − u_t/ρ),    Π onto |λ_t| ≤ μ λ_n + c
+
+G = J M⁻¹Jᵀ is Delassus' matrix and w the relative velocity without impulses.  u_t may not be zero where λ_t is on its bound;
+the impulse is then against u_t: this is the cone of friction with de Saxcé's shift (Acary & Brogliato 2008, §3.9).
+
+A fixed budget without branches: sweeps of block Gauss–Seidel, then steps of Newton's method on the active set (Alart & Curnier
+1991).  At every budget λ is in its set.  Many contacts of one body are swept among themselves, in the few motions of the body
+that they share, before those of the next body.
+"""
+
+from __future__ import annotations
+
+from torsor.algorithms.impulses.newton import newton_step
+from torsor.algorithms.impulses.problem import (
+    Block,
+    Body,
+    Budget,
+    Problem,
+    Shared,
+    into_sets,
+    largest,
+    passive_share,
+    residual,
+    squared,
+)  # fmt: skip
+from torsor.algorithms.impulses.sweeps import block_sweep, local_factors, sweep_bodies
+from torsor.scalar import Scalar, Scalars, where
+
+__all__ = [
+    "Block",
+    "Body",
+    "Budget",
+    "Problem",
+    "Shared",
+    "into_sets",
+    "largest",
+    "passive_share",
+    "residual",
+    "solve_impulses",
+]
+
+
+def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
+    """λ from a guess."""
+    lam = list(guess)
+    if budget.local and p.shared:
+        sweep_bodies(p, p.shared, lam, budget)
+    else:
+        local = [local_factors(p, b) for b in p.blocks]
+        for _ in range(budget.sweeps):
+            for k, b in enumerate(p.blocks):
+                block_sweep(p, k, b, lam, local)
+    for _ in range(budget.newton):
+        better = into_sets(p, newton_step(p, lam))
+        closer = squared(residual(p, better)) < squared(residual(p, lam))
+        lam = [where(closer, x, y) for x, y in zip(better, lam, strict=True)]
+    return lam
