@@ -104,7 +104,7 @@ def _terms(d: Description, moving: tuple[str, ...]) -> tuple[Term, ...]:
     """The terms of loops and friction laws, then those that were attached."""
     loops = [JointConstraint.of(loop) for loop in d.loops]
     rubbing = [JointFriction(j.name) for j in d.joints if j.name in moving and any(law is not None for law in j.laws)]
-    return (*loops, *rubbing, *d.terms)
+    return (*loops, *rubbing, *(term.assembled(d) for term in d.terms))
 
 
 def _forces(d: Description, frames: dict[str, Frame]) -> tuple[ForceRow, ...]:

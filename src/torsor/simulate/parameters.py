@@ -19,6 +19,7 @@ from torsor.errors import ArgumentError, UnknownName, require_known
 from torsor.kernels.axes import Spread, with_axes
 from torsor.model import Model
 from torsor.model.actuators.control_laws import ActuatorLaw, laws_of
+from torsor.model.friction.law import Levels
 from torsor.model.joints.follower import Follower
 from torsor.model.terms.contacts import Contacts
 from torsor.model.terms.joint_losses import Damping
@@ -53,6 +54,15 @@ class ScaledLaw(NamedTuple):
 
     def force(self, *state: Any, load: Any = 0) -> Any:
         return self.law.force(*state, load=load) * self.k
+
+    def breakaway(self, load: Any = 0) -> Levels:
+        return Levels(*(x * self.k for x in self.law.breakaway(load)))
+
+    def kinetic(self, v: Any, load: Any = 0) -> Levels:
+        return Levels(*(x * self.k for x in self.law.kinetic(v, load)))
+
+    def drag(self, v: Any) -> Any:
+        return self.law.drag(v) * self.k
 
     def __getattr__(self, name: str) -> Any:
         """Bristles are the same ones, with k × the force."""

@@ -13,15 +13,14 @@ the velocity after a step of time (:func:`velocities`); a joint that sticks has 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from torsor.algorithms.equation.equation import NEWTON_STEPS
+from torsor.algorithms.friction import dry_levels
 from torsor.errors import ArgumentError, SingularError
 from torsor.model import Model
-from torsor.model.terms.joint_losses import LOADS
-from torsor.scalar import Dual, Scalar, is_zero, rate, value
+from torsor.model.friction.law import LOADS
 from torsor.simulate import complementarity
 
 #: (lower, upper) bounds of a force, (n,) each
@@ -50,68 +49,11 @@ class DryFriction(NamedTuple):
 
 
 def dry_friction(model: Model, v: np.ndarray, *, tau: np.ndarray | None = None) -> DryFriction:
-    """The levels of a model's laws under joint forces τ.  Laws with an internal state are omitted.
-
-    Laws that grow with the load ℓ have the one behind the friction, ℓ + φ(v, ℓ) = τ: each level is that of a joint that slides,
-    or breaks away, in its direction.  So a joint sticks exactly while the force that holds it is within the levels at its ℓ.
-    A mimic joint slides at k v and its force counts k times; with k < 0 its directions are exchanged.
-    """
-    rates = model.rates([float(x) for x in v])
-    laws: dict[int, list[_Rubbing]] = {}
-    for i, row in enumerate(model.friction):
-        k = 1 if model.coupling[i] is None else model.coupling[i].k  # type: ignore[union-attr]
-        for d, law in enumerate(row):
-            if law is not None and not law.states:
-                laws.setdefault(model.v_start[i] + d, []).append(_Rubbing(law, k, rates[i][d]))
+    """The levels of a model's laws under joint forces τ (:func:`torsor.algorithms.friction.dry_levels`), as arrays."""
     table = np.zeros((5, model.nv))
-    for at, rubbing in laws.items():
-        table[:, at] = _levels(rubbing, 0.0 if tau is None else float(tau[at]), bool(v[at] >= 0))
+    for row, x in dry_levels(model, [float(y) for y in v], None if tau is None else [float(y) for y in tau]).items():
+        table[:, row] = *x.hold, *x.slide, x.drag
     return DryFriction((table[0], table[1]), (table[2], table[3]), table[4])
-
-
-class _Rubbing(NamedTuple):
-    """A law of a joint that moves at ``rate``, and what its force counts on its coordinate: k of a mimic joint, else 1."""
-
-    law: Any
-    k: Any
-    rate: Any
-
-
-def _levels(rubbing: list[_Rubbing], tau: float, forward: bool) -> list[Scalar]:
-    """The bounds ``hold`` and ``slide`` and the drag of a coordinate, each at its own load: ℓ + level + drag = τ."""
-    found = _levels_at_load(rubbing, Dual(tau, 1))
-    if all(is_zero(rate(x)) for x in found):
-        return [value(x) for x in found]
-    sides = [_levels_at_load(rubbing, _load(rubbing, tau, row)) for row in range(4)]
-    return [*(side[row] for row, side in enumerate(sides)), sides[3 if forward else 2][4]]
-
-
-def _levels_at_load(rubbing: list[_Rubbing], load: Scalar) -> list[Scalar]:
-    """The same at one load, over any scalar."""
-    total: list[Scalar] = [0] * 5
-    for law, k, speed in rubbing:
-        if not any(any(law.breakaway(x)) for x in LOADS):  # one value at every velocity: no direction to choose
-            total[4] += k * law.steady(speed, load)
-            continue
-        for row, levels in ((0, law.breakaway(load)), (2, law.kinetic(speed, load))):
-            ends = (-k * levels.backward, k * levels.forward)
-            total[row] += ends[k < 0]
-            total[row + 1] += ends[k >= 0]
-        total[4] += k * law.drag(speed)
-    return total
-
-
-def _load(rubbing: list[_Rubbing], tau: float, row: int) -> Scalar:
-    """ℓ with ℓ + φ(ℓ) = τ, φ the level of a row of the table and the drag, by Newton's method as in every other method."""
-    load: Scalar = tau
-    for _ in range(NEWTON_STEPS):
-        at = _levels_at_load(rubbing, Dual(load, 1))
-        phi = at[row] + at[4]
-        if not 1 + rate(phi) > 0:
-            laws = ", ".join(r.law.describe() for r in rubbing)
-            raise SingularError(f"friction that grows as fast as the load, or faster, locks its joint by itself: {laws}")
-        load -= (load + value(phi) - tau) / (1 + rate(phi))
-    return load
 
 
 def sticking_rows(model: Model) -> tuple[int, ...]:

@@ -50,7 +50,7 @@ class System:
     def __init__(self, robot: Robot, frames: tuple[str, ...] = (), dt: float = 0.0, integrator: Any = "rk4"):
         self.robot, self.model, self.frames = robot, robot.model, frames
         rubbing = [term for term in robot.model.terms if term.kind == "friction"]
-        sticks = [t.name for t in rubbing if "step" in t.cannot(robot.model) or t.states(robot.model).size]
+        sticks = [t.name for t in rubbing if t.row(robot.model) == "dry friction" or t.states(robot.model).size]
         stops = [term.name for term in robot.model.terms if isinstance(term, Stops)]
         self.smooth = robot.without_terms(*sticks, *stops) if sticks or stops else robot
         rest = zip(robot.model.friction, self.smooth.model.friction, strict=True)

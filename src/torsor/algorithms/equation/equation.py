@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from torsor.algorithms.equation.at import At
+from torsor.algorithms.friction import NEWTON_STEPS
 from torsor.algorithms.reactions import joint_forces_of_wrenches, reaction_wrenches
 from torsor.algorithms.wrenches import in_frame_axes
 from torsor.model.model import Model
@@ -20,9 +21,6 @@ from torsor.model.terms.term import ConstraintRows, Effort, Term
 from torsor.scalar import Dual, Scalar, Scalars, is_zero, rate, value
 from torsor.spatial import Force
 from torsor.support.locks import cached_property
-
-#: Newton steps for the load ℓ of ℓ + φ(v, ℓ) = τ: a law that is piecewise linear in ℓ is solved by the second
-NEWTON_STEPS = 3
 
 
 class Applied(NamedTuple):

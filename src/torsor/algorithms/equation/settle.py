@@ -18,6 +18,7 @@ from torsor.algorithms.equation.at import At
 from torsor.algorithms.equation.constrained import doubt_of, largest, row_accelerations, slip
 from torsor.algorithms.equation.equation import EquationOfMotion
 from torsor.algorithms.field import Field
+from torsor.algorithms.inverse_mass import InverseMass
 from torsor.algorithms.steps import State, plus, take_step, time_after
 from torsor.errors import ArgumentError
 from torsor.model.terms.constraint import PROJECTION, VELOCITY
@@ -69,6 +70,11 @@ class ConstrainedField(NamedTuple):
         """δ with M δ = Aᵀμ, A δ = −gap, by the factors at q."""
         return self.solve(q, t, [0] * self.equation.model.nv, [-x for x in gap])
 
+    def inverse_mass(self, q: Scalars, t: Scalar | None) -> InverseMass:
+        """M⁻¹ of motions that the rows allow: x of M x − Aᵀλ = f, A x = 0."""
+        none = [0] * len(self.equation.names)
+        return InverseMass(lambda f: (list(f), self.solve(q, t, f, none)), list)
+
     def settle(self, q: Scalars, v: Scalars, t: Scalar | None) -> State:
         """(q ⊕ δ, v + w): one Newton step of φ = 0 and A v = b, both of least kinetic energy."""
         r = self.rows(q, v, t)
@@ -81,14 +87,22 @@ class ConstrainedField(NamedTuple):
         return [largest(error), largest(slip(self.rows(q, v, t), v)), doubt]
 
 
-def settled_step(integrator: str, c: ConstrainedField, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
-    """(q, v) a step later, on the rows at t + dt."""
+def settled_step(
+    integrator: str,
+    c: ConstrainedField,
+    q: Scalars,
+    v: Scalars,
+    t: Scalar | None,
+    dt: Scalar,
+    take: Callable[..., State] = take_step,
+) -> State:
+    """(q, v) a step later, on the rows at t + dt; ``take`` steps with a field of accelerations."""
     share, way = SHARES.get(integrator), c.equation.settling
     if share is None and way == VELOCITY:
         raise ArgumentError(f"stabilization='velocity' is for {' and '.join(SHARES)}; {integrator!r} needs 'projection'")
     by_velocity = share is not None and isinstance(way, str)
     field = Field(c.equation.model, partial(c.velocity_acceleration, dt=dt, share=share) if by_velocity else c.acceleration)
-    end, fast = take_step(integrator, field, q, v, t, dt)
+    end, fast = take(integrator, field, q, v, t, dt)
     if way != PROJECTION:
         return end, fast
     after = time_after(t, dt)

@@ -7,26 +7,33 @@ rows on which the step is settled), follows x from the beginning of the step and
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from torsor.algorithms.closed_loops import Saddle
 from torsor.algorithms.equation.at import ALONE, Inputs
 from torsor.algorithms.equation.constrained import factors, largest, system
-from torsor.algorithms.equation.contact import contact_terms, step_through_contact
 from torsor.algorithms.equation.dynamics import forward_dynamics, minus
 from torsor.algorithms.equation.equation import EquationOfMotion
+from torsor.algorithms.equation.impulse_step import Solve, step_with_impulses
+from torsor.algorithms.equation.joint_impulses import dry_friction
 from torsor.algorithms.equation.settle import LIMITS, ConstrainedField, settled_step
 from torsor.algorithms.equation.stiff import IMPLICIT, stiffened
 from torsor.algorithms.field import Field
-from torsor.algorithms.inverse_mass import by_factors
-from torsor.algorithms.steps import take_step, time_after
+from torsor.algorithms.impulses import solve_impulses
+from torsor.algorithms.inverse_mass import InverseMass, by_factors
+from torsor.algorithms.steps import State, take_step, time_after
 from torsor.errors import ArgumentError
 from torsor.model.terms.constraint import PROJECTION
+from torsor.model.terms.contacts import Contacts
+from torsor.model.terms.joint_losses import JointFriction
+from torsor.model.terms.stops import Stops
+from torsor.model.terms.term import Term
 from torsor.scalar import Scalar, Scalars
 
-#: integrators whose steps go through contact: q moves by the velocity after the impulses
-THROUGH_CONTACT = ("semi_implicit", IMPLICIT)
+#: integrators whose steps have impulses: q moves by the velocity after them
+WITH_IMPULSES = ("semi_implicit", IMPLICIT)
 
 #: the commands (nv) at (q, v, t)
 Command = Callable[[Scalars, Scalars, Scalar | None], Scalars]
@@ -77,27 +84,29 @@ def advance(
     accelerate: Callable[..., list[Scalar]] | None = None,
     saddle: Callable[..., Saddle] = factors,
     field: type[Field] = Field,
+    impulses: Solve = solve_impulses,
 ) -> StateAfterStep:
     """The state a step of dt [s] later; every evaluation of an integrator has x followed from its beginning.
 
     Wrenches in the "world" as axes keep their direction while the frames turn; those that are functions follow the time.
     ``route`` "factors" selects the sparse factors of M.  A derivative may have its own ``accelerate(e, q, v, τ, inputs)`` of a
-    tree, ``saddle(e, q, rows, route, t)`` of rows, and ``field`` with the sums q ⊕ w.
+    tree, ``saddle(e, q, rows, route, t)`` of rows, ``impulses(problem, guess, budget)``, and ``field`` with the sums q ⊕ w.
     """
     t, x = inputs.t, inputs.x
-    touching = contact_terms(e.terms)
-    free = e.with_terms(term for term in e.terms if term not in touching) if touching else e
-    if touching and integrator not in THROUGH_CONTACT:
+    jumps = [term for term in e.terms if has_impulses(term, e)]
+    free = e.with_terms(smooth_terms(e)) if jumps else e
+    if jumps and integrator not in WITH_IMPULSES:
         raise ArgumentError(
-            f"contacts act in steps of first order: {', '.join(THROUGH_CONTACT)}; {integrator!r} has none (robot.without_terms"
-            "('contact') leaves them out)"
+            f"{jumps[0].name} acts by impulses, in steps of first order: {', '.join(WITH_IMPULSES)}; {integrator!r} has none "
+            f"(robot.without_terms({jumps[0].name!r}) leaves it out)"
         )
     begin, follows = e.at(q, v, t, x), bool(e.state_names)
     begin.dt = dt
     if follows:
         e.transmit(begin, command(q, v, t))
     start = 0 if follows and t is None else t
-    solve = accelerate or partial(forward_dynamics, method="factors" if touching else route or None)
+    dry = dry_friction(e, begin, e.transmit(e.at(q, v, t, x), command(q, v, t))) if jumps else []
+    solve = accelerate or partial(forward_dynamics, method="factors" if jumps else route or None)
 
     def forces(q: Scalars, v: Scalars, clock: Scalar | None) -> tuple[list[Scalar], Inputs]:
         """The joint forces, and the inputs at a time within the step."""
@@ -105,6 +114,8 @@ def advance(
         now = e.at(q, v, time)
         h = clock - start if follows and clock is not None and start is not None else 0
         tau = e.transmit(now, command(q, v, time), begin, h)
+        for friction in dry:
+            tau = [y + friction.mean if k == friction.row else y for k, y in enumerate(tau)]
         return tau, Inputs(clock, free.x_of(now), at_time(inputs.wrenches, clock), inputs.axes)
 
     def steep_force(q: Scalars, v: Scalars) -> list[Scalar]:
@@ -124,19 +135,38 @@ def advance(
         tau, given = forces(q, v, t)
         return system(moving, q, v, minus(tau, pull), **given._asdict())[1]
 
+    def with_impulses(M: InverseMass) -> Callable[[str, Field, Scalars, Scalars, Scalar | None, Scalar], State]:
+        """A step in the place of :func:`take_step`, with the inverse mass of what moves under the rows."""
+
+        def take(name: str, f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
+            after = step_with_impulses(e.terms, begin, f.acceleration(q, v, t), M, dt, dry, impulses)
+            begin.impulses = after.impulses
+            return after.q, after.v
+
+        return take
+
     checks: list[Scalar] = []
     if e.constraints:
         c = ConstrainedField(moving, force, lambda q, t: saddle(moving, q, e.rows, route, t))
-        state = settled_step(method, c, q, v, start, dt)
+        state = settled_step(method, c, q, v, start, dt, with_impulses(c.inverse_mass(q, start)) if jumps else take_step)
         checks = c.checks(q, v, start, state[0], time_after(start, dt))
-    elif touching:
-        after = step_through_contact(touching, begin, acceleration(q, v, start), by_factors(moving.model, q), dt)
-        state, begin.impulses = (after.q, after.v), after.impulses
     else:
-        state = take_step(method, field(moving.model, acceleration), q, v, start, dt)
+        take = with_impulses(by_factors(moving.model, q)) if jumps else take_step
+        state = take(method, field(moving.model, acceleration), q, v, start, dt)
     end = time_after(t, dt)
     later = e.next_states(begin, e.at(*state, end), command(*state, end), dt) if follows else []
     return StateAfterStep(*state, later, checks)
+
+
+def has_impulses(term: Term, e: EquationOfMotion) -> bool:
+    """Whether a term acts by impulses in a step: contacts, stops, dry friction."""
+    return isinstance(term, (Contacts, Stops)) or (isinstance(term, JointFriction) and term.is_dry(e.model))
+
+
+def smooth_terms(e: EquationOfMotion) -> list[Term]:
+    """The terms without impulses; of dry friction the rest of its laws."""
+    kept = (term for term in e.terms if not isinstance(term, (Contacts, Stops)))
+    return [replace(t, dry=False) if isinstance(t, JointFriction) and t.is_dry(e.model) else t for t in kept]
 
 
 def at_time(wrenches: Mapping[str, Any] | None, t: Scalar | None) -> dict[str, Scalars]:

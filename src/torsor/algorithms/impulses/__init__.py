@@ -21,6 +21,7 @@ from torsor.algorithms.impulses.problem import (
     Shared,
     into_sets,
     largest,
+    passive_blend,
     passive_share,
     residual,
     squared,
@@ -36,6 +37,7 @@ __all__ = [
     "Shared",
     "into_sets",
     "largest",
+    "passive_blend",
     "passive_share",
     "residual",
     "solve_impulses",
@@ -45,10 +47,11 @@ __all__ = [
 def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
     """λ from a guess."""
     lam = list(guess)
-    if budget.local and p.shared:
-        sweep_bodies(p, p.shared, lam, budget)
+    by_body = p.shared if budget.local else None
+    local = [] if by_body and not budget.between else [local_factors(p, b) for b in p.blocks]
+    if by_body:
+        sweep_bodies(p, by_body, lam, budget)
     else:
-        local = [local_factors(p, b) for b in p.blocks]
         for _ in range(budget.sweeps):
             for k, b in enumerate(p.blocks):
                 block_sweep(p, k, b, lam, local)
@@ -56,4 +59,7 @@ def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
         better = into_sets(p, newton_step(p, lam))
         closer = squared(residual(p, better)) < squared(residual(p, lam))
         lam = [where(closer, x, y) for x, y in zip(better, lam, strict=True)]
+        if budget.between:
+            for k, b in enumerate(p.blocks):
+                block_sweep(p, k, b, lam, local)
     return lam

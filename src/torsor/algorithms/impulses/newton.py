@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from torsor.algorithms.impulses.problem import TINY, Problem, squared
-from torsor.scalar import Scalar, Scalars, is_zero, maximum, sqrt, where
+from torsor.algorithms.impulses.problem import TINY, Block, Problem, bound_of_normal, squared
+from torsor.scalar import Scalar, Scalars, is_zero, maximum, minimum, sqrt, where
 from torsor.spatial.linear import dot
 
 
@@ -27,6 +27,9 @@ def active_sets(p: Problem, lam: Scalars, u: Scalars) -> list[Active]:
     """The active set of each block at λ and u."""
     found = []
     for b, (normal, tangent) in zip(p.blocks, p.sizes, strict=True):
+        if b.normal is not None and not is_zero(bound_of_normal(b)):
+            found.append(_stop_with_friction(b, normal, lam[b.normal], u[b.normal]))
+            continue
         closed: Scalar = 1 if b.normal is None else where(normal * lam[b.normal] > u[b.normal], 1.0, 0.0)
         bound = closed * b.friction * (0 if b.normal is None else maximum(lam[b.normal], 0)) + b.hold
         y = [lam[k] - u[k] / tangent for k in b.tangents]
@@ -34,6 +37,15 @@ def active_sets(p: Problem, lam: Scalars, u: Scalars) -> list[Active]:
         size = sqrt(maximum(length2, TINY))
         found.append(Active(closed, where(length2 < bound * bound, 1.0, 0.0), [x / size for x in y], bound / size, bound))
     return found
+
+
+def _stop_with_friction(b: Block, size: Scalar, lam: Scalar, u: Scalar) -> Active:
+    """The pieces of λ = max(Π(λ − (u − b)/G), λ − u/G): at the stop u = 0, sticking u = b, slipping λ = ±c."""
+    slips, pushed = size * lam - u + b.shift, size * lam - u
+    held = minimum(maximum(slips, -size * b.hold), size * b.hold)
+    closed: Scalar = where(pushed > held, 1.0, 0.0)
+    sticks = where(abs(slips) < size * b.hold, 1 - closed, 0.0)
+    return Active(closed, sticks, [], 0, where(slips > 0, b.hold, -b.hold))
 
 
 def newton_step(p: Problem, lam: Scalars) -> list[Scalar]:
@@ -49,7 +61,8 @@ def active_residual(p: Problem, lam: Scalars, u: Scalars, sets: Sequence[Active]
     F: list[Scalar] = [0] * len(lam)
     for b, (normal, tangent), s in zip(p.blocks, p.sizes, sets, strict=True):
         if b.normal is not None:
-            F[b.normal] = where(s.closed > 0, u[b.normal], normal * lam[b.normal])
+            held = where(s.sticks > 0, u[b.normal] - b.shift, normal * (lam[b.normal] - s.bound))
+            F[b.normal] = where(s.closed > 0, u[b.normal], normal * lam[b.normal] if b.tangents else held)
         for k, e in zip(b.tangents, s.e, strict=True):
             F[k] = where(s.sticks > 0, u[k], tangent * (lam[k] - s.bound * e))
     return F
@@ -61,7 +74,8 @@ def newton_matrix(p: Problem, sets: Sequence[Active]) -> list[list[Scalar]]:
     A: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for b, (normal, tangent), s in zip(p.blocks, p.sizes, sets, strict=True):
         if b.normal is not None:
-            A[b.normal] = [where(s.closed > 0, x, 0) for x in p.G[b.normal]]
+            touches = s.closed > 0 if b.tangents else s.closed + s.sticks > 0
+            A[b.normal] = [where(touches, x, 0) for x in p.G[b.normal]]
             A[b.normal][b.normal] = normal
         for i, (k, e) in enumerate(zip(b.tangents, s.e, strict=True)):
             P = [where(s.sticks > 0, float(i == j), s.turn * ((i == j) - e * f)) for j, f in enumerate(s.e)]

@@ -16,13 +16,15 @@ TINY = 1e-36
 class Block(NamedTuple):
     """The rows of one contact: those of its normal and of its tangents in G, and the bound |λ_t| ≤ μ λ_n + c.
 
-    A stop has a normal alone, dry friction a tangent alone.
+    A stop has a normal alone, dry friction a tangent alone.  Both at one coordinate have one row: |λ| ≤ c against the slip
+    u_n − b, as long as the stop is not reached.
     """
 
     normal: int | None
     tangents: tuple[int, ...] = ()
     friction: Scalar = 0  #: μ
     hold: Scalar = 0  #: c
+    shift: Scalar = 0  #: b of a normal row, which is in its u
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -31,7 +33,7 @@ class Block(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """The work of one solution: sweeps of Gauss–Seidel over the blocks, then Newton steps.
+    """The work of one solution: sweeps of Gauss–Seidel over the blocks, then Newton steps, each with a sweep ``between``.
 
     With ``local`` sweeps over the blocks of a body, row by row, within each sweep over the bodies.
     """
@@ -39,6 +41,7 @@ class Budget(NamedTuple):
     sweeps: int = 3
     newton: int = 0
     local: int = 0
+    between: bool = False
 
 
 class Shared(NamedTuple):
@@ -98,7 +101,7 @@ def into_sets(p: Problem, lam: Scalars) -> list[Scalar]:
     found = list(lam)
     for b in p.blocks:
         if b.normal is not None:
-            found[b.normal] = maximum(lam[b.normal], 0)
+            found[b.normal] = maximum(lam[b.normal], -bound_of_normal(b))
         put(found, b.tangents, onto_disc([lam[k] for k in b.tangents], bound_of(b, found)))
     return found
 
@@ -107,13 +110,29 @@ def residual(p: Problem, lam: Scalars, u: Scalars | None = None) -> list[Scalar]
     """F(λ), 0 at the solution, as velocities [m/s]: min(u_n, ρ λ_n) and ρ (λ_t − Π(λ_t − u_t/ρ)), row by row."""
     u = [x + y for x, y in zip(p.response(lam), p.w, strict=True)] if u is None else u
     F: list[Scalar] = [0] * len(lam)
-    for b, (normal, tangent), (_, mass) in zip(p.blocks, p.sizes, p.masses, strict=True):
-        if b.normal is not None:
+    for b, (normal, tangent), (normal_mass, mass) in zip(p.blocks, p.sizes, p.masses, strict=True):
+        if b.normal is not None and is_zero(bound_of_normal(b)):
             F[b.normal] = minimum(u[b.normal], normal * lam[b.normal])
+        elif b.normal is not None:
+            F[b.normal] = normal * (lam[b.normal] - pushed_or_held(b, lam[b.normal], u[b.normal] * normal_mass, normal_mass))
         pushed = [lam[k] - u[k] * mass for k in b.tangents]
         for k, y in zip(b.tangents, onto_disc(pushed, bound_of(b, lam)), strict=True):
             F[k] = tangent * (lam[k] - y)
     return F
+
+
+def passive_blend(lam: Scalars, still: Scalars, Gl: Scalars, Gs: Scalars, w: Scalars) -> Scalar:
+    """The largest a ≤ 1 with which a λ + (1 − a) λ₀ adds no energy E(λ) = λᵀw + ½ λᵀGλ, if λ₀ adds none.
+
+    Newton's restitution may raise the energy of coupled impacts, or with friction; λ₀ is without restitution, and the blend
+    still only pushes, to velocities u_n + b ≥ 0 (Glocker 2014).
+    """
+    d, Gd = ([x - y for x, y in zip(*pair, strict=True)] for pair in ((lam, still), (Gl, Gs)))
+    E0, slope, curve = dot(still, w) + dot(still, Gs) / 2, dot(d, w) + dot(d, Gs), dot(d, Gd)
+    E0 = minimum(E0, 0)
+    root = sqrt(maximum(slope * slope - 2 * curve * E0, TINY))
+    rises = E0 + slope + curve / 2 > 0
+    return where(rises, minimum(maximum((root - slope) / maximum(curve, TINY), 0), 1), 1.0)
 
 
 def passive_share(lam: Scalars, Gl: Scalars, w: Scalars) -> Scalar:
@@ -147,6 +166,18 @@ def _largest(G: Sequence[Scalars], rows: Sequence[int]) -> Scalar:
     i, j = rows
     mean, half = (G[i][i] + G[j][j]) / 2, (G[i][i] - G[j][j]) / 2
     return mean + sqrt(half * half + G[i][j] * G[i][j])
+
+
+def bound_of_normal(b: Block) -> Scalar:
+    """c, if dry friction acts in the row of the normal."""
+    return 0 if b.tangents else b.hold
+
+
+def pushed_or_held(b: Block, lam: Scalar, step: Scalar, mass: Scalar) -> Scalar:
+    """max(Π(λ − (u − b)/G), λ − u/G), Π onto |λ| ≤ c: a stop with the dry friction of its joint; ``step`` is u/G."""
+    c = bound_of_normal(b)
+    held = 0 if is_zero(c) else onto_disc([lam - step + b.shift * mass], c)[0]
+    return maximum(lam - step, held)
 
 
 def put(lam: list[Scalar], rows: Sequence[int], values: Scalars) -> None:

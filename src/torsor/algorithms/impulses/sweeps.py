@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from torsor.algorithms.impulses.problem import TINY, Block, Budget, Problem, Shared, bound_of, onto_disc, put, squared
+from torsor.algorithms.impulses.problem import (
+    TINY,
+    Block,
+    Budget,
+    Problem,
+    Shared,
+    bound_of,
+    onto_disc,
+    pushed_or_held,
+    put,
+    squared,
+)
 from torsor.scalar import Scalar, Scalars, maximum, minimum, sqrt, where
 from torsor.spatial import factor, solve
 from torsor.spatial.linear import dot
@@ -28,7 +39,7 @@ def _row_sweep(
     normal, tangent = masses
     if b.normal is not None:
         old = lam[b.normal]
-        lam[b.normal] = maximum(old - velocity(b.normal) * normal, 0)
+        lam[b.normal] = pushed_or_held(b, old, velocity(b.normal) * normal, normal)
         push(b.normal, lam[b.normal] - old)
     before = [lam[t] for t in b.tangents]
     after = onto_disc([x - velocity(t) * tangent for t, x in zip(b.tangents, before, strict=True)], bound_of(b, lam))
@@ -77,7 +88,7 @@ def block_sweep(p: Problem, k: int, b: Block, lam: list[Scalar], local: Sequence
     free = p.velocity(lam, rows)  # without this block
     stick = [-x for x in solve(local[k], free)]
     if not m:
-        lam[rows[0]] = maximum(stick[0], 0)
+        lam[rows[0]] = pushed_or_held(b, 0, -stick[0], p.masses[k][0])
         return
     slip = _slip(b, [[p.G[i][j] for j in rows] for i in rows], free, old, stick, p.masses[k][1])
     bound = b.hold if b.normal is None else b.friction * stick[m] + b.hold

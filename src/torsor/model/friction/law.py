@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from torsor.model.friction.smooth import Smooth
 
 
+#: loads [N·m or N] at which dry friction is looked for: a law may depend on the sign
+LOADS = (1.0, -1.0)
+
+
 class Levels(NamedTuple):
     """Levels of dry friction in each direction of motion [N·m or N], both positive."""
 
@@ -69,6 +73,11 @@ class Friction(Described, ABC):
     def kinetic(self, v: Scalar, load: Scalar = 0) -> Levels:
         """The levels of dry friction while sliding at speed |v|, either way; at v = 0 those that motion starts with."""
         return self.breakaway(load)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the law has dry friction, under some load: it can hold its joint at rest."""
+        return any(any(self.breakaway(load)) or any(self.kinetic(0.0, load)) for load in LOADS)
 
     def drag(self, v: Scalar) -> Scalar:
         """The part that grows with speed and vanishes at rest: b v."""

@@ -62,7 +62,6 @@ _NO_ENERGY = {"lagrange": "it has no potential energy; use robot.symbolic(), or 
 TABLE: dict[str, dict[str, str]] = {
     "dry friction": {
         "derivatives": "its force jumps at v = 0; use law.smooth(width)",
-        "step": "it can hold its joint at rest, which needs robot.simulate; use law.smooth(width)",
         "large": _FORCE["large"],
     },
     "friction": {"large": _FORCE["large"]},
@@ -86,7 +85,7 @@ TABLE: dict[str, dict[str, str]] = {
         "time optimal": "its rows depend on time, not on the place on the path",
     },
     "stabilization": {},
-    "stop": {"step": "impacts need robot.simulate"},
+    "stop": {},
     "contact": {
         "large": _FORCE["large"],
         "copy": _FORCE["copy"],

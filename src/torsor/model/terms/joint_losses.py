@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torsor.model.terms.term import AtJoint, Effort, States, Term
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from torsor.model.model import Model
 
 
-#: loads [N·m or N] at which dry friction is looked for: a law may depend on the sign
-LOADS = (1.0, -1.0)
-
-
 @dataclass(frozen=True)
 class JointFriction(AtJoint):
     """φ(v, ℓ) of the joint's laws, one per degree of freedom; bristles (LuGre) have a state z each.
@@ -27,15 +23,18 @@ class JointFriction(AtJoint):
     """
 
     joint: str
+    dry: bool = field(default=True, kw_only=True)  #: whether dry friction is in the force, or in the impulses of a step
     kind = "friction"
 
     def describe(self, model: Model) -> str:
         return ", ".join(str(law) for law in self._laws(model) if law is not None)
 
+    def is_dry(self, model: Model) -> bool:
+        """Whether a law can hold the joint at rest."""
+        return any(law is not None and not law.states and law.holds for law in self._laws(model))
+
     def row(self, model: Model) -> str:
-        laws = [law for law in self._laws(model) if law is not None and not law.states]
-        holds = any(any(law.breakaway(load)) or any(law.kinetic(0.0, load)) for law in laws for load in LOADS)
-        return "dry friction" if holds else self.kind
+        return "dry friction" if self.is_dry(model) else self.kind
 
     def states(self, model: Model) -> States:
         count = len(self._bristles(model))
@@ -49,6 +48,8 @@ class JointFriction(AtJoint):
                 force.append(0)
             elif law.states and (bristle := next(z, None)) is not None:
                 force.append(law.force(bristle, v, load=through))
+            elif not self.dry and law.holds:
+                force.append(law.drag(v))
             else:
                 force.append(law.steady(v, through))
         return Effort({i: force})

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import TYPE_CHECKING
 
 from torsor.errors import ArgumentError, require_known
 from torsor.model.joints import JointType
 from torsor.model.joints.composite import JointOfJoints
 from torsor.model.model import Model
 from torsor.model.terms.term import Term
+
+if TYPE_CHECKING:
+    from torsor.model.description import Description
 
 
 @dataclass(frozen=True)
@@ -21,9 +26,16 @@ class Stops(Term):
     restitution: float = 0.0
     joints: tuple[str, ...] | None = None
     name: str = "stops"
+    #: lower and upper limits of the description, by joint; those of robots alone
+    limits: tuple[tuple[str, tuple[tuple[float, float], ...]], ...] = field(default=(), repr=False, kw_only=True)
     kind = "stop"
     places = ("joints",)
     joint_by_joint = True
+
+    def assembled(self, description: Description) -> Stops:
+        limited = (j for j in description.joints if (j.lower or j.upper) and (self.joints is None or j.name in self.joints))
+        rows = ((j.name, j.lower or (-inf,) * j.kind.nq, j.upper or (inf,) * j.kind.nq) for j in limited)
+        return replace(self, limits=tuple((name, tuple(zip(low, high, strict=True))) for name, low, high in rows))
 
     def check(self, model: Model) -> None:
         if not (isinstance(self.restitution, (int, float)) and 0 <= self.restitution <= 1):

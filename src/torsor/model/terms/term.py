@@ -65,6 +65,10 @@ class Term:
         """The name that is made from its places where none is given: it changes with them."""
         return None
 
+    def assembled(self, description: Description) -> Term:
+        """The term as it acts: with the numbers of the description that it needs."""
+        return self
+
     def check(self, model: Model) -> None:
         """Raise an error if the term cannot act on the model."""
 
