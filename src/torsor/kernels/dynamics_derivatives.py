@@ -16,7 +16,7 @@ from torsor.algorithms.configuration import integrate, tangent, velocity_from_ta
 from torsor.algorithms.equation import EquationOfMotion, constrained, settle
 from torsor.algorithms.equation.at import Inputs
 from torsor.algorithms.equation.dynamics import residual
-from torsor.algorithms.equation.step import step
+from torsor.algorithms.equation.step import has_impulses, step
 from torsor.algorithms.equation.stiff import IMPLICIT
 from torsor.algorithms.field import Field
 from torsor.algorithms.inverse_mass import by_articulated_bodies, by_factors
@@ -28,6 +28,7 @@ from torsor.compile.derivative import Linearization
 from torsor.kernels.calls import Calls, record_with_calls
 from torsor.kernels.derivatives import Differentiable, Space, explicit, flat, of_program, split, units
 from torsor.kernels.implicit import Checked, Matrix, Solution, WithMatrix, columns_of, nonzero, saddle_solution
+from torsor.kernels.impulse_derivative import impulse_solver
 from torsor.kernels.spec import Spec
 from torsor.model import Model
 from torsor.scalar import Scalar, Scalars
@@ -41,7 +42,8 @@ def tree_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """One step in time: its accelerations are differentiated as solutions of their equations, its sums q ⊕ w by matrices."""
     e = kernels.lean
     model, extra = e.model, (*(("x",) if e.state_names else ()), *(("t",) if "t" in spec.extra else ()))
-    if _integrator(spec) == IMPLICIT:
+    jumps = has_impulses(e)
+    if _integrator(spec) == IMPLICIT and not jumps:
         return explicit(kernels, spec)
     dynamics = forward_dynamics(kernels, replace(spec, quantities=(("forward_dynamics",),), extra=extra), choice)
     addition = sum_on_manifold(model)
@@ -55,7 +57,10 @@ def tree_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
             clock, on = [given.t] if "t" in extra else [], given.wrenches or {}
             return calls(dynamics.at, [*q, *v, *tau, *(given.x or ()), *clock, *flat([on[f] for f in spec.frames])], model.nv)
 
-        return _step(kernels, spec, values, accelerate=accelerate, field=WithCalls)
+        how: dict[str, Any] = {"impulses": impulse_solver(calls)} if jumps else {}
+        if _integrator(spec) != IMPLICIT:  # which has more inertia
+            how |= {"accelerate": accelerate, "field": WithCalls}
+        return _step(kernels, spec, values, **how)
 
     f = of_program(kernels, spec, *record_with_calls(function, kernels.inputs(spec)))
     return f._replace(operations=f.operations + dynamics.operations, many=dynamics.many)
@@ -64,12 +69,16 @@ def tree_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
 def settled_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """One step in time of a robot with rows: each of its solutions of M x − Aᵀλ = f, A x = g is differentiated as one."""
     route = ("", "factors")[choice]
-    if _integrator(spec) == IMPLICIT:
+    jumps = has_impulses(kernels.lean)
+    if _integrator(spec) == IMPLICIT and not jumps:
         return explicit(kernels, spec)
     solutions = row_solutions(kernels.lean, route)
 
     def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
-        return _step(kernels, spec, values, route=route, saddle=saddle_by_calls(calls, solutions))
+        how: dict[str, Any] = {"impulses": impulse_solver(calls)} if jumps else {}
+        if _integrator(spec) != IMPLICIT:
+            how["saddle"] = saddle_by_calls(calls, solutions)
+        return _step(kernels, spec, values, route=route, **how)
 
     return of_program(kernels, spec, *record_with_calls(function, kernels.inputs(spec)))
 

@@ -48,7 +48,7 @@ def check_spec(model: Model, table: Table, spec: Spec) -> None:
     names = [name for name, *_ in spec.quantities]
     differentiated = spec.derivative or any(name.endswith("_derivatives") for name in names)
     follows = any(table[name].follows_terms for name in names)
-    if differentiated and follows:
+    if differentiated and follows and names != ["step"]:  # whose impulses are differentiated as solutions
         refuse(model, "derivatives")
     if "step" in names:
         refuse(model, "step")

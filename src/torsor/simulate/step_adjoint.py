@@ -20,6 +20,7 @@ from torsor.kernels.calls import Calls, record_with_calls
 from torsor.kernels.derivatives import OnManifold, Space, flat, split
 from torsor.kernels.dynamics_derivatives import row_solutions, saddle_by_calls
 from torsor.kernels.implicit import Solution
+from torsor.kernels.impulse_derivative import impulse_solver
 from torsor.kernels.quantity import FEW
 from torsor.model import Model
 from torsor.model.moving_base import time_of_base
@@ -108,6 +109,7 @@ def step_derivative(e: EquationOfMotion, plan: Plan, by_articulated: bool, x: Sc
 
         saddle = saddle_by_calls(calls, of_rows, lambda now: constants_of(now.model))
         how: Any = {"route": route, "accelerate": partial(equation_dynamics, solve=solve), "saddle": saddle}
+        how["impulses"] = impulse_solver(calls)
         return dict(zip(plan.carry.values(), next_state(e, *named.values(), plan=plan, **how), strict=False))
 
     p, calls = record_with_calls(function, arguments)

@@ -12,7 +12,7 @@ in dt (Moreau 1988; Stewart & Trinkle 1996).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import hypot
 from typing import NamedTuple
@@ -33,15 +33,16 @@ from torsor.algorithms.equation.contact import (
 )  # fmt: skip
 from torsor.algorithms.equation.joint_impulses import DryFriction, stop_gaps
 from torsor.algorithms.impulses import (
+    BY_SWEEPS,
     Block,
     Body,
     Budget,
+    ImpulseSolver,
     Problem,
     Shared,
     passive_blend,
     passive_share,
     residual,
-    solve_impulses,
 )
 from torsor.algorithms.inverse_mass import InverseMass
 from torsor.algorithms.steps import plus
@@ -58,15 +59,12 @@ REGULAR_ROWS = 1e-12
 PUSH = 0.1
 #: share of the depth that is moved out in a step by positions, and the largest velocity of it [m/s]
 SPLIT, SPLIT_SPEED = 0.2, 1.0
-#: sweeps for it
-SPLIT_SWEEPS = 4
+#: sweeps for it, and the velocity [m/s] by which it leaves contacts alone that rest, on the edge of the condition
+SPLIT_SWEEPS, SPLIT_SLACK = 4, 1e-6
 #: sweeps over the bodies with many points, over the contacts of each; and over those of a body that is the only one
 BODIES, WITHIN, ONLY_BODY = 3, 4, 32
 #: Newton steps where joints have stops or dry friction, and in a stack of links
 WITH_JOINTS, IN_STACKS = 4, 1
-
-#: λ of a problem, from a guess and a budget
-Solve = Callable[[Problem, Scalars, Budget], list[Scalar]]
 
 
 class AfterImpulses(NamedTuple):
@@ -84,7 +82,7 @@ def step_with_impulses(
     M: InverseMass,
     dt: Scalar,
     dry: Sequence[DryFriction] = (),
-    solve: Solve = solve_impulses,
+    solver: ImpulseSolver = BY_SWEEPS,
 ) -> AfterImpulses:
     """The state a step later, from the accelerations ``a`` without these impulses but with the mean of dry friction.
 
@@ -121,19 +119,20 @@ def step_with_impulses(
     w = [x + (laws[i].shift if i in laws else 0) for i, x in enumerate(after)]
     p = Problem.of(G, w, blocks, _shared(W, rows, blocks, diagonal))
     start = [*guess(touching, contacts, at, dt), *([0] * (len(blocks) - len(contacts)))]
-    lam = solve(p, start, budget)
+    lam = solver.solve(p, start, budget)
     Gl, allowed = p.response(lam), [x + (laws[i].allowed if i in laws else 0) for i, x in enumerate(after)]
     if not all(is_zero(gap.restitution) for gap in gaps):
         bound = [b._replace(shift=laws[b.normal].still) if b.normal in laws else b for b in blocks]
         still = p._replace(w=[x + (laws[i].still if i in laws else 0) for i, x in enumerate(after)], blocks=bound)
-        lam0 = solve(still, start, budget)
+        lam0 = solver.solve(still, start, budget)
         Gl0 = p.response(lam0)
         part = passive_blend(lam, lam0, Gl, Gl0, allowed)
         pairs = ((lam, lam0), (Gl, Gl0), (w, still.w))
         lam, Gl, w = ([y + part * (x - y) for x, y in zip(*pair, strict=True)] for pair in pairs)
-    share = passive_share(lam, Gl, allowed)
+    constant = solver.without_derivative
+    share = constant(passive_share(*constant((lam, Gl, allowed))))
     lam, u = [x * share for x in lam], [x + share * y for x, y in zip(w, Gl, strict=True)]
-    left = residual(p, lam, u)
+    left = residual(*constant((p, lam, u)))
     fast = plus(free, _response(M, [u for _, u in both], rows, lam), 1)
     way = _way_at_impact(at.v, fast, list(laws.values()))
     moved = plus(way, _split(M, [u for _, u in both], rows, G, contacts, laws, u, dt), 1) if contacts else way
@@ -308,7 +307,7 @@ def _split(
     for k, i in zip(hard, places, strict=True):
         gap = contacts[k].touch.gap
         out = where(gap > 0, gap / dt, maximum(SPLIT * gap / dt, -SPLIT_SPEED))
-        w.append(u[i] - laws[i].shift + out)
+        w.append(u[i] - laws[i].shift + out + SPLIT_SLACK)
     x: list[Scalar] = [0] * len(places)
     for _ in range(SPLIT_SWEEPS):
         for n, i in enumerate(places):

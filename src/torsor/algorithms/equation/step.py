@@ -16,12 +16,12 @@ from torsor.algorithms.equation.at import ALONE, Inputs
 from torsor.algorithms.equation.constrained import factors, largest, system
 from torsor.algorithms.equation.dynamics import forward_dynamics, minus
 from torsor.algorithms.equation.equation import EquationOfMotion
-from torsor.algorithms.equation.impulse_step import Solve, step_with_impulses
+from torsor.algorithms.equation.impulse_step import step_with_impulses
 from torsor.algorithms.equation.joint_impulses import dry_friction
 from torsor.algorithms.equation.settle import LIMITS, ConstrainedField, settled_step
 from torsor.algorithms.equation.stiff import IMPLICIT, stiffened
 from torsor.algorithms.field import Field
-from torsor.algorithms.impulses import solve_impulses
+from torsor.algorithms.impulses import BY_SWEEPS, ImpulseSolver
 from torsor.algorithms.inverse_mass import InverseMass, by_factors
 from torsor.algorithms.steps import State, take_step, time_after
 from torsor.errors import ArgumentError
@@ -84,21 +84,22 @@ def advance(
     accelerate: Callable[..., list[Scalar]] | None = None,
     saddle: Callable[..., Saddle] = factors,
     field: type[Field] = Field,
-    impulses: Solve = solve_impulses,
+    impulses: ImpulseSolver = BY_SWEEPS,
 ) -> StateAfterStep:
     """The state a step of dt [s] later; every evaluation of an integrator has x followed from its beginning.
 
     Wrenches in the "world" as axes keep their direction while the frames turn; those that are functions follow the time.
     ``route`` "factors" selects the sparse factors of M.  A derivative may have its own ``accelerate(e, q, v, τ, inputs)`` of a
-    tree, ``saddle(e, q, rows, route, t)`` of rows, ``impulses(problem, guess, budget)``, and ``field`` with the sums q ⊕ w.
+    tree, ``saddle(e, q, rows, route, t)`` of rows, ``impulses`` of contacts, and ``field`` with the sums q ⊕ w.
     """
     t, x = inputs.t, inputs.x
-    jumps = [term for term in e.terms if has_impulses(term, e)]
+    jumps = has_impulses(e)
     free = e.with_terms(smooth_terms(e)) if jumps else e
     if jumps and integrator not in WITH_IMPULSES:
+        name = next(term.name for term in e.terms if acts_by_impulses(term, e))
         raise ArgumentError(
-            f"{jumps[0].name} acts by impulses, in steps of first order: {', '.join(WITH_IMPULSES)}; {integrator!r} has none "
-            f"(robot.without_terms({jumps[0].name!r}) leaves it out)"
+            f"{name} acts by impulses, in steps of first order: {', '.join(WITH_IMPULSES)}; {integrator!r} has none "
+            f"(robot.without_terms({name!r}) leaves it out)"
         )
     begin, follows = e.at(q, v, t, x), bool(e.state_names)
     begin.dt = dt
@@ -158,7 +159,12 @@ def advance(
     return StateAfterStep(*state, later, checks)
 
 
-def has_impulses(term: Term, e: EquationOfMotion) -> bool:
+def has_impulses(e: EquationOfMotion) -> bool:
+    """Whether a term acts by impulses in a step."""
+    return any(acts_by_impulses(term, e) for term in e.terms)
+
+
+def acts_by_impulses(term: Term, e: EquationOfMotion) -> bool:
     """Whether a term acts by impulses in a step: contacts, stops, dry friction."""
     return isinstance(term, (Contacts, Stops)) or (isinstance(term, JointFriction) and term.is_dry(e.model))
 

@@ -12,7 +12,10 @@ that they share, before those of the next body.
 
 from __future__ import annotations
 
-from torsor.algorithms.impulses.newton import newton_step
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from torsor.algorithms.impulses.newton import active_equation, newton_step, solve_unsymmetric
 from torsor.algorithms.impulses.problem import (
     Block,
     Body,
@@ -30,9 +33,12 @@ from torsor.algorithms.impulses.sweeps import block_sweep, local_factors, sweep_
 from torsor.scalar import Scalar, Scalars, where
 
 __all__ = [
+    "BY_SWEEPS",
+    "active_equation",
     "Block",
     "Body",
     "Budget",
+    "ImpulseSolver",
     "Problem",
     "Shared",
     "into_sets",
@@ -41,7 +47,18 @@ __all__ = [
     "passive_share",
     "residual",
     "solve_impulses",
+    "solve_unsymmetric",
 ]
+
+
+class ImpulseSolver(NamedTuple):
+    """λ of a problem from a guess and a budget; ``without_derivative`` has the same values as constants.
+
+    A derivative brings its own.
+    """
+
+    solve: Callable[[Problem, Scalars, Budget], list[Scalar]]
+    without_derivative: Callable[[Any], Any] = lambda x: x
 
 
 def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
@@ -63,3 +80,7 @@ def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
             for k, b in enumerate(p.blocks):
                 block_sweep(p, k, b, lam, local)
     return lam
+
+
+#: solved by sweeps and steps whose operations may be differentiated one by one
+BY_SWEEPS = ImpulseSolver(solve_impulses)

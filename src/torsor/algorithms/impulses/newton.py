@@ -48,12 +48,17 @@ def _stop_with_friction(b: Block, size: Scalar, lam: Scalar, u: Scalar) -> Activ
     return Active(closed, sticks, [], 0, where(slips > 0, b.hold, -b.hold))
 
 
-def newton_step(p: Problem, lam: Scalars) -> list[Scalar]:
-    """λ + δ, A δ = −F: open λ = 0, sticking u = 0, slipping u_n = 0 and λ_t = (μ λ_n + c) e."""
+def active_equation(p: Problem, lam: Scalars) -> tuple[list[Scalar], list[list[Scalar]]]:
+    """F and A = ∂F/∂λ on the active sets at λ: open λ = 0, sticking u = 0, slipping u_n = 0 and λ_t = (μ λ_n + c) e."""
     u = p.velocity(lam, range(len(lam)))
     sets = active_sets(p, lam, u)
-    F = active_residual(p, lam, u, sets)
-    return [x - d for x, d in zip(lam, solve_unsymmetric(newton_matrix(p, sets), F), strict=True)]
+    return active_residual(p, lam, u, sets), newton_matrix(p, sets)
+
+
+def newton_step(p: Problem, lam: Scalars) -> list[Scalar]:
+    """λ + δ, A δ = −F."""
+    F, A = active_equation(p, lam)
+    return [x - d for x, d in zip(lam, solve_unsymmetric(A, F), strict=True)]
 
 
 def active_residual(p: Problem, lam: Scalars, u: Scalars, sets: Sequence[Active]) -> list[Scalar]:
@@ -88,10 +93,10 @@ def newton_matrix(p: Problem, sets: Sequence[Active]) -> list[list[Scalar]]:
     return A
 
 
-def solve_unsymmetric(A: Sequence[Scalars], *b: Scalars, transposed: bool = False) -> list[Scalar]:
+def solve_unsymmetric(A: Sequence[Scalars], b: Scalars) -> list[Scalar]:
     """x with A x = b, by elimination without pivoting, in the order of the rows."""
     n = len(A)
-    rows = [[*(row if not transposed else (A[j][i] for j in range(n))), b[0][i]] for i, row in enumerate(A)]
+    rows = [[*row, y] for row, y in zip(A, b, strict=True)]
     for k in range(n):
         inverse = 1 / rows[k][k]
         for i in range(k + 1, n):
