@@ -238,7 +238,7 @@ def linearization(f: Differentiable, by: Sequence[Space]) -> Program:
 
     def arrange(blocks: Mapping[str, Scalars], *values: Scalars) -> dict[str, Any]:
         checks = {c.name: blocks[c.name] for c in f.checks}
-        named = [block for name, block in blocks.items() if name not in checks]
+        named = [block for name, block in blocks.items() if name not in checks and not name.startswith("dx/")]
         rows: list[Sequence[Scalars]] = [[block[i * n : (i + 1) * n] for i in range(n)] for block in named]
         if len(f.outputs) == 1:  # d/dt (q ⊖ q₀) = v + bracket (q ⊖ q₀)
             rows = [bracket(model, values[1]), units(n), [[0] * n] * n, *rows]

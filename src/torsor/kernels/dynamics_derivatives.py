@@ -42,8 +42,9 @@ def tree_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """One step in time: its accelerations are differentiated as solutions of their equations, its sums q ⊕ w by matrices."""
     e = kernels.lean
     model, extra = e.model, (*(("x",) if e.state_names else ()), *(("t",) if "t" in spec.extra else ()))
-    jumps = has_impulses(e)
-    if _integrator(spec) == IMPLICIT and not jumps:
+    if has_impulses(e):
+        return _step_with_impulses(kernels, spec)
+    if _integrator(spec) == IMPLICIT:
         return explicit(kernels, spec)
     dynamics = forward_dynamics(kernels, replace(spec, quantities=(("forward_dynamics",),), extra=extra), choice)
     addition = sum_on_manifold(model)
@@ -57,10 +58,7 @@ def tree_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
             clock, on = [given.t] if "t" in extra else [], given.wrenches or {}
             return calls(dynamics.at, [*q, *v, *tau, *(given.x or ()), *clock, *flat([on[f] for f in spec.frames])], model.nv)
 
-        how: dict[str, Any] = {"impulses": impulse_solver(calls)} if jumps else {}
-        if _integrator(spec) != IMPLICIT:  # which has more inertia
-            how |= {"accelerate": accelerate, "field": WithCalls}
-        return _step(kernels, spec, values, **how)
+        return _step(kernels, spec, values, accelerate=accelerate, field=WithCalls)
 
     f = of_program(kernels, spec, *record_with_calls(function, kernels.inputs(spec)))
     return f._replace(operations=f.operations + dynamics.operations, many=dynamics.many)
@@ -69,16 +67,22 @@ def tree_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
 def settled_step(kernels: Kernels, spec: Spec, choice: int) -> Differentiable:
     """One step in time of a robot with rows: each of its solutions of M x − Aᵀλ = f, A x = g is differentiated as one."""
     route = ("", "factors")[choice]
-    jumps = has_impulses(kernels.lean)
-    if _integrator(spec) == IMPLICIT and not jumps:
-        return explicit(kernels, spec)
+    if _integrator(spec) == IMPLICIT:
+        return _step_with_impulses(kernels, spec) if has_impulses(kernels.lean) else explicit(kernels, spec)
     solutions = row_solutions(kernels.lean, route)
 
     def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
-        how: dict[str, Any] = {"impulses": impulse_solver(calls)} if jumps else {}
-        if _integrator(spec) != IMPLICIT:
-            how["saddle"] = saddle_by_calls(calls, solutions)
-        return _step(kernels, spec, values, route=route, **how)
+        saddle = saddle_by_calls(calls, solutions)
+        return _step(kernels, spec, values, route=route, saddle=saddle, impulses=impulse_solver(calls))
+
+    return of_program(kernels, spec, *record_with_calls(function, kernels.inputs(spec)))
+
+
+def _step_with_impulses(kernels: Kernels, spec: Spec) -> Differentiable:
+    """One step in time whose impulses alone are differentiated as solutions."""
+
+    def function(calls: Calls, *values: Scalars) -> dict[str, Any]:
+        return _step(kernels, spec, values, impulses=impulse_solver(calls))
 
     return of_program(kernels, spec, *record_with_calls(function, kernels.inputs(spec)))
 

@@ -71,8 +71,8 @@ def _equation_at(blocks: Sequence[Block]) -> Callable[[Scalars], Solution]:
 
     def problem(G: Scalars, w: Scalars, numbers: Scalars) -> Problem:
         whole = [[G[max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] for j in range(n)] for i in range(n)]
-        for i, row in enumerate(whole):
-            row[i] = row[i] + REGULAR * row[i]
+        for i in (i for b in blocks if b.tangents and b.normal is not None for i in b.rows):
+            whole[i][i] = whole[i][i] + REGULAR * whole[i][i]
         made = []
         for k, b in enumerate(blocks):
             friction, hold, shift = numbers[len(NUMBERS) * k : len(NUMBERS) * (k + 1)]

@@ -158,7 +158,7 @@ class Robot(Reaching, Exports):
         *,
         x: ArrayLike | None = None,
         wrenches: Wrenches | None = None,
-        integrator: str | Adaptive = "rk4",
+        integrator: str | Adaptive | None = None,
         dt: float = 1e-3,
         vary: Mapping[str, Mapping[str, Any]] | None = None,
         events: Any = None,

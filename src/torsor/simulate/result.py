@@ -109,6 +109,21 @@ class Result:
 
         return of_motion(self)
 
+    # -- contacts --------------------------------------------------------------------------------------------
+
+    @property
+    def contact_forces(self) -> Array | None:
+        """Forces of the contacts on the robot in the step before each record, (T, contacts, 3) [N], in world axes, or None.
+
+        The contacts are in the order of ``robot.terms`` and of their points.
+        """
+        return np.stack([self.states[f"f{axis}"] for axis in "xyz"], axis=-1) if "fx" in self.states else None
+
+    @cached_property
+    def contact_gap(self) -> Array | None:
+        """Distances of the contacts at the records, (T, contacts) [m], negative inside; None without contacts."""
+        return None if self.contact_forces is None else self.require_robot().contact_gap(self.q)
+
     # -- energies --------------------------------------------------------------------------------------------
 
     @cached_property

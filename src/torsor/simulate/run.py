@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from torsor.algorithms.equation.contact import contact_terms
+from torsor.algorithms.equation.step import WITH_IMPULSES
 from torsor.algorithms.steps import STEPS, Midpoint
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError, TorsorError, UnknownName
@@ -28,6 +30,7 @@ from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS, Adaptive, check_positive
 from torsor.simulate.compiled_run import CHUNK, constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
+from torsor.simulate.contact_steps import ContactStep
 from torsor.simulate.controller_functions import Controller
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
 from torsor.simulate.energy_flows import ADAPTIVE, FIXED, PowerSum
@@ -67,7 +70,7 @@ def simulate(
     *,
     x: ArrayLike | None = None,
     wrenches: Wrenches | None = None,
-    integrator: str | Adaptive = "rk4",
+    integrator: str | Adaptive | None = None,
     dt: float = 1e-3,
     vary: Mapping[str, Mapping[str, Any]] | None = None,
     events: Any = None,
@@ -81,8 +84,10 @@ def simulate(
     rollouts (or a function marked by ``record_once``), or a :class:`SampledController` with a rate and a state.
     ``wrenches={frame: F}`` act on the robot, F (6,) or a function of (t, q, v), in the frame's axes or, as
     ``WorldAxes({frame: F})``, in world axes; the result has them in the frame's axes.  Functions get copies of q and v.
-    ``integrator``: "euler", "semi_implicit", "rk4", "midpoint", "variational" in steps of ``dt`` [s]; SciPy's "dop853", "rk45",
-    "lsoda", "radau" to a relative and absolute tolerance of 1e-8, or as :class:`Adaptive` says.
+    ``integrator``: "euler", "semi_implicit", "rk4" (default), "midpoint", "variational" in steps of ``dt`` [s]; SciPy's
+    "dop853", "rk45", "lsoda", "radau" to a relative and absolute tolerance of 1e-8, or as :class:`Adaptive` says.
+    With contacts the motion has the steps of a rollout, "semi_implicit" (default) or "implicit", of first order, with stops and
+    dry friction in them; impulses are solved to 1e-10 m/s, else a note has the residual.
     ``events``: functions of (t, q, v), or :class:`Event`.
     The terms of the robot act, dry friction with stiction: the instants at which joints come to rest, break away, strike or
     leave their stops (:meth:`Robot.with_stops`) are located, so that integrators keep their order.  Loops and constraints are
@@ -108,8 +113,10 @@ def simulate(
     """
     if getattr(getattr(control, "func", control), "record_once", False):  # its arguments are found by name, as in a rollout
         control = Controller(control)
+    touching = bool(contact_terms(robot.model.terms))
+    integrator = integrator or ("semi_implicit" if touching else "rk4")
     how = Adaptive(integrator) if integrator in METHODS else integrator
-    every = _check_arguments(duration, dt, how, record)
+    every = _check_arguments(duration, dt, how, record, touching)
     robot = robot_in_steps(varied_robot(robot, vary) if vary else robot, float(dt))
     start = [np.array(y) for y in one_state(robot, q=q, v=v)]
     if integrator in STEPS:
@@ -118,8 +125,10 @@ def simulate(
     system = System(robot, tuple(laws), dt, how)
     steady = control_of(robot, control, duration, dt)
     asked = check_sensors(robot, sensors, system) if sensors else {}
-    forces, steady, states = _forces(system, steady, dt, x, list(laws.values()))
-    stops = hard_stops.stops_of(robot)
+    forces, steady, states = _forces(system, steady, dt, x, list(laws.values()), touching)
+    stops = [] if touching else hard_stops.stops_of(robot)
+    if touching:
+        system.dry_rows = ()  # dry friction is in the impulses of the steps
     at, speed = system.start(start[0], start[1])
     run = time_loop.Run(
         system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
@@ -185,15 +194,20 @@ def _rollout_options(run: time_loop.Run, control: Any, steady: Control, info: di
     return options if control is None else options | {"controls": as_array("control", control, labels(model)["tau"], float)}
 
 
-def _check_arguments(duration: Any, dt: Any, how: str | Adaptive, record: Any) -> int:
+def _check_arguments(duration: Any, dt: Any, how: str | Adaptive, record: Any, touching: bool) -> int:
     """The number of steps between recorded states."""
     check_positive("duration", duration)
     check_positive("dt", dt)
     if not isinstance(how, Adaptive):
-        if how not in STEPS:
+        if how not in STEPS and not (touching and how in WITH_IMPULSES):
             raise UnknownName("integrator", how, [*STEPS, *METHODS])
         if duration / dt > STEPS_AT_MOST:
             raise ArgumentError(f"{duration:g} s in steps of {dt:g} s are {duration / dt:.0e} steps; at most {STEPS_AT_MOST:g}")
+    if touching and how not in WITH_IMPULSES:
+        raise ArgumentError(
+            f"contacts act in steps of first order: integrator= must be {' or '.join(map(repr, WITH_IMPULSES))}, not "
+            f"{how.method if isinstance(how, Adaptive) else how!r} (robot.without_terms('contact') leaves them out)"
+        )
     if record in ("all", "last"):
         return 1 if record == "all" else 1 << 62
     if isinstance(record, bool) or not isinstance(record, (int, np.integer)) or record < 1:
@@ -202,14 +216,14 @@ def _check_arguments(duration: Any, dt: Any, how: str | Adaptive, record: Any) -
 
 
 def _forces(
-    system: System, steady: Control, dt: float, x: Any, wrenches: list[Any]
+    system: System, steady: Control, dt: float, x: Any, wrenches: list[Any], stepped: bool
 ) -> tuple[time_loop.Forces, Control, TermStates | None]:
     """The joint forces after actuators and drives, the commands, and the first-order states that are followed or recorded."""
     box = [np.zeros(system.robot.nv)]
     held: Law = lambda t, q, v: box[0]  # noqa: E731
     sample, states = held, None
     if system.transmits or system.robot.state_names or x is not None:
-        states = TermStates(system, steady.law or held if isinstance(steady, HeldForces) else steady, dt, x)
+        states = TermStates(system, steady.law or held if isinstance(steady, HeldForces) else steady, dt, x, stepped)
         steady = sampled_commands(steady, states, box, dt)
     if isinstance(steady, HeldForces):
         sample = steady.sample
@@ -229,13 +243,19 @@ def _run_fixed_steps(
     if known and not watch and run_compiled(run, duration=duration, dt=dt, every=every, **known):
         return
     grid = time_loop.grid(duration, dt, steady.period if isinstance(steady, HeldForces) else None, every)
+    kept = None if grid.kept is None else [t for k, t in enumerate(grid.times) if k in grid.kept]
+    if run.states and run.states.stepped:
+        method = ContactStep(run, integrator, run.states)
+        time_loop.run_with_events(run, grid, method, Schedule(kept))
+        if notes := method.notes():
+            info["notes"] = [*info.get("notes", ()), *notes]
+        return
     if info["held"] and system.one_kernel and not watch and not isinstance(STEPS[integrator], Midpoint):
         time_loop.run_without_events(run, grid, constant_force_step(system.smooth, integrator), by_force=True)
         return
     project = system.onto_constraints if system.projects else None
     step = advance(stages(system.kernels, integrator), integrator, run.acceleration, project)
     if watch:
-        kept = None if grid.kept is None else [t for k, t in enumerate(grid.times) if k in grid.kept]
         time_loop.run_with_events(run, grid, time_loop.FixedStep(run, step), Schedule(kept))
     else:
         time_loop.run_without_events(run, grid, step)

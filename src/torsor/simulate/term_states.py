@@ -25,15 +25,17 @@ if TYPE_CHECKING:
 class TermStates:
     """x, known at the beginning of a step and followed from there to any time within it (:meth:`Term.follow`).
 
-    States that are sampled advance at ticks, dt apart, and are constant between them.
+    States that are sampled advance at ticks, dt apart, and are constant between them.  ``stepped``: all advance in the
+    kernel of a step, which sets ``x``.
     """
 
-    def __init__(self, system: System, command: Law, dt: float, x: Any = None):
+    def __init__(self, system: System, command: Law, dt: float, x: Any = None, stepped: bool = False):
         e = EquationOfMotion(system.robot.model)
         self.system, self.command, self.dt, self.equation = system, command, dt, e
-        self.sampled = [term for term in e.terms if type(term).tick is not Term.tick]
+        self.stepped = stepped
+        self.sampled = [] if stepped else [term for term in e.terms if type(term).tick is not Term.tick]
         #: states that depend on the motion within a step
-        self.followed = [t for t in e.terms if t.states(e.model).size and t not in self.sampled]
+        self.followed = [] if stepped else [t for t in e.terms if t.states(e.model).size and t not in self.sampled]
         rubbing = tuple(t for t in self.followed if type(t).friction is not Term.friction)
         self._bristles = replace(e, model=e.model.with_same_mass_matrix(terms=rubbing)) if rubbing else None
         if x is not None and not e.start:
@@ -41,7 +43,7 @@ class TermStates:
         start = np.array(e.start) if x is None else as_vector(x, "x", len(e.start), "the first-order states", ("is", "be"))
         if not np.isfinite(start).all():
             raise ArgumentError(f"x has numbers that are not finite: {start}")
-        self._x, self._next = start.tolist(), dict[str, list[Any]]()
+        self.x, self._next = start.tolist(), dict[str, list[Any]]()
         self._begin: At | None = None
         #: the states that are followed at a time, in adaptive steps, which integrate their rates
         self.path: Callable[[float], list[float]] | None = None
@@ -53,14 +55,16 @@ class TermStates:
         at = self._at(t, q, v)
         for term in self.sampled:
             at.put(term, self._next.get(term.name, list(at.x_of(term))))
-        self._x = self.equation.x_of(at) or []
+        self.x = self.equation.x_of(at) or []
         self.equation.transmit(at, self.command(t, q, v).tolist())
         self._next = {term.name: term.tick(at, self.dt) for term in self.sampled}
         self._begin = None
 
     def begin(self, t: float, q: Array, v: Array) -> None:
         """A step of the states that are followed begins here."""
-        self._x = self.equation.x_of(self.at(t, q, v)[0]) or []
+        if self.stepped:
+            return
+        self.x = self.equation.x_of(self.at(t, q, v)[0]) or []
         begin = self._at(t, q, v)
         self.equation.transmit(begin, self.command(t, q, v).tolist())
         self._begin = begin
@@ -84,7 +88,7 @@ class TermStates:
         """The states that are followed, in the order of their terms."""
         if self.path:
             return np.array(self.path(t))
-        at = self.equation.at([0.0] * self.equation.model.nq, None, t, self._x)
+        at = self.equation.at([0.0] * self.equation.model.nq, None, t, self.x)
         return np.array([y for term in self.followed for y in at.x_of(term)], float)
 
     def _put(self, at: At, x: list[float]) -> None:
@@ -95,7 +99,7 @@ class TermStates:
             x = x[size:]
 
     def _at(self, t: float, q: Array, v: Array) -> At:
-        at = self.equation.at(q.tolist(), v.tolist(), t, self._x)
+        at = self.equation.at(q.tolist(), v.tolist(), t, self.x)
         at.dt = self.dt
         return at
 
@@ -121,7 +125,7 @@ class TermStates:
     def columns(self) -> dict[str, list[str]]:
         """The joints of which something is recorded, by its kind: z, current, voltage, temperature."""
         m = self.equation.model
-        at = self.equation.at([0.0] * m.nq, [0.0] * m.nv, 0.0, self._x)
+        at = self.equation.at([0.0] * m.nq, [0.0] * m.nv, 0.0, self.x)
         return {kind: list(row) for kind, row in self._readings(at).items()}
 
     def _readings(self, at: At) -> dict[str, dict[str, float]]:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Unpack
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation.stiff import check_method
 from torsor.compile import Kernel
 from torsor.errors import ArgumentError
 from torsor.kernels.checked_kernel import CheckedKernel
-from torsor.kernels.checks import check_step_length
+from torsor.kernels.checks import check_step_length, wrenches_at
 from torsor.kernels.compiled_mechanism import CompiledMechanism
 from torsor.kernels.derivatives import spec_of_derivative
 from torsor.kernels.kernel_method import quantity_method_of
 from torsor.kernels.options import DerivativeOptions, ForceOptions, KernelOptions, KernelOptionsExtra, Wrenches
 from torsor.kernels.replaced import name_replacements
 from torsor.kernels.spec import Name
+from torsor.model.terms.contacts import contact_places
 from torsor.support.user_arrays import Array
 
 
@@ -149,12 +151,15 @@ class Differentiation(CompiledMechanism):
         *,
         dt: float | None = None,
         integrator: str = "semi_implicit",
+        x: ArrayLike | None = None,
         **options: Unpack[ForceOptions],
     ) -> Linearized:
         """A, B of δ⁺ = A δ + B δτ, one step of dt [s] of a rollout; without dt, of the motion itself: δ̇ = A δ + B δτ.
 
         δ = (δq, δv) (2 nv) is the deviation q ⊕ δq, v + δv.  A is ``(..., 2nv, 2nv)``, B ``(..., 2nv, nv)``.  dt is one
-        positive number for all states; options as for :meth:`step`.
+        positive number for all states; options as for :meth:`step`.  A step through contacts begins the search of its impulses
+        with the forces in ``x``, those of the step before (``rollout.x``), by default 0: A and B are those of the side on which
+        each contact is.
 
         >>> import torsor as ts
         >>> A, B = ts.robots.two_link().linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], dt=1e-3)
@@ -164,15 +169,40 @@ class Differentiation(CompiledMechanism):
         check_method(integrator)
         if not self.nv:
             raise ArgumentError(f"robot {self.name!r} has no moving joint, so there is no motion to linearize")
+        if dt is None and x is not None:
+            raise ArgumentError("x= is for a step; give dt= too")
         if dt is None:
             return self._linearize_motion(q, v, tau, wrenches, **options)
         check_step_length(dt)
+        contact_states = sum(map(len, contact_places(self._model)))
+        if contact_states and contact_states == len(self.state_names):
+            given = {"x": np.zeros(contact_states) if x is None else x}
+            return Linearized(*self._linearize_contacts((q, v, tau, dt, *given.values()), integrator, wrenches, **options))
+        if x is not None:
+            raise ArgumentError(
+                f"x= is for robots whose first-order states are those of contacts; {self.name!r} has none of these"
+            )
         if self.state_names:
             raise ArgumentError(
                 f"robot {self.name!r} has first-order states ({', '.join(self.state_names)}), which A and B leave out; "
                 'robot.derivative("step", by=("q", "v", "tau", "x")) has its derivatives'
             )
         return self._linearize_step(q, v, tau, dt, integrator, wrenches, **options)
+
+    def _linearize_contacts(
+        self,
+        values: tuple[ArrayLike, ...],
+        integrator: str,
+        wrenches: Wrenches | None,
+        expressed_in: str = "body",
+        time: ArrayLike | None = None,
+    ) -> Any:
+        """A, B of a step that has x."""
+        on = wrenches_at(self._model, wrenches, time)
+        options: dict[str, Any] = {"wrenches": tuple(on), "expressed_in": expressed_in} if on else {}
+        kernel = self._derivative("linearization", f"step:{integrator}", ("q", "v", "tau"), **options)
+        clock = (time,) if self._reads_time("step") else ()
+        return kernel(*values, *clock, *on.values())[:2]
 
     @quantity_method_of(Linearized)
     def _linearize_motion(
