@@ -64,7 +64,7 @@ SPLIT_SWEEPS, SPLIT_SLACK = 4, 1e-6
 #: sweeps over the bodies with many points, over the contacts of each; and over those of a body that is the only one
 BODIES, WITHIN, ONLY_BODY = 3, 4, 32
 #: Newton steps where joints have stops or dry friction, and in a stack of links
-WITH_JOINTS, IN_STACKS = 4, 1
+WITH_JOINTS, IN_STACKS = 6, 1
 
 
 class AfterImpulses(NamedTuple):

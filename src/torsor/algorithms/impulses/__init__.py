@@ -30,7 +30,7 @@ from torsor.algorithms.impulses.problem import (
     squared,
 )  # fmt: skip
 from torsor.algorithms.impulses.sweeps import block_sweep, local_factors, sweep_bodies
-from torsor.scalar import Scalar, Scalars, where
+from torsor.scalar import Scalar, Scalars, repeatable, where
 
 __all__ = [
     "BY_SWEEPS",
@@ -72,13 +72,20 @@ def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
         for _ in range(budget.sweeps):
             for k, b in enumerate(p.blocks):
                 block_sweep(p, k, b, lam, local)
-    for _ in range(budget.newton):
+
+    def improved(lam: Scalars) -> list[Scalar]:
+        """λ after a Newton step, if that is nearer to the solution."""
         better = into_sets(p, newton_step(p, lam))
         closer = squared(residual(p, better)) < squared(residual(p, lam))
-        lam = [where(closer, x, y) for x, y in zip(better, lam, strict=True)]
+        found = [where(closer, x, y) for x, y in zip(better, lam, strict=True)]
         if budget.between:
             for k, b in enumerate(p.blocks):
-                block_sweep(p, k, b, lam, local)
+                block_sweep(p, k, b, found, local)
+        return found
+
+    once = repeatable(improved) if budget.newton > 1 else improved
+    for _ in range(budget.newton):
+        lam = once(lam)
     return lam
 
 
