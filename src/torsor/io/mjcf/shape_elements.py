@@ -15,6 +15,7 @@ from torsor.io.mjcf.geoms import MULTIPLES
 from torsor.io.shared.places import Places
 from torsor.io.shared.xml_text import numbers
 from torsor.model.description import Geometry
+from torsor.model.touching import Touching
 from torsor.support.files import open_regular, target_of
 from torsor.support.text import unused_name
 
@@ -92,6 +93,11 @@ def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | No
         assets.left_out[f"{g.role} {g.shape} of {who}"] = "MJCF does not have this shape"
         return None
     out.attrib.update(pose_attributes(who, g.origin))
+    if g.touching is not None:
+        words = {"contype": g.touching.contype, "conaffinity": g.touching.conaffinity, "priority": g.touching.priority}
+        out.attrib.update({word: str(x) for word, x in words.items() if x != getattr(Touching(), word)})
+        if g.touching.friction != Touching().friction:
+            out.set("friction", numbers(who, [g.touching.friction]))
     if g.color is not None:
         out.set("rgba", numbers(who, g.color))
     return out

@@ -188,13 +188,16 @@ def ball(radius: float, at: Any = (0, 0, 0), *, frame: str = "world") -> Placed:
 
 def pairs_of(shapes: Any, surface: Any) -> list[tuple[Shape, Placed]]:
     """Each shape with each surface: ``surface`` is one of the functions above, or a list of these or of shapes of links."""
-    first, second = _listed(shapes, (Shape,), "shapes"), _listed(surface, (Shape, Placed), "surface")
-    other = [Placed(s.surface, s.frame) if isinstance(s, Shape) else s for s in second]
-    found = [(a, b) for a in first for b in other]
+    found = [(a, b) for a in _listed(shapes, (Shape,), "shapes") for b in surfaces_of(surface)]
     for a, b in found:
         if a.frame == b.frame:
             raise ArgumentError(f"a shape of {a.frame!r} cannot touch a surface of {a.frame!r}: give one of another link")
     return found
+
+
+def surfaces_of(surface: Any) -> list[Placed]:
+    """One surface or several as a list; shapes of links are surfaces, too."""
+    return [Placed(s.surface, s.frame) if isinstance(s, Shape) else s for s in _listed(surface, (Shape, Placed), "surface")]
 
 
 def moved(s: Shape, change: Callable[[Vec], Vec]) -> Shape:
