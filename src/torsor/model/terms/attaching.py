@@ -47,7 +47,7 @@ def without_terms(d: Description, names: Iterable[str]) -> Description:
 
 
 #: kinds that a robot may be without although it has none
-KINDS = ("friction", "damping", "constraint", "spring", "stop", "actuator", "drive", "beam", "base motion")
+KINDS = ("friction", "damping", "constraint", "spring", "stop", "actuator", "drive", "beam", "base motion", "contact")
 
 
 def rename_places(terms: Iterable[Term], new: Callable[[str], str]) -> tuple[Term, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ArgumentError
@@ -53,6 +53,12 @@ class Contacts(Term):
     name: str = "contact"
     kind = "contact"
     places = ("frames", "others")
+
+    def __post_init__(self) -> None:
+        if len({len(self.shapes), len(self.surfaces), len(self.frames), len(self.others)}) > 1 or not self.shapes:
+            raise ArgumentError(f"{self.name}: needs one surface, frame and other frame for each shape, and one shape at least")
+        shapes = tuple(replace(s, frame=f) for s, f in zip(self.shapes, self.frames, strict=True))  # editing renames frames
+        object.__setattr__(self, "shapes", shapes)
 
     def check(self, model: Model) -> None:
         numbers = {"friction": self.mu, "restitution": self.restitution, "stiffness": self.stiffness, "damping": self.damping}
