@@ -96,6 +96,38 @@ def test_frames_select_links():
     assert robot.contacts == {"ball": ("ball", "sphere", "world", "plane", 0.3, 0.5, None, None, "floor")}
 
 
+def test_feet_are_the_last_shapes_of_the_branches_that_end_lowest():
+    """A trunk, two legs of two links with a welded foot each, and an arm as long as a thigh; all with balls."""
+    names = {"trunk": None, "arm": ("trunk", 0.3, "continuous")}
+    for side in "lr":
+        names |= {f"{side} thigh": ("trunk", 0.3, "continuous"), f"{side} shin": (f"{side} thigh", 0.3, "continuous")}
+        names |= {f"{side} foot": (f"{side} shin", 0.3, "fixed"), f"{side} sole": (f"{side} foot", 0.02, "fixed")}
+    collision = f"<collision><geometry>{SHAPES['ball']}</geometry></collision>"
+    text = "".join(f'<link name="{n}">{INERTIAL}{"" if "sole" in n else collision}</link>' for n in names)
+    for name, joint in names.items():
+        if joint:
+            ends = f'<parent link="{joint[0]}"/><child link="{name}"/><origin xyz="0 0 {-joint[1]}"/>'
+            text += f'<joint name="to {name}" type="{joint[2]}">{ends}</joint>'
+    robot = ts.load(f'<robot name="r">{text}</robot>', base="floating")
+    assert list(robot.with_ground().contacts) == ["l foot", "r foot"]
+    assert list(robot.with_gravity((0, 0, 9.81)).with_ground().contacts) == [
+        "trunk",
+        "arm",
+        *(f"{side} {part}" for side in "lr" for part in ("thigh", "shin", "foot")),
+    ]  # no branch ends above the trunk
+    assert len(robot.with_ground(frames="all").contacts) == 8
+    assert len(robot.with_base("fixed").with_ground().contacts) == 7  # all but the trunk
+
+
+def test_many_shapes_are_a_warning():
+    block = f"<collision><geometry>{SHAPES['block']}</geometry></collision>"
+    links = "".join(f'<link name="w{k}">{INERTIAL}{block}</link>' for k in range(9))
+    ends = "".join(f'<joint name="j{k}" type="continuous"><parent link="trunk"/><child link="w{k}"/></joint>' for k in range(9))
+    robot = ts.load(f'<robot name="r"><link name="trunk">{INERTIAL}</link>{links}{ends}</robot>', base="floating")
+    with pytest.warns(ts.errors.ModelWarning, match="72 contact shapes, of 9 links, which is slow"):
+        robot.with_ground()
+
+
 def test_links_that_stand_still_are_left_out():
     fixed = urdf("ball", base="fixed")
     trunk = fixed.with_base("fixed").with_ground()
@@ -117,7 +149,7 @@ def test_ground_of_ones_own_is_the_surface():
     ({"friction": -0.1}, ArgumentError, "friction must not be negative"),
     ({"friction": float("nan")}, ArgumentError, "friction must not be negative"),
     ({"restitution": 1.5}, ArgumentError, "restitution must be at most 1"),
-    ({"frames": "ball"}, ArgumentError, "frames is a list of links"),
+    ({"frames": "ball"}, ArgumentError, "frames is a list of links or 'all'"),
     ({"frames": []}, ArgumentError, "frames is empty"),
     ({"frames": ["paw"]}, UnknownName, "paw"),
     ({"surface": "floor"}, ArgumentError, "surface must be made by torsor.contacts"),

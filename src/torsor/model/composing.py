@@ -189,10 +189,12 @@ class Composing(Mechanism):
         frames: Iterable[str] | None = None,
         name: str = "",
     ) -> Self:
-        """The robot on the ground: all collision shapes of its file touch it, or those of the links ``frames``.
+        """The robot on the ground: the collision shapes of its feet touch it, or those of the links ``frames``.
 
-        Spheres and capsules are taken as they are, boxes by their 8 corners, cylinders by 8 points on each rim; meshes are
-        not taken, and ``robot.report`` lists them.  Each point costs time, so ``frames=[...]`` of the feet is faster than all.
+        Feet are the last links with collision shapes on the branches of a floating robot that end lowest, where all joints are
+        at zero.  ``frames="all"`` takes all moving links, as a robot without feet does; each point costs time.  Spheres and
+        capsules are taken as they are, boxes by 8 corners, cylinders by 8 points on each rim; meshes are not taken.  The report
+        lists what is taken and what is not.
         ``surface`` is that of :meth:`with_contacts`.  Without it, the ground is the planes, boxes, spheres and capsules that
         the file has in its world (MJCF, by contype, conaffinity and ``<exclude>``), else the plane z = 0.  ``friction`` is μ;
         without it that of the file (MJCF), else 0.8.  A file with several μ gives several terms: ``ground``, ``ground2`` ...

@@ -67,8 +67,8 @@ _LAWS = (
     springs.Spring, springs.SpringLaw, Beam, Buoyancy, Drag, GravityCompensation, RecordedFunction,
 )  # fmt: skip
 _PARTS = (
-    Box, Configuration, Grid, Height, Inertia, Joint, Loop, Mat, Mimic, Plane, ReversedJoint, Rotor, Rounded, Sensor, Shape, Sym,
-    Transform, Vec,
+    Box, Configuration, Grid, Height, Inertia, Joint, Loop, Mat, Mimic, Plane, ReversedJoint, Rotor, Rounded, Sensor, Shape,
+    Sym, Transform, Vec,
 )  # fmt: skip
 #: every class that files may name
 CLASSES: dict[str, type] = {c.__name__: c for c in (*TERMS, *_LAWS, *_PARTS, *JOINT_TYPES.values()) if c is not FunctionJoint}

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from torsor.errors import ArgumentError, require_known
+from torsor.errors import ArgumentError, ModelWarning, require_known
+from torsor.model.contact.feet import feet_of
 from torsor.model.contact.shapes import Placed, Shape, corners, moved, plane, rim, sphere, surfaces_of
 from torsor.model.contact.surfaces import Box, Plane, Rounded
 from torsor.model.description import Description, Geometry
 from torsor.model.model import Model
+from torsor.model.physical import callers_level
 from torsor.model.touching import Touching
 from torsor.spatial import Transform, Vec
 from torsor.support.text import count
 
+#: every link, in place of a list of some
+ALL = "all"
+#: points of a robot from which on its steps are slow
+MANY = 64
 #: μ where neither the call nor the file gives one
 FRICTION = 0.8
 #: a floor that the file does not have: the friction of each shape counts
@@ -28,7 +35,7 @@ class Ground(NamedTuple):
 
 
 def ground_of(d: Description, model: Model, friction: float | None, surface: Any, frames: Iterable[str] | None) -> Ground:
-    """The contacts of the collision shapes of moving links, or of some links, with a surface or those of the file."""
+    """The contacts of the collision shapes of the feet, or of other links, with a surface or those of the file."""
     links = _links(d, model, frames)
     floors = [(s, _FLOOR) for s in surfaces_of(surface)] if surface is not None else _floors(d) or [(plane(), _FLOOR)]
     pairs: dict[float, list[tuple[Shape, Placed]]] = {}
@@ -57,21 +64,27 @@ def ground_of(d: Description, model: Model, friction: float | None, surface: Any
             f"with_ground: {d.name} has no collision shape that can touch the ground{_reason(left_out)}; spheres, "
             "capsules, boxes and cylinders can: robot.with_contacts(ts.contacts.sphere(...), ts.contacts.plane(), ...) adds one"
         )
-    if frames is not None and (bare := [name for name in links if name not in taken]):
+    if frames is not None and frames != ALL and (bare := [name for name in links if name not in taken]):
         raise ArgumentError(
             f"with_ground: {bare[0]!r} has no collision shape that can touch the ground{_reason(left_out)}; omit it, or add a "
             "shape with robot.with_contacts"
         )
+    if (n := sum(taken.values())) > MANY:
+        warnings.warn(
+            f"with_ground: {d.name} has {n} contact shapes, of {len(taken)} links, which is slow; frames=[...] selects links",
+            ModelWarning, stacklevel=callers_level(),
+        )  # fmt: skip
     listed = ", ".join(f"{name} ({count(n, 'shape')})" for name, n in taken.items())
     return Ground(pairs, (f"ground: contacts of {listed}", *lost))
 
 
 def _links(d: Description, model: Model, frames: Iterable[str] | None) -> list[str]:
-    """The links to take: those that a joint moves."""
-    if isinstance(frames, str):
-        raise ArgumentError(f"with_ground: frames is a list of links, not {frames!r}; for one link give [{frames!r}]")
-    if frames is None:
-        return [link.name for link in d.links if model.moves(model.frame(link.name)[0])]
+    """The links to take: some, the feet, or all that a joint moves."""
+    if isinstance(frames, str) and frames != ALL:
+        raise ArgumentError(f"with_ground: frames is a list of links or 'all', not {frames!r}; for one link give [{frames!r}]")
+    if frames is None or isinstance(frames, str):
+        feet = feet_of(d) if frames is None else []
+        return feet or [link.name for link in d.links if model.moves(model.frame(link.name)[0])]
     names = list(dict.fromkeys(frames))
     if not names:
         raise ArgumentError("with_ground: frames is empty; omit it for all links")
