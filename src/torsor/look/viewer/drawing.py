@@ -115,7 +115,10 @@ class Drawing:
             fade_distance=10 * r, fade_strength=1.6, cell_color=(176, 182, 190), section_color=(140, 147, 156),
             position=view.floor[:3], wxyz=view.floor[[6, 3, 4, 5]], shadow_opacity=0.12,
         )  # fmt: skip
-        self.layers["Floor"].append(floor)
+        if self.scene.has_ground and self.scene.floor is None:  # ground of another form takes its place
+            floor.remove()
+        else:
+            self.layers["Floor"].append(floor)
         camera = s.initial_camera
         camera.position, camera.look_at, camera.up = view.position, view.target, view.up
         camera.near, camera.far, camera.fov = 0.01 * r, 200 * r, FIELD
