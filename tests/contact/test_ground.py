@@ -7,6 +7,7 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError, UnknownName
+from torsor.io.shared.losses import losses
 
 SHAPES = {
     "ball": '<sphere radius="0.1"/>',
@@ -229,13 +230,28 @@ def test_height_fields_are_reported():
     assert any("height field not read" in line and "hills" in line for line in robot.report)
 
 
-def test_touching_geoms_are_written_and_read_back(tmp_path):
+@pytest.mark.parametrize("fixed", [False, True])
+def test_touching_geoms_and_ground_are_written_and_read_back(tmp_path, fixed):
     geom = 'contype="2" conaffinity="5" friction="0.6" priority="1"'
-    robot = mjcf(foot(geom), FLOOR)
+    world = (
+        FLOOR.replace("/>", ' euler="0 30 0" pos="0 0 0.1" friction="0.7"/>')
+        + '<geom type="box" size="0.1 0.2 0.3" pos="1 0 0"/>'
+    )
+    robot = mjcf(foot(geom), world)
+    if fixed:
+        body = '<body name="base"/>' + foot(geom)
+        robot = ts.load(f"<mujoco><worldbody>{world}{body}</worldbody></mujoco>")
     ts.save(robot, tmp_path / "r.xml", format="mjcf")
     again = ts.load(tmp_path / "r.xml")
     assert [g.touching for g in again.link("foot").geometry] == [g.touching for g in robot.link("foot").geometry]
     assert {tuple(g.touching) for g in again.link("foot").geometry if g.touching} == {(0.6, 2, 5, 1)}
+    numbers = [sorted((g.shape, g.touching) for g in r.description.ground) for r in (again, robot)]
+    assert numbers[0] == numbers[1]
+    assert [shape for shape, _ in numbers[0]] == ["box", "plane"]
+    assert "shapes of the world, left out: floor, box" in losses(robot.description, "urdf")
+    q = robot.neutral()
+    gaps = [np.sort(r.with_ground().contact_gap(q)) for r in (again, robot)]
+    np.testing.assert_allclose(gaps[0], gaps[1], atol=1e-12)
 
 
 # -- the list --------------------------------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ MULTIPLES = {"sphere": (1,), "capsule": (1, 2), "ellipsoid": (1, 1, 1), "cylinde
 #: MuJoCo's mjtGeom → shape
 _SHAPES = dict(enumerate(MULTIPLES, start=2))
 _MESHES = (7, 8)
-_PLANE, _HEIGHT_FIELD = (0, "plane"), 1
+PLANE, _PLANE, _HEIGHT_FIELD = "plane", 0, 1
 #: shapes of the world that robot.with_ground takes
-GROUND = ("plane", "box", "sphere", "capsule")
+GROUND = (PLANE, "box", "sphere", "capsule")
 #: MuJoCo's viewer shows the groups below this one
 _HIDDEN = 3
 #: the colour of a geom without a colour
@@ -51,7 +51,7 @@ def read_ground(chosen: Selection) -> tuple[Geometry, ...]:
         body, kind = int(m.geom_bodyid[g]), int(m.geom_type[g])
         if m.body_weldid[body] or not (m.geom_contype[g] or m.geom_conaffinity[g]) or (body and body in chosen.links):
             continue
-        word = _PLANE[1] if kind == _PLANE[0] else _SHAPES.get(kind, "mesh")
+        word = PLANE if kind == _PLANE else _SHAPES.get(kind, "mesh")
         link, X = chosen.end(body, pose(m.geom_pos[g], m.geom_quat[g]))
         if kind == _HEIGHT_FIELD:
             said = "height field not read; robot.with_ground(surface=ts.contacts.grid(heights, ...)) takes its data, of"
