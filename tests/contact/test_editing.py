@@ -61,10 +61,25 @@ def test_soft_contact_is_read_back(tmp_path):
     (('"frames": ["ball"]', '"frames": ["ball", "ball"]'), "one surface, frame and other frame for each shape"),
     (('"mu": 0.5', '"mu": -0.5'), "friction must not be negative"),
     (('"radius": 0.1', '"radius": "x"'), "radius must be"),
+    (('"radius": 0.1', '"radius": -0.1'), "radius must not be negative"),
     (('"heights": [[0.0, 1.0]', '"heights": [[0.0]'), "at least 2 × 2"),
 ])  # fmt: skip
 def test_malformed_contacts_of_a_file_are_file_errors(tmp_path, change, message):
     robot = bodies.ball(friction=0.5, surface=ts.contacts.grid([[0, 1], [0, 0]], 1.0))
+    ts.save(robot, tmp_path / "ball.urdf")
+    text = (tmp_path / "ball.urdf").read_text()
+    assert change[0] in text
+    with pytest.raises(FileError, match=message):
+        ts.load(text.replace(*change))
+
+
+@pytest.mark.parametrize(("surface", "change", "message"), [
+    (SURFACES[0], ('{"Plane": {"normal": {"Vec": [', '{"Plane": {"normal": {"Vec": [1'), "must not differ from 1"),
+    (SURFACES[1], ('{"Box": {"half": {"Vec": [0.5', '{"Box": {"half": {"Vec": [-0.5'), "must not be zero or negative"),
+    (SURFACES[3], ('"radius": 0.5', '"radius": -0.5'), "must not be negative"),
+])  # fmt: skip
+def test_malformed_surfaces_of_a_file_are_file_errors(tmp_path, surface, change, message):
+    robot = bodies.ball(friction=0.5, surface=surface)
     ts.save(robot, tmp_path / "ball.urdf")
     text = (tmp_path / "ball.urdf").read_text()
     assert change[0] in text

@@ -11,7 +11,7 @@ from typing import Any
 from torsor.compile.recorded_function import RecordedFunction
 from torsor.errors import ArgumentError
 from torsor.model.contact.grids import Grid
-from torsor.model.contact.surfaces import Box, Height, Plane, Rounded, Surface, tangents
+from torsor.model.contact.surfaces import Box, Height, Plane, Rounded, Surface, refuse_unless, tangents
 from torsor.scalar import is_constant, tidy
 from torsor.spatial import Vec
 from torsor.spatial import arguments as read
@@ -25,6 +25,9 @@ class Shape:
     start: Vec
     end: Vec
     radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        refuse_unless(f"shape of {self.frame}: radius", "be negative", self.radius, lambda r: r >= 0)
 
     @property
     def surface(self) -> Rounded:
