@@ -124,7 +124,7 @@ CODES: dict[str, Code] = {
     "foot-of-meshes": Code(
         "warning",
         "the collision shapes of a foot are meshes",
-        "add a <collision> with a sphere, capsule or box, or a contact: robot.with_contacts",
+        "add a <collision> with a sphere, capsule or box, or a contact by the method with_contacts",
     ),
     "joint-too-light": Code(
         "note",

@@ -25,5 +25,5 @@ def feet_of_meshes(subject: Examination) -> Iterable[Finding]:
     feet = [link for link in feet if {g.shape for g in link.geometry if g.role == "collision"} == {"mesh"}]
     yield from subject.group(
         "foot-of-meshes", feet, f"meshes are the only collision shapes of {short_list([link.name for link in feet])}",
-        "robot.with_ground leaves them out, so the robot would fall through the ground", path=("collision",),
+        "the method with_ground leaves them out, so the robot would fall through the ground", path=("collision",),
     )  # fmt: skip

@@ -54,7 +54,7 @@ def read_ground(chosen: Selection) -> tuple[Geometry, ...]:
         word = PLANE if kind == _PLANE else _SHAPES.get(kind, "mesh")
         link, X = chosen.end(body, pose(m.geom_pos[g], m.geom_quat[g]))
         if kind == _HEIGHT_FIELD:
-            said = "height field not read; robot.with_ground(surface=ts.contacts.grid(heights, ...)) takes its data, of"
+            said = "height field not read; the method with_ground takes its data as a surface, contacts.grid"
             chosen.notes.note(said, name_of(m, GEOM, g) or "geom")
         elif link == WORLD and word in GROUND:
             size = tuple(n * float(x) for n, x in zip(MULTIPLES.get(word, ()), m.geom_size[g], strict=False))
