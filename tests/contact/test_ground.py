@@ -174,11 +174,9 @@ def test_floor_of_mjcf_is_the_ground():
 
 def test_static_shapes_of_the_world_are_ground():
     step = '<body pos="1 0 0"><geom type="box" size="0.1 0.2 0.3"/></body>'
-    world = FLOOR + step + '<geom type="capsule" size="0.1 0.3" pos="0 0 -1"/><geom type="cylinder" size="0.1 0.1"/>'
-    robot = mjcf(foot(""), world).with_ground(0.5)
+    robot = mjcf(foot(""), FLOOR + step + '<geom type="capsule" size="0.1 0.3" pos="0 0 -1"/>').with_ground(0.5)
     assert [c.surface for c in robot.contacts.values()] == ["plane", "capsule", "box"]
     assert robot.description.terms[0].surfaces[2].half == (0.1, 0.2, 0.3)
-    assert any("not taken as ground" in line and "cylinder" in line for line in robot.report)
     q = robot.neutral()
     q[:3] = 1.0, 0.0, 0.75
     assert robot.contact_gap(q)[[0, 2]] == pytest.approx([0.65, 0.35])
@@ -222,12 +220,16 @@ def test_contacts_of_several_frictions_are_several_terms():
     ]
 
 
-def test_height_fields_are_reported():
+def test_height_fields_and_other_shapes_of_the_world_are_a_warning():
     pytest.importorskip("mujoco")
     asset = '<asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
-    world = '<geom type="hfield" hfield="hills" name="hills"/><body name="b"><freejoint/><geom size="0.1"/></body>'
-    robot = ts.load(f"<mujoco>{asset}<worldbody>{world}</worldbody></mujoco>")
-    assert any("height field not read" in line and "hills" in line for line in robot.report)
+    world = '<geom type="hfield" hfield="hills" name="hills"/><geom type="cylinder" size="1 1"/>'
+    body = '<body name="b"><freejoint/><geom size="0.1"/></body>'
+    robot = ts.load(f"<mujoco>{asset}<worldbody>{world}{body}</worldbody></mujoco>")
+    with pytest.warns(ts.errors.ModelWarning, match=r"not taken as ground: hills \(hfield\), a shape \(cylinder\)"):
+        standing = robot.with_ground()
+    assert [c.surface for c in standing.contacts.values()] == ["plane"]
+    assert robot.with_ground(surface=ts.contacts.plane()).contacts == standing.contacts  # without a warning
 
 
 @pytest.mark.parametrize("fixed", [False, True])

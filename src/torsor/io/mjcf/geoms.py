@@ -17,9 +17,9 @@ MULTIPLES = {"sphere": (1,), "capsule": (1, 2), "ellipsoid": (1, 1, 1), "cylinde
 #: MuJoCo's mjtGeom → shape
 _SHAPES = dict(enumerate(MULTIPLES, start=2))
 _MESHES = (7, 8)
-PLANE, _PLANE, _HEIGHT_FIELD = "plane", 0, 1
-#: shapes of the world that robot.with_ground takes
-GROUND = (PLANE, "box", "sphere", "capsule")
+PLANE = "plane"
+#: mjtGeom → shape of the world
+_GROUND = {0: PLANE, 1: "hfield", **_SHAPES}
 #: MuJoCo's viewer shows the groups below this one
 _HIDDEN = 3
 #: the colour of a geom without a colour
@@ -51,16 +51,11 @@ def read_ground(chosen: Selection) -> tuple[Geometry, ...]:
         body, kind = int(m.geom_bodyid[g]), int(m.geom_type[g])
         if m.body_weldid[body] or not (m.geom_contype[g] or m.geom_conaffinity[g]) or (body and body in chosen.links):
             continue
-        word = PLANE if kind == _PLANE else _SHAPES.get(kind, "mesh")
         link, X = chosen.end(body, pose(m.geom_pos[g], m.geom_quat[g]))
-        if kind == _HEIGHT_FIELD:
-            said = "height field not read; the method with_ground takes its data as a surface, contacts.grid"
-            chosen.notes.note(said, name_of(m, GEOM, g) or "geom")
-        elif link == WORLD and word in GROUND:
+        if link == WORLD:
+            word = _GROUND.get(kind, "mesh")
             size = tuple(n * float(x) for n, x in zip(MULTIPLES.get(word, ()), m.geom_size[g], strict=False))
             out.append(Geometry("collision", word, size, origin=X, name=name_of(m, GEOM, g), touching=_touching(chosen, g)))
-        elif link == WORLD:
-            chosen.notes.note(f"not taken as ground, which is made of {', '.join(GROUND)}", name_of(m, GEOM, g) or word)
     return tuple(out)
 
 

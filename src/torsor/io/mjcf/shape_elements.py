@@ -76,7 +76,7 @@ def written_ground(d: Description) -> list[Geometry]:
     """The shapes of the world that are not those of a link of that name; none beside a root that is welded to the world."""
     if any(link.name == WORLD for link in d.links):
         return [g for g in d.ground if g.shape == PLANE]
-    return [*d.ground] if d.floats else []
+    return [g for g in d.ground if g.shape in (PLANE, *MULTIPLES)] if d.floats else []
 
 
 def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | None:

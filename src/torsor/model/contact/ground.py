@@ -96,7 +96,13 @@ def _links(d: Description, model: Model, frames: Iterable[str] | None) -> list[s
 
 
 def _floors(d: Description) -> list[tuple[Placed, Touching]]:
-    """The surfaces of the file's world."""
+    """The surfaces of the file's world, and a warning about its other shapes."""
+    if lost := [f"{g.name or 'a shape'} ({g.shape})" for g in d.ground if g.shape not in _SURFACES]:
+        warnings.warn(
+            f"with_ground: not taken as ground: {', '.join(lost[:8])}; give what the robot stands on as surface=, heights by "
+            "ts.contacts.grid",
+            ModelWarning, stacklevel=callers_level(),
+        )  # fmt: skip
     return [(Placed(_SURFACES[g.shape](g)), g.touching or _FLOOR) for g in d.ground if g.shape in _SURFACES]
 
 
