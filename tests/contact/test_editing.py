@@ -113,6 +113,24 @@ def test_rebased_and_locked_robots_have_the_same_gaps():
     np.testing.assert_allclose(gaps(robot.lock({"shin joint": 0.0})), gaps(robot), atol=1e-15)
 
 
+def test_contacts_that_nothing_moves_any_longer_are_removed_with_a_note():
+    arm = ts.robots.two_link().with_contacts(
+        [ts.contacts.point("tip"), ts.contacts.point("link1", at=(0.5, 0, 0))],
+        ts.contacts.plane((0, 1, 0), (0, -1, 0)),
+        friction=0.5,
+    )
+    part = arm.lock({"joint1": 0.0})
+    assert list(part.contacts) == ["tip"]
+    assert "parts of terms removed, as nothing moves them any longer: contact" in part.report
+    assert part.rollout([0.0], [0.0], dt=1e-3, steps=3).q.shape == (3, 1)
+    assert arm.lock({"joint1": 0.0, "joint2": 0.0}).contacts == {}
+    clap = ts.robots.two_link().with_contacts(
+        ts.contacts.point("tip"), ts.contacts.ball(0.1, (0, 1, 0), frame="link1"), friction=0.5
+    )
+    assert len(clap.lock({"joint1": 0.0}).contacts) == 1  # the forearm still moves
+    assert clap.lock({"joint2": 0.0}).contacts == {}  # both on one body
+
+
 def test_contacts_go_with_their_link_or_by_name():
     robot = standing_leg()
     assert robot.without_terms("contact").contacts == leg().without_terms("contact").contacts == {}

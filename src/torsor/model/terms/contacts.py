@@ -80,6 +80,16 @@ class Contacts(Term):
             if not model.moves(body) and not model.moves(against):
                 raise ArgumentError(f"{self.name}: nothing moves {frame!r} or {other!r}")
 
+    def on_edited(self, model: Model) -> Contacts | None:
+        rows = [
+            row for row in zip(self.shapes, self.surfaces, self.frames, self.others, strict=True)
+            if (a := model.frame(row[2]).body) != (b := model.frame(row[3]).body) and (model.moves(a) or model.moves(b))
+        ]  # fmt: skip
+        if len(rows) == len(self.shapes):
+            return self
+        shapes, surfaces, frames, others = zip(*rows, strict=True) if rows else ((), (), (), ())
+        return replace(self, shapes=shapes, surfaces=surfaces, frames=frames, others=others) if rows else None
+
     def describe(self, model: Model) -> str:
         kinds = dict.fromkeys(f"{s.describe()} on {f.describe()}" for s, f in zip(self.shapes, self.surfaces, strict=True))
         n = len(self.points)
