@@ -91,6 +91,21 @@ def test_grid_of_a_plane_carries_as_the_plane_does():
     assert ends[0][0] > 0.1
 
 
+def test_quadruped_stands_on_rough_ground():
+    rng = np.random.default_rng(0)
+    ground = ts.contacts.grid(rng.uniform(-0.02, 0.02, size=(24, 20)), 0.1, at=(-1.2, -1, 0))
+    robot = ts.robots.quadruped().with_ground(0.8, ground)
+    joints = [name for name in robot.joints if name != "floating_base"]
+    robot = robot.with_actuators({name: ts.actuators.PositionServo(5.0, 0.1) for name in joints})
+    q = np.tile(robot.configuration("standing"), (4, 1))
+    q[:, :3] += rng.uniform((-0.5, -0.5, 0.03), (0.5, 0.5, 0.04), (4, 3))
+    run = robot.rollout(q, np.zeros(robot.nv), np.tile(np.concatenate([np.zeros(6), q[0, 7:]]), (800, 1)), dt=1e-3)
+    assert run.contact_gap.min() > -1e-4
+    assert np.quantile(run.contact_residual, 0.99) < 1e-6
+    weight = run.contact_forces[:, -1, :, 2].sum(axis=-1)
+    np.testing.assert_allclose(weight, float(robot.mass) * 9.81, rtol=0.02)
+
+
 @pytest.mark.parametrize(("heights", "spacing", "message"), [
     ([[0, 0], [0, float("nan")]], 1.0, "finite"),
     ([[0, 0]], 1.0, "at least 2 × 2"),

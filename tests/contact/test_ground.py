@@ -212,6 +212,41 @@ def test_friction_of_mjcf_is_the_larger_one_or_that_of_the_higher_priority(geom,
     assert mjcf(foot('friction="0.3"')).with_ground().contacts["foot"].friction == 0.3  # no floor in the file
 
 
+def test_gaps_and_frictions_are_those_of_mujoco():
+    """Spheres and capsules over a tilted plane, a sphere and a box; a margin makes MuJoCo list all contacts."""
+    mujoco = pytest.importorskip("mujoco")
+    rng = np.random.default_rng(0)
+    geoms = ('size="0.1" friction="0.7"', 'type="capsule" size="0.05 0.2" friction="0.3" priority="1" euler="20 50 0"',
+             'size="0.2" contype="2" conaffinity="2"', 'size="0.03" contype="4" conaffinity="0" friction="1.4"')  # fmt: skip
+    bodies = "".join(
+        f'<body name="b{k}" pos="{0.3 * k} 0.1 0"><joint axis="0 1 0"/><geom margin="10" pos="0 0 -0.2" {geom}/></body>'
+        for k, geom in enumerate(geoms)
+    )
+    world = FLOOR.replace("/>", ' euler="10 20 0" pos="0 0 0.1" friction="0.6" conaffinity="5"/>')
+    world += '<geom size="0.3" pos="2 0 0" friction="0.4"/>'
+    trunk = f'<body name="trunk" pos="0 0 1"><freejoint/><geom size="0.1" contype="0" conaffinity="0"/>{bodies}</body>'
+    exclude = '<exclude body1="world" body2="b4"/>'
+    trunk = trunk.replace("</body></body>", '</body><body name="b4"><joint/><geom size="0.1" margin="10"/></body></body>')
+    text = f"<mujoco><worldbody>{world}{trunk}</worldbody><contact>{exclude}</contact></mujoco>"
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    robot = ts.load(text).with_ground(frames="all")
+    for _ in range(5):
+        q = robot.random_configuration(rng)
+        q[:3] = rng.uniform((-0.5, -0.5, 1), (0.5, 0.5, 2))
+        d.qpos[:] = np.concatenate([q[:3], q[[6, 3, 4, 5]], q[7:]])
+        mujoco.mj_forward(m, d)
+        found = []
+        for c in d.contact:
+            one, other = (int(m.geom_bodyid[g]) for g in c.geom)
+            if one == 0 or other == 0:  # not of two links
+                found.append((mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_BODY, one + other), c.dist, c.friction[0]))
+        gaps = zip(robot.contacts.values(), robot.contact_gap(q), strict=True)
+        expected = sorted((c.frame, gap, c.friction) for c, gap in gaps)
+        assert [x[0] for x in sorted(found)] == [x[0] for x in expected] == ["b0", "b0", "b1", "b1", "b1", "b3"]
+        np.testing.assert_allclose([x[1:] for x in sorted(found)], [x[1:] for x in expected], atol=1e-9)
+
+
 def test_contacts_of_several_frictions_are_several_terms():
     robot = mjcf(foot('friction="1.2"') + foot('friction="1.4"', "other"), FLOOR).with_ground()
     assert [(c.frame, c.friction, c.term) for c in robot.contacts.values()] == [
