@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+import torsor as ts
 from tests.doctor.urdf import arm, box_inertia, joint, link, marked_line, robot, shape
 from torsor.checks.doctor import CODES, check
 from torsor.checks.doctor.finding import SEVERITIES
@@ -57,11 +58,21 @@ def ball(reach, more="", axes=("1 0 0", "0 1 0", "0 0 1")):
     return arm(more=empty + link("hand", com=(0, 0, 0.2)) + "\n".join(joints))
 
 
+def leg(foot, base="floating", tip=""):
+    """The arm upside down on a base that floats, with a collision shape of its last link."""
+    collision = f"<collision>{'<!--@-->' if 'mesh' in foot else ''}\n<geometry>{foot}</geometry></collision>"
+    lower = link("lower", com=(0, 0, 0.2), looks=f"{shape(com=(0, 0, 0.2))}\n{collision}")
+    down = {"shoulder": joint("shoulder", "base", "upper", xyz="0 0 -0.5"),
+            "elbow": joint("elbow", "upper", "lower", axis="0 1 0", xyz="0 0 -0.5")}  # fmt: skip
+    return arm(lower=lower, **down, more=f'{tip}<torsor>{{"base": "{base}"}}</torsor>')
+
+
 LIMIT = 'lower="{}" upper="{}" effort="50" velocity="2"'
 FREE = {"type": "continuous", "limit": None}
 EMPTY = '<link name="tip"/>'
 LEFT = link("left_hand", com=(0.05, 0.02, 0.1))
 LONG = shape(com=(0.05, -0.02, 0.1), size=(0.1001, 0.2, 0.3))  # another size: not the same part
+SOLE = '<mesh filename="none.stl"/>'
 SCALED = '<mesh filename="none.stl" scale="{}"/>'
 MIMIC = '<mimic joint="{}" multiplier="{}"/>'
 
@@ -157,6 +168,7 @@ HAVE = {
         elbow=joint("elbow", "upper", "lower", axis="0 1 0", xyz="0 0 0"),
     ),
     "gimbal-lock": ball(1.5708),
+    "foot-of-meshes": leg(SOLE),
     "joint-too-light": arm(
         elbow=joint("elbow", "upper", "lower", axis="0 1 0", limit=LIMIT.format(-1, 1).replace("50", "9e4"), mark="limit"),
         lower=link("lower", mass=0.1, I=BOX / 100, looks=""),
@@ -231,6 +243,7 @@ HAVE_NOT = {
     "joint-moves-no-inertia": lower(I=(0, 0, 0)),  # a point mass off the axis
     "mass-matrix-ill-conditioned": arm(shoulder=joint("shoulder", "base", "upper", axis="0 1 0")),
     "gimbal-lock": ball(1.5),
+    "foot-of-meshes": leg('<sphere radius="0.1"/>'),
     "joint-too-light": arm(),
 }  # fmt: skip
 
@@ -249,6 +262,16 @@ def test_gimbal_lock_is_found_where_three_axes_lie_in_a_plane():
 
 def test_gimbal_lock_is_not_reported_with_an_armature():
     assert "gimbal-lock" not in codes(ball(1.5708, more='<dynamics armature="0.01"/>'))
+
+
+def test_feet_of_meshes_are_no_finding_for_fixed_bases_hands_and_feet_with_contacts():
+    assert "foot-of-meshes" not in codes(leg(SOLE, base="fixed"))
+    assert "foot-of-meshes" not in codes(leg(SOLE).replace("0 0 -0.5", "0 0 0.5"))  # a hand above the base
+    weld = joint("tip_j", "lower", "tip", type="fixed", limit=None, axis="")
+    ball_on_it = link("tip", mass=1e-3, I=BOX / 2e3, looks=shape((0.1, 0.2, 0.3), kind="collision"))
+    assert "foot-of-meshes" not in codes(leg(SOLE, tip=ball_on_it + weld))
+    robot = ts.load(leg(SOLE)).with_contacts(ts.contacts.point("lower"), ts.contacts.plane(), friction=0.5)
+    assert "foot-of-meshes" not in [f.code for f in check(robot).findings]
 
 
 @cache

@@ -54,6 +54,15 @@ def composed() -> ts.Robot:
             constraints.coupling("j5", "j1", polynomial=(0, 1, THIRD)), constraints.rolling("tip", 0.1, axis=(0, 0, 1)),
             constraints.joint("spherical", "l5", "base", name="ball"), stabilization=(10.0, 25.0),
         )
+        .with_contacts(
+            [ts.contacts.capsule("l5", (0, 0, 0), (THIRD, 0, 0), 0.02), ts.contacts.point("eye", at=(0, THIRD, 0))],
+            [
+                ts.contacts.plane((0, THIRD, 1), (0, 0, -3)), ts.contacts.box((1, 2, THIRD), (0, 0, -4), (0.1, 0.2, 0.3)),
+                ts.contacts.height(lambda x, y: THIRD * sin(x) - 5 + y * y), ts.contacts.ball(0.1, frame="base"),
+                ts.contacts.grid([[0, THIRD], [TINY, 1], [2, 3]], (0.5, THIRD), at=(0, 0, -6), smooth=False),
+            ],
+            friction=THIRD, restitution=0.5,
+        )
         .with_actuated(["j1", "j5"])
         .with_configuration("home", {"j1": THIRD})
     )  # fmt: skip

@@ -60,6 +60,9 @@ SHAPES = (
 )
 
 
+GROUND = (Geometry("collision", "plane", name="floor"),)
+
+
 class OwnLaw(Coulomb):
     """A law of the user, which a file cannot contain."""
 
@@ -123,7 +126,7 @@ def robot_with_joints(*names: str) -> Description:
         ("imu", Sensor("gyroscope", "tip", delay=0.01)), ("turn", Sensor("gyroscope", "base")),
         ("behind", Sensor("joint_torque", next(iter(chosen)))),
     )  # fmt: skip
-    return Description("all", links, joints, frames, base="floating", gravity=Vec(0.0, 0.0, -1.62), **more)
+    return Description("all", links, joints, frames, base="floating", gravity=Vec(0.0, 0.0, -1.62), ground=GROUND, **more)
 
 
 @pytest.mark.parametrize("format", ["urdf", "mjcf", "mr"])

@@ -242,3 +242,25 @@ def test_page_without_webgl_shows_plots_and_a_note(swing, browser):
     assert "cannot be drawn" in page.locator("#notes").text_content()
     assert page.locator(".plot").count() == 4
     context.close()
+
+
+def test_ground_of_contacts_takes_the_place_of_the_floor(opened):
+    """A level plane is the floor at its height; other ground is drawn, and then there is no floor beside it."""
+    dog, floor = (
+        ts.robots.quadruped(),
+        "() => [document.torsor.stage.grid, document.torsor.stage.ground].map(({ visible }) => visible)",
+    )
+    level = opened(dog.with_ground(surface=ts.contacts.plane(through=(0, 0, -0.7))))
+    picture(level)
+    assert level.page.evaluate("() => document.torsor.stage.grid.position.z") == pytest.approx(-0.7)
+    assert level.page.evaluate(floor) == [True, True]
+    hills = opened(dog.with_ground(surface=ts.contacts.grid([[0, 0.1], [0, 0]], 2.0, at=(-1, -1, -0.5))))
+    shown = picture(hills)
+    assert hills.page.evaluate(floor) == [False, False]
+    world = "document.torsor.stage.links[document.torsor.stage.film.links.indexOf('world')]"
+    assert hills.page.evaluate(
+        f"() => {world}.children.map(({{ castShadow, receiveShadow }}) => [castShadow, receiveShadow])"
+    ) == [[False, True]]
+    hills.page.evaluate(f"{world}.visible = false; document.torsor.stage.changed()")
+    assert differing(shown, picture(hills)) > 1000
+    assert level.said == hills.said == []

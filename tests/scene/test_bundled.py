@@ -23,7 +23,7 @@ def test_bundled_robot_is_drawn_with_all_its_meshes(name):
     scene = Scene.of(robot)
     assert scene.drawn_as == "mesh"
     assert scene.notes == ()
-    named = {g.uri for link in robot.description.links for g in link.geometry}
+    named = {g.uri for link in robot.description.links for g in link.geometry if g.role == "visual"}
     assert all(uri.startswith(f"torsor://{name}/") for uri in named)
     assert (DATA / "meshes" / f"{name}.npz").stat().st_size <= 300_000
 

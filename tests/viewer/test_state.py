@@ -302,3 +302,16 @@ def test_camera_is_farther_away_in_a_narrow_window():
         assert (seen.target - point) @ seen.up > 0  # the robot is above the middle
         np.testing.assert_allclose((seen.target - point) @ (position - point), 0, atol=1e-12)
     assert np.isfinite(camera_in_window(seen, 0.0)).all()
+
+
+def test_contacts_and_ground_are_layers():
+    dog = ts.robots.quadruped()
+    for surface, floors in (
+        (ts.contacts.plane(), 1),
+        ([ts.contacts.plane(), ts.contacts.ball(0.1)], 2),
+        (ts.contacts.ball(0.1), 1),
+    ):
+        viewer = dog.with_ground(surface=surface).view(dog.configuration("standing"), open=False)
+        layers = viewer._page.drawing.layers
+        assert (len(layers["Contacts"]), len(layers["Floor"])) == (4, floors)
+        viewer.close()

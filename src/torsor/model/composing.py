@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from torsor.model import Description, attachments
 from torsor.model.actuators import ActuatorLaw, Drive
+from torsor.model.contact.ground import ground_of
 from torsor.model.contact.shapes import pairs_of
 from torsor.model.mechanism import Mechanism
 from torsor.model.sensor import Sensor
@@ -170,13 +172,47 @@ class Composing(Mechanism):
         >>> robot.terms
         {'contact': '1 point: sphere on plane; friction 0.8'}
         """
-        used = {term.name for term in self._model.terms}
-        names = (f"contact{k if k > 1 else ''}" for k in range(1, len(used) + 2))
         term = contacts(
             pairs_of(shapes, surface), mu=friction, restitution=restitution, stiffness=stiffness, damping=damping,
-            name=name or next(n for n in names if n not in used),
+            name=name or next(self._unused_names("contact")),
         )  # fmt: skip
         return self.with_terms(term)
+
+    def with_ground(
+        self,
+        friction: float | None = None,
+        surface: Any = None,
+        *,
+        restitution: float = 0.0,
+        stiffness: float | None = None,
+        damping: float | None = None,
+        frames: Iterable[str] | None = None,
+        name: str = "",
+    ) -> Self:
+        """The robot on the ground: the collision shapes of its feet touch it, or those of the links ``frames``.
+
+        Feet are the last links with collision shapes on the branches of a floating robot that end lowest, where all joints are
+        at zero.  ``frames="all"`` takes all moving links, as a robot without feet does; each point costs time.  Spheres and
+        capsules are taken as they are, boxes by 8 corners, cylinders by 8 points on each rim; meshes are not taken.  The report
+        lists what is taken and what is not.
+        ``surface`` is that of :meth:`with_contacts`.  Without it, the ground is the planes, boxes, spheres and capsules that
+        the file has in its world (MJCF, by contype, conaffinity and ``<exclude>``), else the plane z = 0.  ``friction`` is μ;
+        without it that of the file (MJCF), else 0.8.  A file with several μ gives several terms: ``ground``, ``ground2`` ...
+
+        >>> import torsor as ts
+        >>> list(ts.robots.quadruped().with_ground(friction=0.8).contacts)
+        ['FL_FOOT', 'FR_FOOT', 'HL_FOOT', 'HR_FOOT']
+        """
+        found = ground_of(self._description, self._model, friction, surface, frames)
+        names = self._unused_names(name or "ground")
+        numbers = {"restitution": restitution, "stiffness": stiffness, "damping": damping}
+        terms = [contacts(pairs, mu=mu, **numbers, name=next(names)) for mu, pairs in found.pairs.items()]
+        return self._with_description(attaching.with_terms(self._description, terms).with_note(*found.notes))
+
+    def _unused_names(self, word: str) -> Iterator[str]:
+        """Names of terms that the robot does not have: a word, and the word with a number."""
+        used = {term.name for term in self._model.terms}
+        return (n for k in itertools.count(1) if (n := f"{word}{k if k > 1 else ''}") not in used)
 
     def with_actuated(self, joints: Iterable[str] | None) -> Self:
         """The robot with drives at these joints alone; None for drives at all joints.

@@ -19,6 +19,7 @@ from torsor.model.magnitudes import check_constants, check_inertia, check_size
 from torsor.model.named_configurations import Configuration, check_configurations
 from torsor.model.polynomials import evaluate, trim
 from torsor.model.rotor import Rotor, check_rotors
+from torsor.model.touching import Touching
 from torsor.scalar import Scalar
 from torsor.spatial import Inertia, Transform, Vec
 from torsor.support.locks import cached_property
@@ -54,6 +55,7 @@ class Geometry:
     name: str = ""
     color: tuple[float, float, float, float] | None = None  # red, green, blue, opacity, from 0 to 1
     source: str = ""  # the file its path is relative to, if another than the robot's
+    touching: Touching | None = None  # what it may touch, of MJCF files
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ class Description:
     actuated: tuple[str, ...] | None = field(default=None, kw_only=True)  # joints with a drive; None: all
     terms: tuple[Term, ...] = field(default=(), kw_only=True)  # attached to the robot, beside those of its joints and links
     sensors: tuple[tuple[str, Sensor], ...] = field(default=(), compare=False, kw_only=True)  # by name; no part of the dynamics
+    ground: tuple[Geometry, ...] = field(default=(), compare=False, kw_only=True)  # shapes of the file's world, to stand on
     base: str = "fixed"
     gravity: Vec = EARTH
     report: tuple[str, ...] = field(default=(), compare=False)

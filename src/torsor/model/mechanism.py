@@ -15,6 +15,7 @@ from torsor.model.part import part_of
 from torsor.model.part_views import FrameView, JointView, LinkView, LoopView
 from torsor.model.printing import loop_count, tree
 from torsor.model.sensor import Sensor
+from torsor.model.terms.contacts import Contact, contacts_of
 from torsor.model.topology import Topology
 from torsor.scalar import Scalar
 from torsor.support.locks import cached_property
@@ -74,6 +75,17 @@ class Mechanism(ConfigurationSpace, Topology):
     def terms(self) -> dict[str, str]:
         """What changes the motion beside the bodies: each term's name, and what it is (:mod:`torsor.terms`)."""
         return {term.name: term.describe(self._model) for term in self._model.terms}
+
+    @property
+    def contacts(self) -> dict[str, Contact]:
+        """Possible contacts by name, in the order of ``contact_gap`` and ``rollout.contact_forces``: frames, kinds, numbers.
+
+        >>> import torsor as ts
+        >>> robot = ts.robots.two_link().with_contacts(ts.contacts.point("tip"), ts.contacts.plane((0, 1, 0)), friction=0.5)
+        >>> robot.contacts["tip"].shape, robot.contacts["tip"].surface, robot.contacts["tip"].friction
+        ('point', 'plane', 0.5)
+        """
+        return contacts_of(self._model)
 
     @cached_property
     def state_names(self) -> tuple[str, ...]:

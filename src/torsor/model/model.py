@@ -108,6 +108,10 @@ class Model:
             yield i
             i = self.parent[i]
 
+    def moves(self, i: int) -> bool:
+        """Whether a joint moves body i."""
+        return any(self.joint[k].nv for k in self.path(i))
+
     def common_ancestor(self, i: int, j: int) -> int:
         """The last body that the paths from the base to i and to j share; 0, the base, if there is no other."""
         while i != j:

@@ -11,6 +11,7 @@ from torsor.checks.doctor import (
     cad,
     conditioning,
     defects,
+    feet,
     geometry,
     inertia,
     limits,
@@ -40,7 +41,7 @@ CHECKS: tuple[Check, ...] = (
     symmetry.asymmetry,
     limits.axes, limits.bounds, limits.incomplete, limits.efforts,
     mimic.mimics,
-    conditioning.mass_matrix, locks.gimbal_locks,
+    conditioning.mass_matrix, locks.gimbal_locks, feet.feet_of_meshes,
 )  # fmt: skip
 
 

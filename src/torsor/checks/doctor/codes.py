@@ -121,6 +121,11 @@ CODES: dict[str, Code] = {
         "gimbal lock within the joint limits",
         "keep the middle joint away from that angle by its limits, or replace them by a spherical joint",
     ),
+    "foot-of-meshes": Code(
+        "warning",
+        "the collision shapes of a foot are meshes",
+        "add a <collision> with a sphere, capsule or box, or a contact by the method with_contacts",
+    ),
     "joint-too-light": Code(
         "note",
         "effort limit far too large for the moved inertia",

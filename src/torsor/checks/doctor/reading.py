@@ -104,7 +104,7 @@ def urdf_subject(
         find_defects(doc)
     links = [_link(doc, e, refusals) for e in doc.root if doc.tag(e) == "link"]
     joints = [_joint(doc, e, refusals) for e in doc.root if doc.tag(e) == "joint"]
-    description, skipped = _load(data, base or "fixed", refusals)
+    description, skipped = _load(data, base, refusals)
     return Examination(
         doc.root.get("name", "robot"), file, links, joints, description, shapes or Shapes(Places(file, roots), meshes),
         refusals=refusals, tags=dict(zip(doc.root.iter(), start_tags(data), strict=False)), defects=doc.defective,
@@ -112,7 +112,7 @@ def urdf_subject(
     )  # fmt: skip
 
 
-def _load(data: bytes, base: str, refusals: list[FileError]) -> tuple[Description | None, list[str]]:
+def _load(data: bytes, base: str | None, refusals: list[FileError]) -> tuple[Description | None, list[str]]:
     """The description, without mimics if these are invalid; and notes about the parts that are not examined."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)

@@ -8,7 +8,8 @@ from typing import Any
 
 from torsor.io.mjcf.poses import pose, rotation, vector
 from torsor.io.mjcf.selection import GEOM, MESH, SITE, Selection, name_of
-from torsor.model.description import Geometry, NamedFrame
+from torsor.model.description import WORLD, Geometry, NamedFrame
+from torsor.model.touching import Touching
 from torsor.spatial import Transform, Vec
 
 #: torsor's sizes of shapes, each as a multiple of MuJoCo's, which are half lengths; in the order of MuJoCo's mjtGeom
@@ -16,6 +17,9 @@ MULTIPLES = {"sphere": (1,), "capsule": (1, 2), "ellipsoid": (1, 1, 1), "cylinde
 #: MuJoCo's mjtGeom → shape
 _SHAPES = dict(enumerate(MULTIPLES, start=2))
 _MESHES = (7, 8)
+PLANE = "plane"
+#: mjtGeom → shape of the world
+_GROUND = {0: PLANE, 1: "hfield", **_SHAPES}
 #: MuJoCo's viewer shows the groups below this one
 _HIDDEN = 3
 #: the colour of a geom without a colour
@@ -35,14 +39,40 @@ def read_geoms(chosen: Selection, body: int, frames: MeshFrames) -> tuple[Geomet
         if not roles:
             chosen.notes.note_ignored("geom", "it is neither visual nor collision geometry")
         elif shape is not None:
-            out += [replace(shape, role=role, color=color if role == "visual" else None) for role in roles]
+            looks: dict[str, dict[str, Any]] = {"visual": {"color": color}, "collision": {"touching": _touching(chosen, g)}}
+            out += [replace(shape, role=role, **looks[role]) for role in roles]
     return tuple(out)
 
 
+def read_ground(chosen: Selection) -> tuple[Geometry, ...]:
+    """The shapes that stand still in the world and that links may touch; a plane is infinite, whatever its size."""
+    m, out = chosen.m, list[Geometry]()
+    for g in range(m.ngeom):
+        body, kind = int(m.geom_bodyid[g]), int(m.geom_type[g])
+        if m.body_weldid[body] or not (m.geom_contype[g] or m.geom_conaffinity[g]) or (body and body in chosen.links):
+            continue
+        link, X = chosen.end(body, pose(m.geom_pos[g], m.geom_quat[g]))
+        if link == WORLD:
+            word = _GROUND.get(kind, "mesh")
+            size = tuple(n * float(x) for n, x in zip(MULTIPLES.get(word, ()), m.geom_size[g], strict=False))
+            out.append(Geometry("collision", word, size, origin=X, name=name_of(m, GEOM, g), touching=_touching(chosen, g)))
+    return tuple(out)
+
+
+def _touching(chosen: Selection, g: int) -> Touching:
+    """What a geom may touch, and its friction; nothing where <exclude> names the world and its body."""
+    m = chosen.m
+    if int(m.geom_bodyid[g]) in chosen.excluded:
+        return Touching(float(m.geom_friction[g][0]), 0, 0)
+    masks = int(m.geom_contype[g]), int(m.geom_conaffinity[g])
+    return Touching(float(m.geom_friction[g][0]), *masks, int(m.geom_priority[g]))
+
+
 def count_left_out(chosen: Selection) -> None:
-    """Shapes of the world, and of other bodies that are not read."""
-    for body in chosen.m.geom_bodyid:
-        if int(body) not in chosen.links:
+    """Shapes of bodies that are not read, and that are not ground."""
+    m = chosen.m
+    for body, contype, conaffinity in zip(m.geom_bodyid, m.geom_contype, m.geom_conaffinity, strict=True):
+        if int(body) not in chosen.links and not (m.body_weldid[body] == 0 and (contype or conaffinity)):
             chosen.notes.note_ignored("geom", "its body is not read")
 
 
@@ -53,8 +83,7 @@ def _shape(chosen: Selection, g: int, frames: MeshFrames) -> Geometry | None:
         word = _SHAPES[kind]
         size = tuple(n * float(x) for n, x in zip(MULTIPLES[word], m.geom_size[g], strict=False))
         return Geometry("visual", word, size, origin=X, name=name)
-    if kind not in _MESHES:
-        chosen.notes.note_ignored("plane or height field", "it is the ground, not the robot")
+    if kind not in _MESHES:  # a plane or a height field, which is ground
         return None
     k = int(m.geom_dataid[g])
     path = _path(m, k)

@@ -20,7 +20,9 @@ q, v and the joint order are MuJoCo's own, except quaternions (x, y, z, w) and t
   position and velocity servos and PIDs give the joint's ``actuator`` (``robot.actuators``) too.
 * Keyframes are named configurations, by their ``qpos``; their velocities and controls are not read.
 * Sensors that torsor has too (gyro, accelerometer, force, torque, jointpos, jointvel, jointactuatorfrc) are ``robot.sensors``.
-* Contacts, other sensors, cameras and plugins are counted in the report.
+* Shapes of the world are ``Description.ground``, for ``robot.with_ground()``; contype, conaffinity, friction, priority and
+  <exclude> of the world count there.
+* Contact pairs, other sensors, cameras and plugins are counted in the report.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from torsor.io.mjcf.actuators import read_drives
 from torsor.io.mjcf.compiling import Source, compile_model
 from torsor.io.mjcf.control_laws import read_laws
 from torsor.io.mjcf.equalities import read_loops, read_mimics
-from torsor.io.mjcf.geoms import MeshFrames, count_left_out, read_geoms, read_sites
+from torsor.io.mjcf.geoms import MeshFrames, count_left_out, read_geoms, read_ground, read_sites
 from torsor.io.mjcf.joints import read_joints
 from torsor.io.mjcf.keyframes import read_keyframes
 from torsor.io.mjcf.poses import inertia, vector
@@ -129,10 +131,12 @@ def translate(
     forces = tuple((chosen.links[i], GravityCompensation(float(m.body_gravcomp[i]))) for i in lifted)
     _note_joint_differences(chosen, mimic)
     count_left_out(chosen)
+    ground = read_ground(chosen)
     springs = read_springs(chosen, mimics)
     count_unused(chosen, springs)
     d = Description(
         _name(m, name), tuple(links), tuple(joints), frames, loops=loops, configurations=named, sensors=sensors, forces=forces,
+        ground=ground,
         terms=springs.terms if "spring" in terms else (),
         base="fixed" if chosen.floating is None else "floating",
         gravity=ZERO if m.opt.disableflags & NO_GRAVITY else vector(m.opt.gravity),

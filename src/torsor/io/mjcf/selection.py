@@ -33,6 +33,7 @@ class Selection:
     taken_joints: set[str] = field(default_factory=set)
     sliders: dict[int, list[str]] = field(default_factory=dict)  # of a free joint that is read as sliders and a ball
     sites: dict[int, str] = field(default_factory=dict)  # frames of the sites that are read
+    excluded: frozenset[int] = frozenset()  # bodies that <exclude> keeps from touching the world
     not_held: dict[str, list[str]] = field(default_factory=dict)  # constraints that are not read, by kind
 
     def leave_out(self, what: str, name: str) -> None:
@@ -66,7 +67,9 @@ def select(m: Any, body: str | None, notes: Notes) -> Selection:
         ids = joints_of(m, i)
         nameless |= {k: f"{link}_joint{n if len(ids) > 1 else ''}" for n, k in enumerate(ids, start=1)}
     called = _names(m, JOINT, nameless, "joint", notes)
-    return Selection(m, kept, links, called, floating, notes, set(links.values()), set(called.values()))
+    pairs = [divmod(int(s), 1 << 16) for s in m.exclude_signature]
+    excluded = frozenset(a + b for a, b in pairs if 0 in (a, b))
+    return Selection(m, kept, links, called, floating, notes, set(links.values()), set(called.values()), excluded=excluded)
 
 
 def joints_of(m: Any, body: int) -> range:

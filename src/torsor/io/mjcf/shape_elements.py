@@ -11,10 +11,11 @@ from lxml.etree import _Element as Element
 
 from torsor.errors import FileError
 from torsor.io.mjcf.attribute_values import pose_attributes
-from torsor.io.mjcf.geoms import MULTIPLES
+from torsor.io.mjcf.geoms import MULTIPLES, PLANE
 from torsor.io.shared.places import Places
 from torsor.io.shared.xml_text import numbers
-from torsor.model.description import Geometry
+from torsor.model.description import WORLD, Description, Geometry
+from torsor.model.touching import Touching
 from torsor.support.files import open_regular, target_of
 from torsor.support.text import unused_name
 
@@ -71,6 +72,13 @@ def _binary(path: Path) -> bool:
     return len(head) == 84 and size == 84 + 50 * int.from_bytes(head[80:], "little")
 
 
+def written_ground(d: Description) -> list[Geometry]:
+    """The shapes of the world that are not those of a link of that name; none beside a root that is welded to the world."""
+    if any(link.name == WORLD for link in d.links):
+        return [g for g in d.ground if g.shape == PLANE]
+    return [g for g in d.ground if g.shape in (PLANE, *MULTIPLES)] if d.floats else []
+
+
 def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | None:
     """A shape of class ``visual`` or ``collision``, which the document's defaults explain."""
     if g.shape in MULTIPLES and min(g.size) <= _SMALLEST:
@@ -85,6 +93,9 @@ def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | No
             return None
         out.set("type", "mesh")
         out.set("mesh", name)
+    elif g.shape == PLANE:
+        out.set("type", PLANE)
+        out.set("size", "0 0 1")  # infinite
     elif g.shape in MULTIPLES and g.role in ("visual", "collision"):
         out.set("type", g.shape)
         out.set("size", numbers(who, (x / n for n, x in zip(MULTIPLES[g.shape], g.size, strict=True))))
@@ -92,6 +103,11 @@ def geom(who: str, g: Geometry, assets: Assets, taken: set[str]) -> Element | No
         assets.left_out[f"{g.role} {g.shape} of {who}"] = "MJCF does not have this shape"
         return None
     out.attrib.update(pose_attributes(who, g.origin))
+    if g.touching is not None:
+        words = {"contype": g.touching.contype, "conaffinity": g.touching.conaffinity, "priority": g.touching.priority}
+        out.attrib.update({word: str(x) for word, x in words.items() if x != getattr(Touching(), word)})
+        if g.touching.friction != Touching().friction:
+            out.set("friction", numbers(who, [g.touching.friction]))
     if g.color is not None:
         out.set("rgba", numbers(who, g.color))
     return out

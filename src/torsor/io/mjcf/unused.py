@@ -57,8 +57,8 @@ def count_unused(chosen: Selection, springs: Springs) -> None:
     for count, what, why in (
         (m.ntendon - sum(isinstance(t, (FixedTendon, SpringBetween)) for t in springs.terms), "tendon", "not a spring"),
         (m.nplugin, "plugin", "plugins are specific to MuJoCo"),
-        (m.npair, "contact pair", "contact is not part of a rigid-body description"),
-        (m.nexclude, "contact exclusion", "contact is not part of a rigid-body description"),
+        (m.npair, "contact pair", "the method with_contacts adds it"),
+        (m.nexclude - len(chosen.excluded), "contact exclusion", "links do not touch each other"),
         (m.nmocap, "mocap motion", "the body stays at its pose in the file"),
         (m.ncam, "camera", "appearance is not kept"),
         (m.nlight, "light", "appearance is not kept"),

@@ -41,7 +41,7 @@ from torsor.io.mjcf.inertia_exchange import exchange_inertias
 from torsor.io.mjcf.joint_elements import attributes
 from torsor.io.mjcf.keyframes import keyframes
 from torsor.io.mjcf.sensors import can_be_written, sensor_elements, with_sensor_sites
-from torsor.io.mjcf.shape_elements import Assets, geom
+from torsor.io.mjcf.shape_elements import Assets, geom, written_ground
 from torsor.io.mjcf.springs import joint_attributes, tendons
 from torsor.io.shared.document import OWN
 from torsor.io.shared.losses import LOOP_JOINTS_IN_MUJOCO, is_other_actuator, is_several_in_mujoco, is_spring_of_mujoco, losses
@@ -104,6 +104,8 @@ class _DocumentWriter:
         d = self.tree.d
         world = etree.Element("worldbody")
         self._links(world)
+        ground_shapes = written_ground(described)
+        world.extend(x for g in ground_shapes if (x := geom("the world", g, self.assets, self.geoms)) is not None)
         sites = {frame.name: self._site(frame.link, frame.name, frame.origin) for frame in d.frames}
         for name in (name for t in d.terms if isinstance(t, SpringBetween) and is_spring_of_mujoco(t) for name in t.path):
             if name not in sites:
@@ -121,7 +123,7 @@ class _DocumentWriter:
         custom = etree.Element("custom")
         if self.own:
             etree.SubElement(custom, "text", name=OWN, data=self.own)
-        drawn = any(element.find("geom") is not None for element in self.places.values())
+        drawn = any(element.find("geom") is not None for element in (world, *self.places.values()))
         parts = (
             _defaults() if drawn else (), custom, self.assets.element, world, tendons(d, sites), equalities(d, ends),
             motors(driven), sensor_elements(d), keyframes(d, self.bodies),

@@ -237,4 +237,5 @@ FEATURES = (
     Feature("frames", named("frames"), {"urdf": "written as massless links", "mr": "left out except the tip"}),
     Feature("ellipsoids", _shapes("ellipsoid"), {"urdf": LEFT_OUT}),
     Feature("shapes", _shapes(), {"mr": LEFT_OUT}),
+    Feature("shapes of the world", lambda d: [g.name or g.shape for g in d.ground], {"urdf": LEFT_OUT, "mr": LEFT_OUT}),
 )  # fmt: skip

@@ -23,6 +23,9 @@ from torsor.compile.recorded_function import RecordedFunction
 from torsor.compile.rules import RECORD
 from torsor.model import actuators
 from torsor.model.beams import Beam
+from torsor.model.contact.grids import Grid
+from torsor.model.contact.shapes import Shape
+from torsor.model.contact.surfaces import Box, Height, Plane, Rounded
 from torsor.model.description import Joint, Loop, Mimic
 from torsor.model.forces import Buoyancy, Drag, GravityCompensation
 from torsor.model.friction import LAWS, Friction, LuGre
@@ -35,6 +38,7 @@ from torsor.model.terms import (
     base_motion,
     beams,
     constraint,
+    contacts,
     coordinates,
     joint_drive,
     joint_losses,
@@ -52,7 +56,7 @@ from torsor.spatial import Inertia, Mat, Sym, Transform, Vec
 
 #: terms that files may contain
 TERMS = (
-    base_motion.BaseMotion, beams.BeamLink, constraint.Settling, coordinates.Coupled, coordinates.Prescribed,
+    base_motion.BaseMotion, beams.BeamLink, constraint.Settling, contacts.Contacts, coordinates.Coupled, coordinates.Prescribed,
     force_fields.ForceField, joint_drive.JointDrive, joint_losses.Damping, loop.JointConstraint, points.Distance,
     points.PointAlong, rolling.Rolling, signal_path.SignalPath, springs.JointSpring, stops.Stops, tendons.FixedTendon,
     tendons.SpringBetween,
@@ -62,7 +66,10 @@ _LAWS = (
     actuators.RateLimit, actuators.VelocityServo, actuators.Drive, actuators.Gearbox, actuators.Motor, actuators.Thermal,
     springs.Spring, springs.SpringLaw, Beam, Buoyancy, Drag, GravityCompensation, RecordedFunction,
 )  # fmt: skip
-_PARTS = (Configuration, Inertia, Joint, Loop, Mat, Mimic, ReversedJoint, Rotor, Sensor, Sym, Transform, Vec)
+_PARTS = (
+    Box, Configuration, Grid, Height, Inertia, Joint, Loop, Mat, Mimic, Plane, ReversedJoint, Rotor, Rounded, Sensor, Shape,
+    Sym, Transform, Vec,
+)  # fmt: skip
 #: every class that files may name
 CLASSES: dict[str, type] = {c.__name__: c for c in (*TERMS, *_LAWS, *_PARTS, *JOINT_TYPES.values()) if c is not FunctionJoint}
 #: classes with limits, which may be infinite
@@ -75,6 +82,7 @@ FUNCTIONS: dict[type, dict[str, tuple[int, int | None]]] = {
     base_motion.BaseMotion: {"pose": (1, None)},
     coordinates.Prescribed: {"motion": (1, None)},
     force_fields.ForceField: {"law": (7, None)},
+    Height: {"law": (2, 1)},
     springs.SpringLaw: {"law": (2, 1), "inverse": (1, 1), "stored": (1, 1)},
 }
 #: a friction law of a joint

@@ -90,6 +90,7 @@ def _describe(replay: ReplayData, data: Bytes) -> dict[str, Any]:
         "drawnAs": replay.drawn_as,
         "up": replay.up.tolist(),
         "floating": replay.floating,
+        "floor": replay.floor,
         "facts": replay.facts,
         "notes": [*replay.notes, *notes],
         "times": data.add("float", replay.times),

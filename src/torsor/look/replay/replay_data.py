@@ -12,6 +12,7 @@ from torsor.errors import ArgumentError
 from torsor.look.replay.bending import at_rest
 from torsor.look.replay.thinning import envelope
 from torsor.look.scene import Scene, Surface
+from torsor.look.scene.scene import up_direction
 from torsor.model.mechanism import Mechanism
 from torsor.model.names import configuration_names, coordinate_names, units_of
 from torsor.support.user_arrays import Array
@@ -68,6 +69,7 @@ class ReplayData:
     plots: tuple[Plot, ...] = ()
     events: tuple[tuple[float, str], ...] = ()
     configurations: tuple[tuple[str, Array], ...] = ()  #: named ones, with the poses (links, 7)
+    floor: float | None = None  #: height of the floor that the robot touches [m]
 
 
 def replay_data_of(shown: Result | Robot, style: str, roots: Sequence[Any], fps: float) -> ReplayData:
@@ -109,14 +111,8 @@ def replay_data_of_poses(
     return ReplayData(
         robot.name, scene.drawn_as, tuple(scene.links[k] for k in kept), scene.parts, times, poses[:, kept],
         up_direction(robot.gravity), robot.description.floats, notes=(*scene.notes, *notes),
-        configurations=tuple(zip(names, at, strict=True)), **rest,
+        configurations=tuple(zip(names, at, strict=True)), floor=scene.floor, **rest,
     )  # fmt: skip
-
-
-def up_direction(gravity: Array) -> Array:
-    """The direction against gravity; ẑ without gravity."""
-    size = float(np.linalg.norm(gravity))
-    return -np.asarray(gravity, float) / size if size > 0 else np.array([0.0, 0.0, 1.0])
 
 
 def arrows(

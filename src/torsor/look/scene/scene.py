@@ -16,9 +16,11 @@ from torsor.errors import ArgumentError, FileError, MissingExtra
 from torsor.io.shared.places import Places
 from torsor.look.scene import loops, skeleton
 from torsor.look.scene.beams import BeamPiece, pieces_of
+from torsor.look.scene.contacts import contact_parts, floor_height
 from torsor.look.scene.shapes import pose, triangles
 from torsor.look.scene.triangles import Triangles
 from torsor.look.scene.upright import has_y_up, turn_upright, turns_meshes_upright
+from torsor.model.description import WORLD
 from torsor.spatial import Mat, Vec
 from torsor.spatial.recovery import quaternion_of
 from torsor.support.user_arrays import Array
@@ -35,7 +37,7 @@ IMAGES_WITHOUT_COMPILING = 10_000
 
 @dataclass(frozen=True)
 class Surface:
-    """A surface that moves with a link.  ``kind``: "visual", "skeleton", "ellipsoid" or "loop"."""
+    """A surface that moves with a link.  ``kind``: "visual", "skeleton", "ellipsoid", "loop", "contact" or "ground"."""
 
     link: str
     kind: str
@@ -59,6 +61,7 @@ class Scene:
     size: float  #: radius of a ball round the links and frames at the neutral configuration [m]
     _kernel: Kernel = field(repr=False)
     pieces: tuple[BeamPiece, ...] = ()  #: of beams, after the robot's own links
+    floor: float | None = None  #: height of the plane that the robot touches, against gravity [m]
 
     @classmethod
     def of(cls, robot: Robot, roots: Sequence[str | os.PathLike[str]] = (), style: str = "auto") -> Scene:
@@ -80,23 +83,40 @@ class Scene:
             parts = [part for part in parts if part.link not in bent or part.surface.color == skeleton.JOINT]
             parts += [Surface(piece.name, "skeleton" if bare else "visual", piece.surface(size)) for piece in pieces]
         parts += [Surface(link, "loop", marker) for link, marker in loops.markers(robot.description, size)]
-        links = (*robot.links, *(piece.name for piece in pieces))
-        return cls(robot, links, tuple(parts), tuple(notes), size, kernel, pieces)
+        up = up_direction(robot.gravity)
+        parts += [
+            Surface(p.link, "ground" if p.ground else "contact", p.surface) for p in contact_parts(robot.description, size, up)
+        ]
+        world = (WORLD,) if any(part.kind == "ground" for part in parts) else ()
+        links = (*robot.links, *(piece.name for piece in pieces), *world)
+        return cls(robot, links, tuple(parts), tuple(notes), size, kernel, pieces, floor_height(robot.description, up))
 
     @property
     def drawn_as(self) -> str:
         """The scene as "mesh" or as "skeleton"."""
         return "mesh" if any(part.kind == "visual" for part in self.parts) else "skeleton"
 
+    @property
+    def has_ground(self) -> bool:
+        """Whether surfaces of the world are drawn: then the world is the last of ``links``."""
+        return any(part.kind == "ground" for part in self.parts)
+
     def poses(self, q: ArrayLike) -> Array:
-        """``(..., links, 7)``: position [m] and quaternion (x, y, z, w) of every link, and piece of a beam, in the world."""
+        """``(..., links, 7)``: position [m] and quaternion (x, y, z, w) of each of ``links`` in the world."""
         T = dict(zip(self.links, _transforms(self._kernel, q), strict=False))
         bent = [piece.poses(np.asarray(q, float), T[piece.link]) for piece in self.pieces]
-        return placements(np.stack([*T.values(), *bent], axis=-3))
+        still = [np.broadcast_to(np.eye(4), next(iter(T.values())).shape)] * self.has_ground
+        return placements(np.stack([*T.values(), *bent, *still], axis=-3))
 
     def loop_ends(self, q: ArrayLike) -> Array:
         """``(..., loops, 2, 3)``: positions of the two ends of every loop joint [m]; they differ where the loop is open."""
         return loops.ends(self.robot.description, self.links, self.poses(q))
+
+
+def up_direction(gravity: Array) -> Array:
+    """The direction against gravity; ẑ without gravity."""
+    size = float(np.linalg.norm(gravity))
+    return -np.asarray(gravity, float) / size if size > 0 else np.array([0.0, 0.0, 1.0])
 
 
 def placements(T: Array) -> Array:

@@ -35,9 +35,12 @@ class View(NamedTuple):
 def corners(scene: Scene, poses: Array) -> Array:
     """(n, 3): the corners of the boxes round every solid part, and the origins of links and frames [m]."""
     frames = scene.robot.description.frames
-    out = [poses[:, :3], *(transform_points(poses[scene.links.index(f.link)], pose(f.origin)[1])[None] for f in frames)]
+    out = [
+        poses[: len(poses) - scene.has_ground, :3],
+        *(transform_points(poses[scene.links.index(f.link)], pose(f.origin)[1])[None] for f in frames),
+    ]
     for part in scene.parts:
-        if part.kind == "ellipsoid":  # of an inertia: it may be larger than the robot
+        if part.kind in ("ellipsoid", "ground"):  # which may be larger than the robot
             continue
         box = np.array([part.surface.vertices.min(axis=0), part.surface.vertices.max(axis=0)], float)
         eight = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
@@ -61,7 +64,7 @@ def view(scene: Scene, pictures: Sequence[Array], gravity: Array) -> View:
         towards = front + 0.35 * side + 0.25 * up
     else:
         towards = 0.9 * x - 1.0 * y + 0.55 * up
-    height = min(float((corners(scene, pictures[0]) @ up).min()), 0.0)  # the floor at the start
+    height = min(float((corners(scene, pictures[0]) @ up).min()), 0.0) if scene.floor is None else scene.floor
     floor = np.concatenate((up * height, to_quaternion(np.column_stack((x, y, up)))))
     return View(up, floor, target + 3.5 * radius * towards / np.linalg.norm(towards), target, radius)
 

@@ -21,8 +21,23 @@ if TYPE_CHECKING:
 
 
 #: a layer's name and whether it is shown at first; "Robot" is meshes where there are any, else the skeleton
-LAYERS = ("Robot", "Skeleton", "Inertia ellipsoids", "Loops", "Centre of mass", "Link frames", "Mass at the frame", "Floor")
-_KINDS = {"visual": "Robot", "skeleton": "Skeleton", "ellipsoid": "Inertia ellipsoids", "loop": "Loops"}
+LAYERS = (
+    "Robot",
+    "Skeleton",
+    "Inertia ellipsoids",
+    "Loops",
+    "Contacts",
+    "Centre of mass",
+    "Link frames",
+    "Mass at the frame",
+    "Floor",
+)
+_KINDS = {
+    "visual": "Robot", "skeleton": "Skeleton", "ellipsoid": "Inertia ellipsoids", "loop": "Loops", "contact": "Contacts",
+    "ground": "Floor",
+}  # fmt: skip
+#: kinds of the skeleton beside meshes
+_BARE = ("skeleton", "ellipsoid")
 
 CENTER, FORCE, MASS, GAP, CLOSED = (230, 159, 0), (204, 121, 167), (0, 114, 178), (213, 30, 30), (178, 56, 115)
 MET, MISSED = (0, 158, 115), (213, 30, 30)
@@ -42,7 +57,13 @@ class Drawing:
         self.links = [server.scene.add_frame(f"/robot/{k}", show_axes=False) for k in range(len(scene.links))]
         self._parts(scene, bare)
         self._extras()
-        first = {"Robot", "Floor", "Loops", *(() if scene.drawn_as == "mesh" else ("Skeleton", "Inertia ellipsoids"))}
+        first = {
+            "Robot",
+            "Floor",
+            "Loops",
+            "Contacts",
+            *(() if scene.drawn_as == "mesh" else ("Skeleton", "Inertia ellipsoids")),
+        }
         self.shown = {name: name in first for name, nodes in self.layers.items() if nodes}
         for name, shown in self.shown.items():
             self.toggle(name, shown)
@@ -94,7 +115,10 @@ class Drawing:
             fade_distance=10 * r, fade_strength=1.6, cell_color=(176, 182, 190), section_color=(140, 147, 156),
             position=view.floor[:3], wxyz=view.floor[[6, 3, 4, 5]], shadow_opacity=0.12,
         )  # fmt: skip
-        self.layers["Floor"].append(floor)
+        if self.scene.has_ground and self.scene.floor is None:  # ground of another form takes its place
+            floor.remove()
+        else:
+            self.layers["Floor"].append(floor)
         camera = s.initial_camera
         camera.position, camera.look_at, camera.up = view.position, view.target, view.up
         camera.near, camera.far, camera.fov = 0.01 * r, 200 * r, FIELD
@@ -108,13 +132,14 @@ class Drawing:
 
     def _parts(self, scene: Scene, bare: Scene) -> None:
         """The scene's parts, and beside meshes the skeleton under them, hidden at first."""
-        parts = [*scene.parts, *(part for part in bare.parts if scene.drawn_as == "mesh" and part.kind != "loop")]
+        parts = [*scene.parts, *(part for part in bare.parts if scene.drawn_as == "mesh" and part.kind in _BARE)]
         for n, part in enumerate(parts):
             r, g, b, opacity = part.surface.color
             node = self.server.scene.add_mesh_simple(
                 f"/robot/{scene.links.index(part.link)}/{n}",
                 part.surface.vertices, part.surface.faces, color=(r, g, b), opacity=None if opacity >= 1 else opacity,
-                side="double" if part.kind == "visual" else "front", cast_shadow=opacity >= 1, receive_shadow=False,
+                side="double" if part.kind == "visual" else "front",
+                cast_shadow=opacity >= 1 and part.kind != "ground", receive_shadow=False,
             )  # fmt: skip
             self.layers[_KINDS[part.kind]].append(node)
 

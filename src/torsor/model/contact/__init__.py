@@ -6,6 +6,6 @@
 ['contact']
 """
 
-from torsor.model.contact.shapes import Placed, Shape, ball, box, capsule, corners, height, plane, point, rim, sphere
+from torsor.model.contact.shapes import Placed, Shape, ball, box, capsule, corners, grid, height, plane, point, rim, sphere
 
-__all__ = ["Placed", "Shape", "ball", "box", "capsule", "corners", "height", "plane", "point", "rim", "sphere"]
+__all__ = ["Placed", "Shape", "ball", "box", "capsule", "corners", "grid", "height", "plane", "point", "rim", "sphere"]

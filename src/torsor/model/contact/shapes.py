@@ -10,7 +10,8 @@ from typing import Any
 
 from torsor.compile.recorded_function import RecordedFunction
 from torsor.errors import ArgumentError
-from torsor.model.contact.surfaces import Box, Height, Plane, Rounded, Surface, tangents
+from torsor.model.contact.grids import Grid
+from torsor.model.contact.surfaces import Box, Height, Plane, Rounded, Surface, refuse_unless, tangents
 from torsor.scalar import is_constant, tidy
 from torsor.spatial import Vec
 from torsor.spatial import arguments as read
@@ -24,6 +25,9 @@ class Shape:
     start: Vec
     end: Vec
     radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        refuse_unless(f"shape of {self.frame}: radius", "be negative", self.radius, lambda r: r >= 0)
 
     @property
     def surface(self) -> Rounded:
@@ -141,6 +145,25 @@ def height(function: Callable[..., Any], *, frame: str = "world") -> Placed:
     return Placed(Height(RecordedFunction.of("height", function, 2, 1)), frame)
 
 
+def grid(heights: Any, spacing: Any, *, at: Any = (0, 0, 0), smooth: bool = True, frame: str = "world") -> Placed:
+    """Ground of heights given as data: ``heights[i][j]`` [m] at x = i·spacing, y = j·spacing from the corner ``at`` [m].
+
+    ``spacing`` is one number, or one for x and one for y [m].  Between the points the ground is bicubic, with a continuous
+    slope, or with ``smooth=False`` bilinear; beyond its border it keeps the height of the border.  Each contact point costs
+    about 1.5 operations per height, so at most 4096 heights are taken.  The heights are constants of the compiled kernel.
+
+    >>> grid([[0, 0, 0], [0, 0.1, 0], [0, 0, 0]], spacing=0.5, at=(-0.5, -0.5, 0)).surface.describe()
+    'grid'
+    """
+    try:
+        table = tuple(tuple(float(h) for h in row) for row in heights)
+    except (TypeError, ValueError):
+        raise ArgumentError("grid: heights must be a table of numbers [m], one list for each x") from None
+    given = read.as_list(spacing, 2, "grid: spacing") if isinstance(spacing, Iterable) else [spacing] * 2
+    dx, dy = (float(read.scalar(d, "grid: spacing")) for d in given)
+    return Placed(Grid(table, (dx, dy), _place(at, "grid: at"), bool(smooth)), frame)
+
+
 def box(size: Any, xyz: Any = (0, 0, 0), rpy: Any = (0, 0, 0), *, frame: str = "world") -> Placed:
     """A box with edges ``size`` [m], its centre at xyz [m] and turned by rpy [rad] in the axes of the world or of a link.
 
@@ -168,13 +191,16 @@ def ball(radius: float, at: Any = (0, 0, 0), *, frame: str = "world") -> Placed:
 
 def pairs_of(shapes: Any, surface: Any) -> list[tuple[Shape, Placed]]:
     """Each shape with each surface: ``surface`` is one of the functions above, or a list of these or of shapes of links."""
-    first, second = _listed(shapes, (Shape,), "shapes"), _listed(surface, (Shape, Placed), "surface")
-    other = [Placed(s.surface, s.frame) if isinstance(s, Shape) else s for s in second]
-    found = [(a, b) for a in first for b in other]
+    found = [(a, b) for a in _listed(shapes, (Shape,), "shapes") for b in surfaces_of(surface)]
     for a, b in found:
         if a.frame == b.frame:
             raise ArgumentError(f"a shape of {a.frame!r} cannot touch a surface of {a.frame!r}: give one of another link")
     return found
+
+
+def surfaces_of(surface: Any) -> list[Placed]:
+    """One surface or several as a list; shapes of links are surfaces, too."""
+    return [Placed(s.surface, s.frame) if isinstance(s, Shape) else s for s in _listed(surface, (Shape, Placed), "surface")]
 
 
 def moved(s: Shape, change: Callable[[Vec], Vec]) -> Shape:

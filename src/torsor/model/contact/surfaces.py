@@ -7,11 +7,13 @@ negative distance, and the normal leads out on the shortest way.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torsor.compile.recorded_function import RecordedFunction
-from torsor.scalar import Dual, Scalar, maximum, minimum, rate, sqrt, tidy, value, where
+from torsor.errors import ArgumentError
+from torsor.scalar import Dual, Scalar, is_constant, maximum, minimum, rate, sqrt, tidy, value, where
 from torsor.spatial import Mat, Transform, Vec
 from torsor.spatial.vector import AXES, IDENTITY
 
@@ -49,6 +51,10 @@ class Plane(Surface):
     normal: Vec
     through: Vec
 
+    def __post_init__(self) -> None:
+        squared = self.normal.dot(self.normal)
+        refuse_unless("plane: squared length of the normal", "differ from 1", squared, lambda x: abs(x - 1) < 1e-9)
+
     def distance(self, p: Vec) -> Distance:
         return Distance(self.normal.dot(p - self.through), self.normal)
 
@@ -79,6 +85,10 @@ class Box(Surface):
     half: Vec
     X: Transform
 
+    def __post_init__(self) -> None:
+        for x in self.half:
+            refuse_unless("box: half an edge", "be zero or negative", x, lambda x: x > 0)
+
     def distance(self, p: Vec) -> Distance:
         local = self.X.E @ (p - self.X.r)
         side = Vec(*(where(x < 0, -1.0, 1.0) for x in local))
@@ -105,6 +115,9 @@ class Rounded(Surface):
     end: Vec
     radius: Scalar
 
+    def __post_init__(self) -> None:
+        refuse_unless("surface: radius", "be negative", self.radius, lambda r: r >= 0)
+
     def distance(self, p: Vec) -> Distance:
         d = p - nearest_on_segment(self.start, self.end, p)
         squared = d.dot(d)
@@ -119,6 +132,12 @@ class Rounded(Surface):
     def nearest_to(self, a: Vec, b: Vec) -> tuple[Vec, ...]:
         """One point: that of the segment which is nearest to this one's."""
         return (nearest_to_segment(a, b, self.start, self.end),)
+
+
+def refuse_unless(what: str, wrong: str, x: Scalar, holds: Callable[[Any], bool]) -> None:
+    """Raise ArgumentError for a number that must not be so; the functions that make surfaces give clearer ones."""
+    if is_constant(x) and not holds(x):
+        raise ArgumentError(f"{what} must not {wrong}: {x!r}")
 
 
 def nearest_on_segment(a: Vec, b: Vec, p: Vec) -> Vec:

@@ -47,7 +47,7 @@ def without_terms(d: Description, names: Iterable[str]) -> Description:
 
 
 #: kinds that a robot may be without although it has none
-KINDS = ("friction", "damping", "constraint", "spring", "stop", "actuator", "drive", "beam", "base motion")
+KINDS = ("friction", "damping", "constraint", "spring", "stop", "actuator", "drive", "beam", "base motion", "contact")
 
 
 def rename_places(terms: Iterable[Term], new: Callable[[str], str]) -> tuple[Term, ...]:
@@ -82,6 +82,10 @@ def without_lost_terms(d: Description) -> Description:
     if lost:
         note = f"terms removed, as their joint or frame is gone: {', '.join(lost)}"
         d = d.with_note(note, terms=tuple(t for t in d.terms if t.name not in lost))
+    edited = {t.name: t.on_edited(bare) for t in d.terms if type(t).on_edited is not Term.on_edited}
+    if changed := [t.name for t in d.terms if edited.get(t.name, t) != t]:
+        note = f"parts of terms removed, as nothing moves them any longer: {', '.join(changed)}"
+        d = d.with_note(note, terms=tuple(kept for t in d.terms if (kept := edited.get(t.name, t)) is not None))
     return d if d.actuated is None else replace(d, actuated=tuple(name for name in d.actuated if name in known))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torsor.errors import ArgumentError
@@ -53,6 +54,12 @@ class Contacts(Term):
     kind = "contact"
     places = ("frames", "others")
 
+    def __post_init__(self) -> None:
+        if len({len(self.shapes), len(self.surfaces), len(self.frames), len(self.others)}) > 1 or not self.shapes:
+            raise ArgumentError(f"{self.name}: needs one surface, frame and other frame for each shape, and one shape at least")
+        shapes = tuple(replace(s, frame=f) for s, f in zip(self.shapes, self.frames, strict=True))  # editing renames frames
+        object.__setattr__(self, "shapes", shapes)
+
     def check(self, model: Model) -> None:
         numbers = {"friction": self.mu, "restitution": self.restitution, "stiffness": self.stiffness, "damping": self.damping}
         for name, value in numbers.items():
@@ -70,8 +77,18 @@ class Contacts(Term):
             (body, _), (against, _) = model.frame(frame), model.frame(other)
             if body == against:
                 raise ArgumentError(f"{self.name}: {frame!r} and {other!r} do not move against each other")
-            if not _moves(model, body) and not _moves(model, against):
+            if not model.moves(body) and not model.moves(against):
                 raise ArgumentError(f"{self.name}: nothing moves {frame!r} or {other!r}")
+
+    def on_edited(self, model: Model) -> Contacts | None:
+        rows = [
+            row for row in zip(self.shapes, self.surfaces, self.frames, self.others, strict=True)
+            if (a := model.frame(row[2]).body) != (b := model.frame(row[3]).body) and (model.moves(a) or model.moves(b))
+        ]  # fmt: skip
+        if len(rows) == len(self.shapes):
+            return self
+        shapes, surfaces, frames, others = zip(*rows, strict=True) if rows else ((), (), (), ())
+        return replace(self, shapes=shapes, surfaces=surfaces, frames=frames, others=others) if rows else None
 
     def describe(self, model: Model) -> str:
         kinds = dict.fromkeys(f"{s.describe()} on {f.describe()}" for s, f in zip(self.shapes, self.surfaces, strict=True))
@@ -140,6 +157,36 @@ def contacts(pairs: list[tuple[Shape, Placed]], **numbers: Any) -> Contacts:
     return Contacts(first, surfaces, tuple(s.frame for s in first), others, **numbers)
 
 
+class Contact(NamedTuple):
+    """A possible contact: its frame and the kind of its shape, the frame and the kind of its surface, and its numbers."""
+
+    frame: str
+    shape: str
+    other: str
+    surface: str
+    friction: Scalar
+    restitution: Scalar
+    stiffness: Scalar | None
+    damping: Scalar | None
+    term: str
+
+
+def contacts_of(model: Model) -> dict[str, Contact]:
+    """All possible contacts by name, in the order of their forces; a name of two terms has the term's before it."""
+    terms = [term for term in model.terms if isinstance(term, Contacts)]
+    counts = Counter(point for term in terms for point in term.points)
+    found: dict[str, Contact] = {}
+    for t in terms:
+        names = iter(t.points)
+        for shape, surface, frame, other in zip(t.shapes, t.surfaces, t.frames, t.others, strict=True):
+            words = shape.describe(), other, surface.describe()
+            contact = Contact(frame, *words, t.mu, t.restitution, t.stiffness, t.damping, t.name)
+            for _ in _centres(shape, surface, shape.start, shape.end):
+                point = next(names)
+                found[point if counts[point] == 1 else f"{t.name}: {point}"] = contact
+    return found
+
+
 def contact_places(model: Model) -> tuple[list[int], list[int]]:
     """The places in x of the forces of all contacts, three per contact, and of the residuals of their terms."""
     forces: list[int] = []
@@ -157,8 +204,3 @@ def contact_places(model: Model) -> tuple[list[int], list[int]]:
 def _centres(shape: Shape, surface: Surface, a: Vec, b: Vec) -> tuple[Vec, ...]:
     """The centres of the spheres that may touch, of a segment from a to b in the frame of the surface."""
     return (a,) if shape.start == shape.end else surface.nearest_to(a, b)
-
-
-def _moves(model: Model, body: int) -> bool:
-    """Whether a joint moves the body."""
-    return any(model.joint[i].nv for i in model.path(body))

@@ -127,6 +127,10 @@ class Term:
         """Pose, twist and acceleration of the base at a time, if the term moves it; one term of a robot may."""
         return None
 
+    def on_edited(self, model: Model) -> Self | None:
+        """The term on an edited robot that has all its places: without the parts that cannot act; None if none is left."""
+        return self
+
     # -- parts of the equation -------------------------------------------------------------------------------
 
     def force(self, at: At) -> Effort:

@@ -74,7 +74,8 @@ class Stage {
       transparent: glass, opacity, depthWrite: !glass, side: kind === "visual" ? THREE.DoubleSide : THREE.FrontSide,
     });
     const mesh = new THREE.Mesh(geometry, material);
-    mesh.castShadow = mesh.receiveShadow = !glass;
+    mesh.receiveShadow = !glass;
+    mesh.castShadow = !glass && kind !== "ground";
     return mesh;
   }
 
@@ -116,6 +117,9 @@ class Stage {
     this.ground.receiveShadow = true;
     this.ground.position.set(ball.center.x, ball.center.y, this.floor);
     scene.add(this.sun, this.sun.target, this.ground);
+    // ground of another form is itself a part: no floor beside it
+    this.paved = film.floor === null && film.parts.some(({ kind }) => kind === "ground");
+    this.ground.visible = !this.paved;
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01 * radius, 60 * radius);
     this.camera.up.set(0, 0, 1);
     this.controls = new THREE.OrbitControls(this.camera, this.canvas);
@@ -146,7 +150,7 @@ class Stage {
     this.pose(times[0]);
     // a machine stands on the floor to begin with; a bare skeleton may swing, and needs room below
     const stands = film.floating || film.drawnAs === "mesh";
-    return Object.assign(box, { floor: stands ? floor : box.min.z });
+    return Object.assign(box, { floor: film.floor ?? (stands ? floor : box.min.z) });
   }
 
   // round every solid part at a time, or every other
@@ -173,6 +177,7 @@ class Stage {
     this.grid.position.z = this.floor;
     this.grid.material.transparent = true;
     this.grid.material.opacity = 0.6;
+    this.grid.visible = !this.paved;
     this.scene.add(this.grid);
     this.changed();
   }
@@ -253,7 +258,7 @@ class Stage {
   }
 
   level(z) {
-    if (!Number.isFinite(z)) return;
+    if (!Number.isFinite(z) || this.film.floor !== null) return;
     this.ground.position.z += z - this.grid.position.z;
     this.grid.position.z = z;
   }
@@ -299,7 +304,8 @@ class Stage {
     this.fine = fine;
     if (this.software) {
       this.renderer.setPixelRatio(fine ? 2 : 1);  // two by two pixels for each one seen smooth its edges
-      this.sun.castShadow = this.ground.visible = fine;
+      this.sun.castShadow = fine;
+      this.ground.visible = fine && !this.paved;
     }
     const to = this.film.floating ? this.center.clone().add(this.moved()) : this.center;
     this.sun.target.position.copy(to);
