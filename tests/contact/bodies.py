@@ -34,14 +34,47 @@ def at_height(robot: ts.Robot, z: float, **places: float) -> np.ndarray:
     return q
 
 
+def incline(theta: float, half: float = 0.1):
+    """A plane that falls along (−cos θ, 0, −sin θ), and the pose of a box, half its height above the origin, upright on it."""
+    normal = np.array([-np.sin(theta), 0, np.cos(theta)])
+    turned = np.array([0, np.sin(-theta / 2), 0, np.cos(theta / 2)])
+    return ts.contacts.plane(normal), np.concatenate([half * normal, turned])
+
+
+#: targets of a quadruped's joints that stands
+STANCE = np.array([0, 0.8, -1.6] * 4)
+
+
+def quadruped(friction: float = 0.8, kp: float = 5.0, kd: float = 0.1, height: float = 0.0):
+    """Solo12 with spheres as feet, a configuration that stands ``height`` [m] above the ground, and its PD servos."""
+    bare = ts.robots.quadruped()
+    feet = [ts.contacts.sphere(frame, radius=0.016) for frame in bare.frames if frame.endswith("FOOT")]
+    robot = bare.with_contacts(feet, ts.contacts.plane(), friction=friction)
+    q = np.concatenate([[0, 0, 0.3, 0, 0, 0, 1], STANCE])
+    q[2] += height - robot.contact_gap(q).min()
+
+    def law(q, v, u):
+        return [0] * 6 + [kp * (r - a) - kd * b for r, a, b in zip(u, q[7:], v[6:], strict=True)]
+
+    return robot, q, ts.Controller(law)
+
+
+def energy(robot: ts.Robot, run) -> np.ndarray:
+    """Kinetic and potential energy at the records [J]."""
+    return robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
+
+
+def rotations(q) -> np.ndarray:
+    """R of the floating base at configurations, (..., 3, 3)."""
+    x, y, z, w = np.moveaxis(q[..., 3:7], -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
 def world_velocity(run) -> np.ndarray:
     """The velocity of the floating base in the world's axes, (..., T, 3)."""
-    x, y, z, w = np.moveaxis(run.q[..., 3:7], -1, 0)
-    R = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-    return np.einsum("ij...,...j->...i", R, run.v[..., 3:6])
+    return np.einsum("...ij,...j->...i", rotations(run.q), run.v[..., 3:6])

@@ -29,6 +29,8 @@ class Touch(NamedTuple):
     gap: Scalar  #: φ [m], negative inside
     normal: Vec
     at: Vec  #: the point of the shape that is nearest to the surface [m]
+    frame: str  #: of the shape, on ``body``
+    surface: str  #: the frame of the surface, on ``other``
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ class Contacts(Term):
             for c in _centres(shape, surface, *ends):
                 size, n = surface.distance(c)
                 nearest = c - n * shape.radius
-                found.append(Touch(body, against, size - shape.radius - self.rise, seen.E.T @ n, seen.E.T @ nearest + seen.r))
+                gap, normal, point = size - shape.radius - self.rise, seen.E.T @ n, seen.E.T @ nearest + seen.r
+                found.append(Touch(body, against, gap, normal, point, frame, other))
         return found
 
     def forces(self, at: At) -> list[Vec]:
@@ -122,6 +125,17 @@ class Contacts(Term):
                 F = Force((seen.E @ (touch.at - seen.r)).cross(local), local)
                 on[body] = on[body] + F if body in on else F
         return Effort(wrenches={body: F for body, F in on.items() if body})
+
+    def wrenches_on_frames(self, at: At) -> dict[str, list[Scalar]]:
+        """The wrench on each frame (m, f) at its origin, in its axes, from x."""
+        on: dict[str, list[Scalar]] = {}
+        for touch, f in zip(self.touches(at), self.forces(at), strict=True):
+            for frame, push in ((touch.frame, f), (touch.surface, -f)):
+                seen = at.pose(frame)
+                local = seen.E @ push
+                F = [*(seen.E @ (touch.at - seen.r)).cross(local), *local]
+                on[frame] = [x + y for x, y in zip(on[frame], F, strict=True)] if frame in on else F
+        return on
 
     def tick(self, begin: At, dt: Scalar) -> list[Scalar]:
         return list(begin.impulses[self.name])
