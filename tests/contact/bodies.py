@@ -78,3 +78,28 @@ def rotations(q) -> np.ndarray:
 def world_velocity(run) -> np.ndarray:
     """The velocity of the floating base in the world's axes, (..., T, 3)."""
     return np.einsum("...ij,...j->...i", rotations(run.q), run.v[..., 3:6])
+
+
+def gripper(pads, mass: float = 1.0, **contact) -> ts.Robot:
+    """Two fingers that slide along x, their pads spheres of 1 cm at ``pads`` (y, z), and a free cube with edges of 5 cm."""
+    b = ts.Builder("gripper").link("palm")
+    for side, s in (("left", 1), ("right", -1)):
+        b.link(side, mass=0.1, inertia=[1e-4] * 3)
+        b.joint(f"{side} slide", "prismatic", parent="palm", child=side, axis=(-s, 0, 0), xyz=(s * 0.035, 0, 0))
+    b.link("cube", mass=mass, inertia=[mass * 0.05**2 / 6] * 3)
+    b.joint("free", "floating", parent="palm", child="cube")
+    shapes = [ts.contacts.sphere(side, radius=0.01, at=(0, y, z)) for side in ("left", "right") for y, z in pads]
+    return b.build().with_contacts(shapes, ts.contacts.box([0.05] * 3, frame="cube"), **contact)
+
+
+def stack(masses, radius: float = 0.1, **contact) -> tuple[ts.Robot, np.ndarray]:
+    """Balls on a vertical rail, each on the one before, the first on the ground; and the configuration in which they touch."""
+    b = ts.Builder("stack").link("floor")
+    for k, m in enumerate(masses):
+        b.link(f"ball{k}", mass=m, inertia=[0.4 * m * radius**2] * 3)
+        b.joint(f"rail{k}", "prismatic", parent="floor", child=f"ball{k}", axis=(0, 0, 1))
+    robot = b.build().with_contacts(ts.contacts.sphere("ball0", radius=radius), ts.contacts.plane(), name="floor", **contact)
+    for k in range(1, len(masses)):
+        lower = ts.contacts.ball(radius, frame=f"ball{k - 1}")
+        robot = robot.with_contacts(ts.contacts.sphere(f"ball{k}", radius=radius), lower, name=f"between{k}", **contact)
+    return robot, radius * (1 + 2.0 * np.arange(len(masses)))
