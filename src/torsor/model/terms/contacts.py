@@ -12,6 +12,7 @@ from torsor.model.contact.surfaces import Surface
 from torsor.model.terms.term import Effort, States, Term
 from torsor.scalar import Scalar, is_constant
 from torsor.spatial import Force, Vec
+from torsor.spatial import arguments as read
 
 if TYPE_CHECKING:
     from torsor.algorithms.equation.at import At
@@ -58,7 +59,7 @@ class Contacts(Term):
     def check(self, model: Model) -> None:
         numbers = {"friction": self.mu, "restitution": self.restitution, "stiffness": self.stiffness, "damping": self.damping}
         for name, value in numbers.items():
-            if value is not None and is_constant(value) and not value >= 0:
+            if value is not None and is_constant(read.scalar(value, f"{self.name}: {name}")) and not value >= 0:
                 raise ArgumentError(f"{self.name}: {name} must not be negative, not {value!r}")
         if is_constant(self.restitution) and self.restitution > 1:
             raise ArgumentError(f"{self.name}: restitution must be at most 1, not {self.restitution!r}")
