@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from benchmarks.contact import humanoid
@@ -12,10 +13,6 @@ from torsor.algorithms.equation.step import step
 from torsor.algorithms.impulses import Budget
 
 from . import bodies
-
-pin = pytest.importorskip("pinocchio")
-if not hasattr(pin, "ADMMConstraintSolver"):
-    pytest.skip("Pinocchio 4's contact solvers", allow_module_level=True)
 
 #: enough for the residual to be at rounding
 MANY = Budget(60, 3)
