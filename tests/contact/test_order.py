@@ -43,6 +43,25 @@ def test_ball_that_lands_and_slips_converges_with_first_order():
     assert ((orders > 0.95) & (orders < 1.05)).all()
 
 
+def test_peaks_of_a_bouncing_ball_converge_with_first_order():
+    """e² h and e⁴ h (e = 1/2): the mean error of the peaks, over balls that land at different times within a step."""
+    e, end = 0.5, 1.3
+    ball = bodies.ball(friction=0.3, restitution=e)
+    h = np.linspace(0.5, 0.6, 101)
+    q = np.tile(ball.neutral(), (101, 1))
+    q[:, 2] = 0.1 + h
+    errors = []
+    for dt in STEPS:
+        run = ball.rollout(q, np.zeros(6), dt=dt, steps=round(end / dt))
+        t, z = run.t, run.q[..., 2] - 0.1
+        falls = np.sqrt(2 * h / G)[:, None]
+        first, second = ((t > falls * a) & (t < falls * b) for a, b in ((1.0, 2.0), (2.0, 2.5)))
+        peaks = [np.where(part, z, 0).max(axis=1) for part in (first, second)]
+        errors.append(abs(peaks[0] - e**2 * h).mean() + abs(peaks[1] - e**4 * h).mean())
+    orders = -np.diff(np.log2(errors))
+    assert ((orders > 0.8) & (orders < 1.2)).all()
+
+
 def test_quadruped_that_lands_converges_with_first_order():
     """Its base after 0.3 s, dropped 5 cm with PD servos: Richardson's differences between dt and dt/2 halve with dt."""
     robot, q, servo = bodies.quadruped(height=0.05, friction=0.3)
