@@ -1,0 +1,29 @@
+"""Contact of a robot whose base moves: the ground is at rest in the world."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import torsor as ts
+from torsor.scalar import sin
+
+from . import bodies
+
+G = bodies.G
+
+
+def test_leg_of_a_lift_stays_on_the_ground_and_is_dragged_along():
+    """The frame moves at 0.3 m/s along x and by 5 cm up and down: a foot on a vertical rail stands on the ground all the same.
+
+    It slips along x, so that friction is (−μ m g, 0) and the normal force m g; φ is measured from where the base is.
+    """
+    mu, dt = 0.5, 1e-4
+    b = ts.Builder("lift").link("frame").link("leg", mass=1.0, inertia=[0.01] * 3)
+    b.joint("rail", "prismatic", parent="frame", child="leg", axis=(0, 0, 1))
+    lift = b.build().with_base_motion(lambda t: [0.3 * t, 0, 0.05 * sin(20 * t)])
+    lift = lift.with_contacts(ts.contacts.point("leg"), ts.contacts.plane(through=(0, 0, -0.2)), friction=mu)
+    run = lift.rollout([-0.2], [-1.0], dt=dt, steps=3000)
+    in_world = run.q[:, 0] + 0.05 * np.sin(20 * run.t)
+    assert abs(in_world + 0.2).max() < 20 * dt**2  # the base accelerates by 20 m/s² within a step
+    np.testing.assert_allclose(run.contact_gap[:, 0], in_world + 0.2, atol=1e-15)
+    np.testing.assert_allclose(run.contact_forces[:, 0], np.tile([-mu * G, 0, G], (3000, 1)), atol=20 * 20 * dt)
