@@ -22,8 +22,10 @@ def test_leg_of_a_lift_stays_on_the_ground_and_is_dragged_along():
     b.joint("rail", "prismatic", parent="frame", child="leg", axis=(0, 0, 1))
     lift = b.build().with_base_motion(lambda t: [0.3 * t, 0, 0.05 * sin(20 * t)])
     lift = lift.with_contacts(ts.contacts.point("leg"), ts.contacts.plane(through=(0, 0, -0.2)), friction=mu)
-    run = lift.rollout([-0.2], [-1.0], dt=dt, steps=3000)
+    imu = {"imu": ts.Sensor("accelerometer", "leg")}
+    run = lift.rollout([-0.2], [-1.0], dt=dt, steps=3000, sensors=imu)
     in_world = run.q[:, 0] + 0.05 * np.sin(20 * run.t)
     assert abs(in_world + 0.2).max() < 20 * dt**2  # the base accelerates by 20 m/s² within a step
     np.testing.assert_allclose(run.contact_gap[:, 0], in_world + 0.2, atol=1e-15)
     np.testing.assert_allclose(run.contact_forces[:, 0], np.tile([-mu * G, 0, G], (3000, 1)), atol=20 * 20 * dt)
+    np.testing.assert_allclose(run.sensors["imu"], np.tile([0, 0, G], (3000, 1)), atol=20 * 20 * dt)

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.contact import humanoid
 from torsor.algorithms import impulses
-from torsor.algorithms.equation import EquationOfMotion, contact
+from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.step import step
 from torsor.algorithms.impulses import Budget
 
@@ -18,25 +18,18 @@ from . import bodies
 MANY = Budget(60, 3)
 
 
-@pytest.fixture
-def steps(monkeypatch):
-    """A function (robot, q, v) → the problem of the step from there, over floats, and the impulses of the default budget."""
-    solve, found = contact.solve_impulses, []
+def problem_of_step(robot, q, v):
+    """The problem of the step from there, over floats, and the impulses of the default budget without a guess."""
+    found = []
 
     def keep(p, guess, budget):
-        found.append((p, solve(p, guess, budget)))
+        found.append((p, impulses.solve_impulses(p, guess, budget)))
         return found[-1][1]
 
-    monkeypatch.setattr(contact, "solve_impulses", keep)
-
-    def problem(robot, q, v):
-        found.clear()
-        x = [0.0] * len(robot.state_names)
-        step(EquationOfMotion(robot.model), q.tolist(), v.tolist(), [0.0] * robot.nv, 1e-3, x)
-        p, lam = found[0]
-        return p, np.array(lam)
-
-    return problem
+    x, solver = [0.0] * len(robot.state_names), impulses.ImpulseSolver(keep)
+    step(EquationOfMotion(robot.model), q.tolist(), v.tolist(), [0.0] * robot.nv, 1e-3, x, impulses=solver)
+    p, lam = found[0]
+    return p, np.array(lam)
 
 
 def pinocchio_velocity(p, solver: str, tolerance: float = 1e-11) -> np.ndarray:
@@ -75,12 +68,12 @@ def states(robot, stance, n: int, seed: int, bend: float = 0.1):
 
 @pytest.mark.parametrize("solver", ["ADMM", "PGS"])
 @pytest.mark.parametrize("mu", [0.1, 0.5, 0.8])
-def test_velocities_at_the_feet_of_a_quadruped_agree(solver, mu, steps):
+def test_velocities_at_the_feet_of_a_quadruped_agree(solver, mu):
     """The velocities u of the same problem, ε tr(G)/3 being a part of its G: converged, and with the default budget, cold."""
     robot, stance, _ = bodies.quadruped(friction=mu)
     converged, default, closed = [], [], 0
     for q, v in states(robot, stance, 12, seed=1):
-        p, lam = steps(robot, q, v)
+        p, lam = problem_of_step(robot, q, v)
         theirs = pinocchio_velocity(p, solver)
         ours = impulses.solve_impulses(p, [0.0] * len(lam), MANY)
         G = np.array(p.G)
@@ -92,7 +85,7 @@ def test_velocities_at_the_feet_of_a_quadruped_agree(solver, mu, steps):
     assert max(default) < 1e-6
 
 
-def test_velocities_at_the_corners_of_a_landing_humanoid_agree(steps):
+def test_velocities_at_the_corners_of_a_landing_humanoid_agree():
     """Eight corners land flat: of the twelve rows of a foot six are independent, and impulses are not unique.
 
     G is nearly singular (ε = 1e-12): ADMM reaches 1e-9, and 300 sweeps over the bodies come within 1 mm/s of it; more of them
@@ -100,7 +93,7 @@ def test_velocities_at_the_corners_of_a_landing_humanoid_agree(steps):
     """
     w, closed = humanoid(), 0
     for q, v in list(states(w.robot, w.start, 8, seed=2, bend=1e-3))[4:]:
-        p, lam = steps(w.robot, q, 0.3 * v)
+        p, lam = problem_of_step(w.robot, q, 0.3 * v)
         many = impulses.solve_impulses(p, [0.0] * len(lam), Budget(300, 0, 4))
         theirs = pinocchio_velocity(p, "ADMM", tolerance=1e-9)
         assert abs(np.array(p.G) @ many + p.w - theirs).max() < 1e-3

@@ -90,6 +90,21 @@ def test_imu_of_a_standing_quadruped_reads_gravity():
     np.testing.assert_allclose(run.contact_forces[-1].sum(axis=0), [0, 0, weight], atol=2e-4 * weight)
 
 
+def test_imu_of_a_joint_on_its_stop_and_of_one_that_sticks_reads_gravity():
+    """A pendulum that comes to rest on its stop, and one that dry friction holds: −Rᵀg, and no less when it falls."""
+    b = ts.Builder("door").link("base").link("bob", mass=1.0, com=(0.5, 0, 0))
+    b.joint("hinge", "revolute", "base", "bob", axis=(0, 1, 0), lower=-1.0, upper=0.5).frame("handle", "bob", xyz=(0.8, 0, 0))
+    imu = {"imu": ts.Sensor("accelerometer", "handle")}
+    stopped = b.build().with_stops(0.0)
+    stuck = b.build().with_friction({"hinge": ts.actuators.friction.Coulomb(20.0)})
+    for robot, q in ((stopped, 0.4), (stuck, 0.3)):
+        run = robot.rollout([q], [0.0], dt=1e-3, steps=500, sensors=imu)
+        R = robot.pose(run.q[-1], "handle")[:3, :3]
+        np.testing.assert_allclose(run.sensors["imu"][-1], R.T @ [0, 0, G], atol=1e-6)
+        if robot is stopped:
+            assert abs(np.linalg.norm(run.sensors["imu"][0]) - G) > 1  # it falls at first
+
+
 # -- pushes ------------------------------------------------------------------------------------------------------------
 
 
