@@ -103,3 +103,19 @@ def stack(masses, radius: float = 0.1, **contact) -> tuple[ts.Robot, np.ndarray]
         lower = ts.contacts.ball(radius, frame=f"ball{k - 1}")
         robot = robot.with_contacts(ts.contacts.sphere(f"ball{k}", radius=radius), lower, name=f"between{k}", **contact)
     return robot, radius * (1 + 2.0 * np.arange(len(masses)))
+
+
+def tower(n: int, **contact) -> tuple[ts.Robot, np.ndarray]:
+    """Free boxes of 1 kg, each with four points 2 cm inside of its lower edges on the one below; and where they stand."""
+    size, rim = (0.2, 0.2, 0.1), (0.16, 0.16, 0.1)
+    b = ts.Builder("tower").link("ground")
+    for k in range(n):
+        b.link(f"box{k}", mass=1.0, inertia=[0.05 / 12, 0.05 / 12, 0.08 / 12])
+        b.joint(f"free{k}", "floating", parent="ground", child=f"box{k}")
+    robot = b.build()
+    for k in range(n):
+        below = ts.contacts.box(size, frame=f"box{k - 1}") if k else ts.contacts.plane()
+        robot = robot.with_contacts(ts.contacts.corners(f"box{k}", rim, side="-z"), below, name=f"under{k}", **contact)
+    q = robot.neutral().reshape(-1, 7)
+    q[:, 2] = size[2] * (0.5 + np.arange(n))
+    return robot, q.ravel()

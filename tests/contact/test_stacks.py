@@ -33,6 +33,23 @@ def test_dropped_stack_of_ten_comes_to_rest():
     assert np.diff(bodies.energy(stack, run)).max() < 1e-8  # of 98 J, by the regularisation of G
 
 
+@pytest.mark.xfail(
+    strict=True, reason="no Newton step where a body has many points on the ground: residual 7e-3 m/s, the tower shakes"
+)
+@pytest.mark.parametrize("gap", [0.0, 0.01], ids=["stands", "dropped"])
+def test_tower_of_three_boxes_stands(gap):
+    """Each box on four points of the one below: at rest after a second, and the ground carries 3 m g, the others 2 and 1."""
+    robot, q = bodies.tower(3, friction=0.5)
+    start = q.copy()
+    start[2::7] += gap * np.arange(1, 4)
+    run = robot.rollout(start, np.zeros(robot.nv), dt=1e-3, steps=1000, record=500)
+    assert abs(run.q[-1] - q).max() < 1e-6
+    assert abs(run.v[-1]).max() < 1e-6
+    carried = run.contact_forces[-1, :, 2].reshape(3, 4).sum(axis=1)
+    np.testing.assert_allclose(carried, G * np.array([3, 2, 1]), rtol=1e-6)
+
+
+@pytest.mark.night
 def test_sliding_does_not_depend_on_the_number_of_points():
     """4 corners, 8, the same 4 three times over, or a rim of 16 points: x(t) = v₀ t − μ g t²/2 of the one body."""
     size, mu, dt, steps = (0.2, 0.2, 0.2), 0.3, 1e-3, 100
@@ -48,6 +65,7 @@ def test_sliding_does_not_depend_on_the_number_of_points():
         assert run.contact_residual.max() < 1e-6, name
 
 
+@pytest.mark.night
 def test_permuted_feet_give_the_same_velocities():
     """One step of quadrupeds that slip and stick, their feet in three orders: velocities differ by the solver's residual."""
     bare, rng, n = ts.robots.quadruped(), np.random.default_rng(4), 64
