@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
+from torsor.simulate import per_robot
 
 from . import bodies
 
@@ -106,3 +107,15 @@ def test_flat_box_on_a_steep_incline(mu, slope):
     if speed == 0:
         assert np.linalg.norm(run.q[-1, :3] - q[:3]) < 1e-5
     assert abs(run.q[:, 3:] - q[3:]).max() < 1e-5
+
+
+def test_box_of_a_microgram_and_of_a_million_tonnes_slide_alike():
+    """x(t) does not depend on m, and the force is m g: ε is relative to G, and no threshold is in newtons."""
+    mu, dt, factors = 0.5, 1e-3, np.array([1e-9, 1e-3, 1.0, 1e3, 1e9])
+    box = bodies.box(friction=mu)
+    run = box.rollout(np.stack([bodies.at_height(box, 0.1)] * 5), np.array([0, 0, 0, 1.0, 0, 0]), dt=dt, steps=400,
+                      vary={"mass": {"box": per_robot(factors)}})  # fmt: skip
+    way = 1 / (2 * mu * G) - dt / 2
+    assert abs(run.q[:, -1, 0] - way).max() < mu * G * dt**2
+    assert abs(run.q[:, :, 2] - 0.1).max() < 1e-11
+    np.testing.assert_allclose(run.contact_forces[:, -1, :, 2].sum(axis=1), factors * G, rtol=1e-6)
