@@ -47,3 +47,11 @@ def test_invalid_numbers_are_refused(vary, message):
     ball = bodies.ball(friction=0.4)
     with pytest.raises(ts.errors.TorsorError, match=message):
         ball.rollout(bodies.at_height(ball, 0.2), np.zeros(6), dt=1e-3, steps=2, vary=vary)
+
+
+def test_gaps_are_those_of_the_varied_heights():
+    ball = bodies.ball(friction=0.4)
+    heights = np.array([-0.1, 0.0, 0.2])
+    q = np.stack([bodies.at_height(ball, z) for z in 0.15 + heights])
+    run = ball.rollout(q, np.zeros(6), dt=1e-3, steps=20, vary={"contact height": {"contact": per_robot(heights)}})
+    np.testing.assert_allclose(run.contact_gap[..., 0], run.q[..., 2] - 0.1 - heights[:, None], atol=1e-15)

@@ -17,7 +17,7 @@ from torsor.kernels.quantity import FEW
 from torsor.model import Model
 from torsor.simulate import bristles
 from torsor.simulate.sensor_program import sensor_values
-from torsor.simulate.step_program import Plan, next_state, recorded_forces
+from torsor.simulate.step_program import Plan, next_state, recorded_forces, recorded_gaps
 from torsor.spatial.linear import dot
 
 
@@ -175,6 +175,7 @@ QUANTITIES = Table(
         "adjoint of rollout": _ADJOINT,
         "adjoint of rollout, with rows": _ADJOINT._replace(outputs=("adjoint", "rows")),
         "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",), follows_terms=True),
+        "contact gaps": Quantity(_rollout_inputs, recorded_gaps, ("plan",), ("gap",), follows_terms=True),
         "load behind bristles": Quantity(bristles.inputs, bristles.load, follows_terms=True),
         "losses of friction": Quantity(bristles.inputs, bristles.losses, follows_terms=True),
         "later bristles": Quantity(partial(bristles.inputs, more=("q1", "dt")), bristles.later, follows_terms=True),

@@ -122,7 +122,10 @@ class Result:
     @cached_property
     def contact_gap(self) -> Array | None:
         """Distances of the contacts at the records, (T, contacts) [m], negative inside; None without contacts."""
-        return None if self.contact_forces is None else self.require_robot().contact_gap(self.q)
+        if self.contact_forces is None:
+            return None
+        robot = self.require_robot()
+        return robot.contact_gap(self.q, time=self.t if robot.model.depends_on_time else None)
 
     # -- energies --------------------------------------------------------------------------------------------
 

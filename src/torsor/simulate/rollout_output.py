@@ -65,7 +65,10 @@ def inputs_at_records(
     memory: Callable[[], np.ndarray] | None,
 ) -> RolloutInputs:  # fmt: skip
     """Copies of the inputs at the records, so that the arrays of the caller may change."""
-    computed = plan.controller is not None or EquationOfMotion(robot.model).transmits
+    moving = plan.vary or robot.model.depends_on_time  # surfaces: of varied heights, of a base in motion
+    computed = (
+        plan.controller is not None or EquationOfMotion(robot.model).transmits or (moving and contact_places(robot.model)[0])
+    )
     kept = feeds if computed else [f for f in feeds if f.argument.name == "controls"]
     values = [at_records(f, every, t) for f in kept]
     copies = [x if f.stepped else x.copy() for f, x in zip(kept, values, strict=True)]
@@ -121,13 +124,7 @@ class Rollout:
         if given.plan is None:
             tau = np.array(np.broadcast_to(given.values[0] if given.values else np.zeros(()), self.v.shape), self.v.dtype)
             return tau if good is None else among_all(tau[good], good)
-        from torsor.kernels import Spec
-        from torsor.simulate.quantities import QUANTITIES
-
-        spec = Spec((("joint forces", given.plan),), dtype=self.v.dtype.name)
-        memory = () if self._memory is None else (self._memory,)
-        kernel, arrays = given.robot.kernels.of(QUANTITIES).kernel(spec), (self.q, self.v, *memory, *given.values)
-        return evaluate_before_failures(kernel, arrays, [len(a.shape) for a in kernel.inputs], good)
+        return self._at_records("joint forces", given, given.plan)
 
     @cached_property
     def contact_forces(self) -> np.ndarray | None:
@@ -147,8 +144,11 @@ class Rollout:
             return None
         from torsor.kernels import Spec
 
-        kernel = self._require_inputs("contact_gap").robot.kernels.kernel(Spec((("contact_gap",),), dtype=self.dtype.name))
-        return evaluate_before_failures(kernel, (self.q,), [1], self._before_failures)
+        given, good, kind = self._require_inputs("contact_gap"), self._before_failures, self.dtype.name
+        if given.plan is None:
+            kernel = given.robot.kernels.kernel(Spec((("contact_gap",),), dtype=kind))
+            return evaluate_before_failures(kernel, (self.q,), [1], good)
+        return self._at_records("contact gaps", given, given.plan)
 
     @cached_property
     def contact_residual(self) -> np.ndarray | None:
@@ -269,6 +269,16 @@ class Rollout:
     @cached_property
     def _contact_places(self) -> tuple[list[int], list[int]]:
         return contact_places(self.inputs.robot.model) if self.inputs else ([], [])
+
+    def _at_records(self, name: str, given: RolloutInputs, plan: Plan) -> np.ndarray:
+        """A quantity of the plan at the records."""
+        from torsor.kernels import Spec
+        from torsor.simulate.quantities import QUANTITIES
+
+        memory = () if self._memory is None else (self._memory,)
+        kernel = given.robot.kernels.of(QUANTITIES).kernel(Spec(((name, plan),), dtype=self.dtype.name))
+        arrays = (self.q, self.v, *memory, *given.values)
+        return evaluate_before_failures(kernel, arrays, [len(a.shape) for a in kernel.inputs], self._before_failures)
 
     @property
     def _controller_memory(self) -> int:

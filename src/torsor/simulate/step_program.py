@@ -10,6 +10,7 @@ import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.at import Inputs
+from torsor.algorithms.equation.contact import contact_gap
 from torsor.algorithms.equation.step import advance
 from torsor.compile import Argument, Program, Scan, interpret, record
 from torsor.compile.program import evaluate
@@ -168,6 +169,21 @@ def commands(
     return plan.controller(known | {p: given[f"parameters[{p!r}]"] for p in plan.controller.takes if p not in known})
 
 
+def recorded_gaps(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: Any, plan: Plan) -> list[Any]:
+    """φ of all contacts [m] at a record, from surfaces at its time and of varied heights."""
+    given = plan.by_name(plan.split(rest)[1])
+    return contact_gap(_varied(e, plan, given), q, Inputs(given.get("t")))
+
+
+def _varied(e: EquationOfMotion, plan: Plan, given: dict[str, Any]) -> EquationOfMotion:
+    """The equation with the numbers by which robots differ."""
+    if not plan.vary:
+        return e.of_model(e.model)
+    from torsor.simulate.parameters import vary_model
+
+    return e.of_model(vary_model(e.model, [(key, given[key.label]) for key in plan.vary]))
+
+
 def next_state(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: Any, plan: Plan, **how: Any) -> tuple[Any, ...]:
     """The state a step later, over any scalar: q, v, the memory, if there is one, and the residual of rows, if it is carried.
 
@@ -176,11 +192,7 @@ def next_state(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: A
     """
     memory, fed = plan.split(rest)
     given, own = plan.by_name(fed), plan.controller_memory
-    moving = e.of_model(e.model)
-    if plan.vary:
-        from torsor.simulate.parameters import vary_model
-
-        moving = e.of_model(vary_model(e.model, [(key, given[key.label]) for key in plan.vary]))
+    moving = _varied(e, plan, given)
     wrenches = {frame: given[wrench_argument(frame).name] for frame in plan.frames} | dict(plan.laws)
     clock = next((k for k, (a, _) in enumerate(plan.fed) if a.name == "t"), len(fed))
 

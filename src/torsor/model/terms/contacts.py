@@ -13,6 +13,7 @@ from torsor.model.contact.surfaces import Surface
 from torsor.model.terms.term import Effort, States, Term
 from torsor.scalar import Scalar, is_constant
 from torsor.spatial import Force, Vec
+from torsor.spatial import arguments as read
 
 if TYPE_CHECKING:
     from torsor.algorithms.equation.at import At
@@ -30,6 +31,8 @@ class Touch(NamedTuple):
     gap: Scalar  #: φ [m], negative inside
     normal: Vec
     at: Vec  #: the point of the shape that is nearest to the surface [m]
+    frame: str  #: of the shape, on ``body``
+    surface: str  #: the frame of the surface, on ``other``
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Contacts(Term):
     def check(self, model: Model) -> None:
         numbers = {"friction": self.mu, "restitution": self.restitution, "stiffness": self.stiffness, "damping": self.damping}
         for name, value in numbers.items():
-            if value is not None and is_constant(value) and not value >= 0:
+            if value is not None and is_constant(read.scalar(value, f"{self.name}: {name}")) and not value >= 0:
                 raise ArgumentError(f"{self.name}: {name} must not be negative, not {value!r}")
         if is_constant(self.restitution) and self.restitution > 1:
             raise ArgumentError(f"{self.name}: restitution must be at most 1, not {self.restitution!r}")
@@ -121,7 +124,8 @@ class Contacts(Term):
             for c in _centres(shape, surface, *ends):
                 size, n = surface.distance(c)
                 nearest = c - n * shape.radius
-                found.append(Touch(body, against, size - shape.radius - self.rise, seen.E.T @ n, seen.E.T @ nearest + seen.r))
+                gap, normal, point = size - shape.radius - self.rise, seen.E.T @ n, seen.E.T @ nearest + seen.r
+                found.append(Touch(body, against, gap, normal, point, frame, other))
         return found
 
     def forces(self, at: At) -> list[Vec]:
@@ -139,6 +143,17 @@ class Contacts(Term):
                 F = Force((seen.E @ (touch.at - seen.r)).cross(local), local)
                 on[body] = on[body] + F if body in on else F
         return Effort(wrenches={body: F for body, F in on.items() if body})
+
+    def wrenches_on_frames(self, at: At) -> dict[str, list[Scalar]]:
+        """The wrench on each frame (m, f) at its origin, in its axes, from x."""
+        on: dict[str, list[Scalar]] = {}
+        for touch, f in zip(self.touches(at), self.forces(at), strict=True):
+            for frame, push in ((touch.frame, f), (touch.surface, -f)):
+                seen = at.pose(frame)
+                local = seen.E @ push
+                F = [*(seen.E @ (touch.at - seen.r)).cross(local), *local]
+                on[frame] = [x + y for x, y in zip(on[frame], F, strict=True)] if frame in on else F
+        return on
 
     def tick(self, begin: At, dt: Scalar) -> list[Scalar]:
         return list(begin.impulses[self.name])
