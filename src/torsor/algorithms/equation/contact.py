@@ -123,7 +123,7 @@ def guess(terms: Sequence[Contacts], contacts: Sequence[Contact], at: At, dt: Sc
 def results(
     terms: Sequence[Contacts], contacts: Sequence[Contact], lam: Scalars, left: Scalars, dt: Scalar
 ) -> dict[str, list[Scalar]]:
-    """By term: forces, then the largest residual."""
+    """By term: forces, then the largest residual, with that of stops and dry friction of joints."""
     out: dict[str, list[Scalar]] = {}
     for term in terms:
         own = [k for k, c in enumerate(contacts) if c.term is term]
@@ -131,5 +131,5 @@ def results(
         for k in own:
             f = reduce(lambda x, y: x + y, (d * (lam[3 * k + i] / dt) for i, d in enumerate(contacts[k].axes)))
             forces += [*f]
-        out[term.name] = [*forces, largest([left[3 * k + i] for k in own for i in range(3)])]
+        out[term.name] = [*forces, largest([*(left[3 * k + i] for k in own for i in range(3)), *left[3 * len(contacts) :]])]
     return out

@@ -65,6 +65,8 @@ SPLIT_SWEEPS, SPLIT_SLACK = 4, 1e-6
 BODIES, WITHIN, ONLY_BODY = 3, 4, 32
 #: Newton steps where joints have stops or dry friction, and in a stack of links
 WITH_JOINTS, IN_STACKS = 6, 1
+#: rows above which Newton's method, with dense factors, takes longer than so many sweeps
+MOST_ROWS, SWEEPS_OF_MANY = 36, 40
 
 
 class AfterImpulses(NamedTuple):
@@ -144,8 +146,10 @@ def _budget_of(contacts: Sequence[Contact], joints: int) -> Budget:
 
     Where many points share a body, whose rows depend on each other: sweeps over the points of each body.
     """
+    if joints and 3 * len(contacts) + joints > MOST_ROWS:
+        return Budget(SWEEPS_OF_MANY)
     many = [n for n in points_by_body(contacts).values() if n >= MANY]
-    newton = WITH_JOINTS if joints else IN_STACKS if any(c.touch.other for c in contacts) and not many else 0
+    newton = WITH_JOINTS if joints else IN_STACKS if any(c.touch.other for c in contacts) else 0
     if not many:
         return Budget(newton=newton, between=joints > 0)
     alone = len(many) == 1 and many[0] == len(contacts)

@@ -31,6 +31,7 @@ from torsor.algorithms.impulses.problem import (
 )  # fmt: skip
 from torsor.algorithms.impulses.sweeps import block_sweep, local_factors, sweep_bodies
 from torsor.scalar import Scalar, Scalars, repeatable, where
+from torsor.spatial import factor, solve
 
 __all__ = [
     "BY_SWEEPS",
@@ -66,22 +67,31 @@ def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
     lam = list(guess)
     by_body = p.shared if budget.local else None
     local = [] if by_body and not budget.between else [local_factors(p, b) for b in p.blocks]
+
+    def swept(lam: Scalars) -> list[Scalar]:
+        """λ after a sweep over the blocks."""
+        found = list(lam)
+        for k, b in enumerate(p.blocks):
+            block_sweep(p, k, b, found, local)
+        return found
+
+    if budget.newton:  # the impulses with which all blocks stick, where these are nearer to a solution
+        stick = into_sets(p, [-x for x in solve(factor(p.G), p.w)])
+        nearer = squared(residual(p, stick)) < squared(residual(p, lam))
+        lam = [where(nearer, x, y) for x, y in zip(stick, lam, strict=True)]
     if by_body:
         sweep_bodies(p, by_body, lam, budget)
     else:
+        sweep_once = repeatable(swept) if budget.sweeps > 3 else swept
         for _ in range(budget.sweeps):
-            for k, b in enumerate(p.blocks):
-                block_sweep(p, k, b, lam, local)
+            lam = sweep_once(lam)
 
     def improved(lam: Scalars) -> list[Scalar]:
         """λ after a Newton step, if that is nearer to the solution."""
         better = into_sets(p, newton_step(p, lam))
         closer = squared(residual(p, better)) < squared(residual(p, lam))
         found = [where(closer, x, y) for x, y in zip(better, lam, strict=True)]
-        if budget.between:
-            for k, b in enumerate(p.blocks):
-                block_sweep(p, k, b, found, local)
-        return found
+        return swept(found) if budget.between else found
 
     once = repeatable(improved) if budget.newton > 1 else improved
     for _ in range(budget.newton):
