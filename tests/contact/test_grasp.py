@@ -43,10 +43,6 @@ def test_gripper_with_soft_pads_holds_a_kilogram_for_a_minute():
     np.testing.assert_allclose(run.q[-1, :2], squeezed, rtol=1e-4)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="sweeps from a cold start load the first pad alone, about which the cube turns: no guess shares the load",
-)
 def test_gripper_with_four_hard_pads_per_finger_holds_a_kilogram():
     """1.5 times the force that is needed, but rigid contact leaves open how four pads share it: it has to be shared evenly.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.errors import ArgumentError, UnknownName
+from torsor.errors import ArgumentError, ModelError, UnknownName
 from torsor.io.shared.losses import losses
 
 SHAPES = {
@@ -148,7 +148,7 @@ def test_ground_of_ones_own_is_the_surface():
 
 @pytest.mark.parametrize(("arguments", "error", "message"), [
     ({"friction": -0.1}, ArgumentError, "friction must not be negative"),
-    ({"friction": float("nan")}, ArgumentError, "friction must not be negative"),
+    ({"friction": float("nan")}, ModelError, "friction must be finite"),
     ({"restitution": 1.5}, ArgumentError, "restitution must be at most 1"),
     ({"frames": "ball"}, ArgumentError, "frames is a list of links or 'all'"),
     ({"frames": []}, ArgumentError, "frames is empty"),

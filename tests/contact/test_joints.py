@@ -26,18 +26,20 @@ def test_strikes_at_one_time_bounce_together():
     """Both stops in one step: v⁺ = −e v⁻ in both joints, as masses 1 and 2 with v = (1, 0.6) at (1.0, 0.6) m."""
     run = sliders(1.0).rollout([0, 0], [1.0, 0.6], dt=1e-2, steps=150)
     np.testing.assert_allclose(run.v[-1], [-1, -0.6], atol=1e-11)
-    assert run.q.max(axis=0) <= pytest.approx([1, 0.6], abs=1e-12)
+    assert (run.q.max(axis=0) <= [1 + 1e-12, 0.6 + 1e-12]).all()
 
 
 def test_restitution_never_raises_the_energy_of_coupled_impacts():
-    """Newton's restitution alone may: states of UR5 with several joints at their stops gain up to 40 J in a step with it."""
-    arm = ts.robots.ur5().with_gravity((0, 0, 0)).with_stops(0.9)
+    """Newton's restitution alone may; the energy is compared with that of a step without stops, which has its own error."""
+    free = ts.robots.ur5().with_gravity((0, 0, 0))
+    arm = free.with_stops(0.9)
     rng = np.random.default_rng(0)
     q = np.where(rng.random((300, 6)) < 0.6, np.array(arm.upper) - 1e-4 * rng.random((300, 6)), 0.0)
     v = rng.normal(size=(300, 6))
     run = arm.rollout(q, v, dt=1e-3, steps=1)
-    before, after = arm.kinetic_energy(q, v), arm.kinetic_energy(q, run.v[:, 0])
+    before, after = (arm.kinetic_energy(q, x) for x in (free.step(q, v, np.zeros(6), 1e-3)[1], run.v[:, 0]))
     assert (after <= before * (1 + 1e-12)).all()
+    assert (after < 0.99 * before).mean() > 0.3  # e = 0.9 takes some
     assert (run.q[:, 0] <= np.array(arm.upper) + 1e-12).all()
 
 
@@ -53,7 +55,7 @@ def test_pendulum_rests_on_its_stop(e):
 
 def test_joint_beyond_its_stop_returns_slowly():
     run = sliders(0.0).rollout([1.05, 0.0], [0.0, 0.0], dt=1e-3, steps=600)
-    assert abs(run.q[-1, 0] - 1.0) < 1e-12
+    assert run.q[-1, 0] < 1.0
     assert abs(run.v).max() <= 0.1 + 1e-12
 
 
@@ -80,7 +82,9 @@ def test_joints_that_stick_stay_and_those_that_slide_follow_the_simulation():
     q = np.array([0, -1, 1, 0, 0.5, 0.0])
     exact = rubbing.simulate(q, np.zeros(6), 0.5)
     assert (exact.v[-1, 4:] == 0).all()  # two joints stick
-    errors = [abs(rubbing.rollout(q, np.zeros(6), dt=dt, steps=round(0.5 / dt)).q[-1] - exact.q[-1]).max() for dt in (2e-3, 1e-3)]
+    errors = [
+        abs(rubbing.rollout(q, np.zeros(6), dt=dt, steps=round(0.5 / dt)).q[-1] - exact.q[-1]).max() for dt in (2e-3, 1e-3)
+    ]
     assert errors[1] < 5e-3
     assert 1.6 < errors[0] / errors[1] < 2.4
     run = rubbing.rollout(q, np.zeros(6), dt=1e-3, steps=500)
@@ -166,5 +170,5 @@ def test_stops_dry_friction_and_contact_act_together():
 
 
 def test_integrators_without_impulses_are_refused_by_the_name_of_the_term():
-    with pytest.raises(ts.ArgumentError, match="stops acts by impulses.*semi_implicit"):
+    with pytest.raises(ts.ArgumentError, match=r"stops acts by impulses.*semi_implicit"):
         sliders(0.5).rollout([0, 0], [0, 0], dt=1e-3, steps=3, integrator="rk4")

@@ -105,7 +105,6 @@ def test_imu_of_a_joint_on_its_stop_and_of_one_that_sticks_reads_gravity():
             assert abs(np.linalg.norm(run.sensors["imu"][0]) - G) > 1  # it falls at first
 
 
-@pytest.mark.xfail(strict=True, reason="simulate takes the acceleration without contact: a box at rest reads 0")
 def test_accelerometer_of_a_simulation_at_rest_reads_minus_gravity():
     box = bodies.box(friction=0.5)
     run = box.simulate(bodies.at_height(box, 0.1), np.zeros(6), 0.02, dt=1e-3, sensors=IMU)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.algorithms.equation import EquationOfMotion
+from torsor.compile import Argument
 from torsor.errors import ArgumentError
 from torsor.kernels import Spec
 from torsor.model.sensor import Sensor
@@ -15,14 +17,15 @@ from torsor.simulate import quantities
 from torsor.simulate.modes import decide
 from torsor.simulate.result import Result, between_records
 from torsor.simulate.rollout_failures import evaluate_before_failures, rows_before
-from torsor.simulate.step_program import at_records
+from torsor.simulate.step_program import Plan, at_records, wrench_argument
 from torsor.simulate.system import System
 from torsor.simulate.term_states import behind_bristles
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
-    from torsor.simulate.step_program import Plan, StepInput
+    from torsor.simulate.step_program import StepInput
+    from torsor.simulate.term_states import TermStates
     from torsor.simulate.time_loop import Run
 
 #: a quantity with its option, or a column of the motion
@@ -56,6 +59,8 @@ def simulation_readings(run: Run, result: Result, sensors: Mapping[str, Sensor])
     robot = run.system.robot
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
+        if run.states and run.states.stepped:
+            return _by_steps(run, run.states, result, asked)
         loaded = tuple(result.wrenches) if any(name in FORCES for name, *_ in asked) else ()
         clock = ("t",) if robot.kernels.reads_time(*(name for name, *_ in asked)) else ()
         spec = Spec(tuple(asked), loaded, extra=clock)
@@ -67,6 +72,38 @@ def simulation_readings(run: Run, result: Result, sensors: Mapping[str, Sensor])
         return [values] if len(asked) == 1 else list(values)
 
     return _readings(robot, sensors, result.t, {"q": result.q, "v": result.v, "tau": result.tau}, compute)
+
+
+def _by_steps(run: Run, states: TermStates, result: Result, asked: Sequence[Asked]) -> list[Array]:
+    """The quantities at the recorded rows of a motion through contact: those of a rollout's step that begins there."""
+    robot, frames = run.system.robot, run.system.frames
+    rows = zip(result.t.tolist(), result.q, result.v, strict=True)
+    columns = [np.array([states.command(*row) for row in rows]), *(result.wrenches[frame] for frame in frames)]
+    fed = [Argument("dt", ()), Argument("controls", (robot.nv,)), *map(wrench_argument, frames)]
+    given = [np.asarray(float(result.info["dt"])), *columns]
+    if robot.model.depends_on_time:
+        fed, given = [*fed, Argument("t", ())], [*given, result.t]
+    x = states_of(robot, result)
+    plan = Plan(result.info["integrator"], tuple((a, True) for a in fed), frames=frames, memory=x.shape[-1])
+    kernel = robot.kernels.of(quantities.QUANTITIES).kernel(Spec((("sensors", plan, tuple(asked)),)))
+    values = kernel(result.q, result.v, x, *given)
+    return np.split(values, np.cumsum([_size(robot, name) for name, *_ in asked])[:-1], axis=-1)
+
+
+def states_of(robot: Robot, result: Result) -> Array:
+    """x (T, n) at the recorded rows, from the states that are recorded; memories that are not are those of the start."""
+    x = np.tile(np.array(EquationOfMotion(robot.model).start, float), (len(result.t), 1))
+    named = result.info.get("states", {})
+    for k, name in enumerate(robot.state_names):
+        joint, kind = name.rsplit(" ", 1)
+        if joint in named.get(kind, ()):
+            x[:, k] = result.states[kind][:, named[kind].index(joint)]
+    return x
+
+
+def _size(robot: Robot, name: str) -> int:
+    """Entries of a reading."""
+    return robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3
 
 
 def _accelerations(run: Run, result: Result) -> Array:
@@ -110,8 +147,7 @@ def rollout_readings(
         kernels, spec = robot.kernels.of(quantities.QUANTITIES), Spec((("sensors", plan, tuple(asked)),), dtype=q.dtype.name)
         kernel, arrays = kernels.kernel(spec), (q, v, *internal_states, *(at_records(f, every, t, start=True) for f in feeds))
         values = evaluate_before_failures(kernel, arrays, [len(a.shape) for a in kernel.inputs], good)
-        sizes = [robot.nv if name in ("tau", "joint_torque_sensor") else 6 if name in FORCES else 3 for name, *_ in asked]
-        return np.split(values, np.cumsum(sizes)[:-1], axis=-1)
+        return np.split(values, np.cumsum([_size(robot, name) for name, *_ in asked])[:-1], axis=-1)
 
     found = _readings(robot, sensors, t, {"q": q, "v": v}, compute, first=1)
     for y in found.values() if failed is not None else ():
