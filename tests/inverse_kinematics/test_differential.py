@@ -235,6 +235,26 @@ def test_a_state_has_the_same_velocity_alone_in_a_batch_and_in_threads(panda):
 
 
 @without_machine_code
+def test_a_later_call_is_as_careful_as_the_first(panda):
+    q, V = panda.configuration("ready"), np.array([0, 0, 0, 0.1, 0, 0])
+    follow = panda.differential_inverse_kinematics
+    first, again = (follow(q, {TCP: V}, DT) for _ in range(2))
+    assert np.array_equal(first.v, again.v)
+    assert (first.message, first.success) == (again.message, again.success)
+    assert all(np.array_equal(*pair) for pair in zip(first.limits, again.limits, strict=True))
+    for wrong, message in ((V * 1e12, "above 1e"), (V * np.nan, "finite"), (V[:5], "shape"), (np.eye(3), "shape")):
+        with pytest.raises(ts.TorsorError, match=message):
+            follow(q, {TCP: wrong}, DT)
+    for wrong, message in ((q[:3], "expected"), (q * np.nan, "finite")):
+        with pytest.raises(ts.TorsorError, match=message):
+            follow(wrong, {TCP: V}, DT)
+    with pytest.raises(ts.TorsorError, match="above 1e"):
+        follow(q, {TCP: V}, DT, v=np.full(panda.nv, 1e12))
+    assert np.array_equal(follow(q.tolist(), {TCP: V.tolist()}, DT).v, first.v)
+    assert np.array_equal(follow(q, {TCP: [V, 2 * V]}, DT).v[0], first.v)
+    assert np.array_equal(follow(q, {TCP: ts.targets.twist(V)}, DT).v, first.v)
+
+
 def test_targets_are_approached_and_several_frames_have_weights(other_panda):
     panda = other_panda
     q = panda.configuration("ready")

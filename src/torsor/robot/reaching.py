@@ -128,13 +128,16 @@ class Reaching(Statics):
         (1.0, True)
         """
         plain = joints is None and posture is None and inequalities is None
-        one, options = None, (v is None, dt, limits, velocity, acceleration, gain, damping, slow_down)
-        if plain and isinstance(target, dict):
-            with suppress(TypeError):  # of options that cannot be hashed
-                one = self._first_tries.get((*target, *options))
-        answer: VelocityResult | None = one(q, v, cast("dict[str, Any]", target).values()) if one else None
-        if answer is not None:
-            return answer
+        options = v is None, dt, limits, velocity, acceleration, gain, damping, slow_down
+        if plain and target.__class__ is dict:
+            given_twists = cast("dict[str, Any]", target)
+            try:
+                one = self._first_tries.get((*given_twists, *options))
+            except TypeError:  # options that cannot be hashed
+                one = None
+            answer: VelocityResult | None = one(q, v, [*given_twists.values()]) if one else None
+            if answer is not None:
+                return answer
         from torsor.mechanics.inverse_kinematics.differential import OneState, problem_and_inputs
         from torsor.mechanics.inverse_kinematics.solver import KEPT
 

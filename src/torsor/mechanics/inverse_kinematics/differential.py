@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.quadratic_program import STEPS
 from torsor.compile import Kernel
+from torsor.compile.entry import decline
 from torsor.errors import ArgumentError
 from torsor.kernels.derivatives import NUMBERS
 from torsor.mechanics.inverse_kinematics.problem import Targets, check_limits
@@ -28,12 +29,8 @@ from torsor.support.user_arrays import Array
 if TYPE_CHECKING:
     from torsor.robot import Robot
 
-DOUBLE = np.dtype(float)
 #: steps of the kernels that are tried one after the other: the first has the velocity without limits alone
 LADDER = 0, STEPS, 4 * STEPS
-#: residual that counts as none, relative to the largest velocity or 1: near singular configurations v₀ is some hundred times
-#: as large, and motions that J does not see have a weight of 10⁻⁶, which leaves 8 digits of 16
-RESIDUAL = 1e-8
 
 
 class VelocityProblem(Targets):
@@ -80,44 +77,55 @@ class VelocityProblem(Targets):
             some = flat if len(left) == count else [x[left] if b else x for x, b in zip(flat, batched, strict=True)]
             for column, x in zip(found, self.kernel(steps)(*some), strict=True):
                 column[left] = x
-            v, residual = found[0][left], found[2][left]
-            left = left[~(residual <= RESIDUAL * np.maximum(1.0, np.abs(v).max(axis=1, initial=0.0)))]
+            left = left[found[5][left] != 0]
             if not len(left):
                 break
         success = np.ones(count, bool)
         success[left] = False
-        v, scale, _, errors, bounds = found
+        v, scale, errors, bounds = found[:4]
         rest = np.clip(0.0, bounds[left, 0], bounds[left, 1])
         v[left], scale[left] = np.where(np.isfinite(v[left]), v[left], rest), np.nan_to_num(scale[left])
         v, scale, success, errors, bounds = (x.reshape((*batch, *x.shape[1:]))[()] for x in (v, scale, success, errors, bounds))
-        return VelocityResult(v, scale, success, errors, (bounds[..., 0, :], bounds[..., 1, :]), self.names, self)
+        return VelocityResult(v, scale, errors, bounds, success, self.names, self)
 
 
 class OneState:
-    """Answers calls for one state, given as arrays, with the options of an earlier call; None where that has to decide.
+    """Answers calls for one state with the options of an earlier call; None where the solver has to decide.
 
     The kernels and the rule by which they are chosen are those of :meth:`VelocityProblem.solve`.
     """
 
     def __init__(self, problem: VelocityProblem, given: Mapping[str, Array]):
-        self.problem, self.still = problem, np.zeros(problem.robot.nv)
-        self.kernels = [problem.kernel(steps) for steps in LADDER[:2]]
-        self.fixed = [x if x.ndim else float(x) for x in (given[a.name] for a in self.kernels[0].inputs[2:-1])]
+        self.problem, self.names, self.still = problem, problem.names, np.zeros(problem.robot.nv)
+        self.fixed = [x if x.ndim else float(x) for x in (given[a.name] for a in problem.kernel().inputs[2:-1])]
+        self.shapes = [(t.size,) for t in problem.targets]
+        self.kernels: list[Callable[..., Any] | None] = [None] * 2  #: the first of :data:`LADDER`, once they are needed
 
-    def __call__(self, q: Any, v: Any, twists: Iterable[Any]) -> VelocityResult | None:
-        arrays = [q, self.still if v is None else v, *twists]
-        sizes = [self.problem.robot.nq, len(self.still), *(t.size for t in self.problem.targets)]
-        if not all(
-            x.__class__ is np.ndarray and x.shape == (n,) and x.dtype is DOUBLE for x, n in zip(arrays, sizes, strict=True)
-        ):
+    def _kernel(self, steps: int) -> Callable[..., Any]:
+        """A kernel that returns NotImplemented where its result does not count, or an argument is unusual."""
+        kernel, numbers = self.problem.kernel(steps), np.zeros(sum(t.size for t in self.problem.targets))
+        kernel(self.problem.robot.neutral(), self.still, *self.fixed, numbers)  # compiles it: a function declines
+        return kernel.builtin("velocity", "", decline, guards={"residual": np.inf, "open": 0.5})
+
+    def __call__(self, q: Any, v: Any, twists: Sequence[Any]) -> VelocityResult | None:
+        if q.__class__ is np.ndarray and q.ndim != 1:
             return None
-        numbers = arrays[2] if len(arrays) == 3 else np.concatenate(arrays[2:])
-        if not max(map(abs, [*numbers.tolist(), *arrays[1].tolist()])) <= FAR:
+        if len(twists) == 1:
+            (numbers,) = twists
+        elif all(x.__class__ is np.ndarray and x.shape == n for x, n in zip(twists, self.shapes, strict=True)):
+            numbers = np.concatenate(twists)
+        else:
             return None
-        for kernel in self.kernels:
-            found, scale, residual, errors, bounds = kernel(*arrays[:2], *self.fixed, numbers)
-            if residual <= RESIDUAL * max(1.0, *map(abs, found.tolist())):
-                return VelocityResult(found, scale, np.True_, errors, (bounds[0], bounds[1]), self.problem.names, self.problem)
+        present = self.still if v is None else v
+        for k, kernel in enumerate(self.kernels):
+            if kernel is None:
+                kernel = self.kernels[k] = self._kernel(LADDER[k])
+            found = kernel(q, present, *self.fixed, numbers)
+            if found is not NotImplemented:
+                found_v, scale, errors, bounds = found
+                if found_v.ndim != 1:  # the targets are a batch
+                    return None
+                return VelocityResult(found_v, scale, errors, bounds, np.True_, self.names, self.problem)
         return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.constrained import largest
 from torsor.algorithms.velocity_within_limits import velocity_bounds, velocity_within_limits
 from torsor.compile import Argument
 from torsor.kernels import Kernels, Quantity, Table
@@ -20,8 +21,12 @@ from torsor.mechanics.inverse_kinematics.quantities import (
     limited_entries,
 )
 from torsor.model.model import Model
-from torsor.scalar import Scalar, Scalars, maximum, minimum
+from torsor.scalar import Scalar, Scalars, maximum, minimum, where
 from torsor.spatial.linear import dot
+
+#: residual that counts as none, relative to the largest velocity or 1: near singular configurations v₀ is some hundred times
+#: as large, and motions that J does not see have a weight of 10⁻⁶, which leaves 8 digits of 16
+RESIDUAL = 1e-8
 
 
 def velocity(
@@ -43,8 +48,8 @@ def velocity(
     plan: Plan,
     steps: int,
     rows: int = 0,
-) -> tuple[list[Scalar], Scalar, Scalar, list[Scalar], list[list[Scalar]]]:
-    """v, the scale s, the residual, the largest linear and angular A v − y, and the bounds (l, u).
+) -> tuple[list[Scalar], Scalar, list[Scalar], list[list[Scalar]], Scalar, Scalar]:
+    """v, the scale s, the largest linear and angular A v − y, the bounds (l, u), the residual, and 0 if v is a result, else 1.
 
     The rows of a target demand y = b − k φ, k the gain, but no more than 1/dt; those of a loop 1/dt.  Joints that do not move
     the targets stop as fast as their limits permit.
@@ -74,7 +79,9 @@ def velocity(
     for i, x in zip(plan.moving, moving, strict=True):
         found[i] = x
     off = [dot(row, found) - y for row, y in zip(r.A, wanted, strict=True)]
-    return found, scale, residual, [largest_error(off, plan, kind) for kind in (LENGTH, ANGULAR)], [low, up]
+    errors = [largest_error(off, plan, kind) for kind in (LENGTH, ANGULAR)]
+    left = where(residual <= RESIDUAL * largest([1.0, *found]), where(largest([*r.speed, *v]) <= FAR, 0, 1), 1)
+    return found, scale, errors, [low, up], residual, left
 
 
 def inputs(model: Model, plan: Plan, steps: int, rows: int = 0) -> list[Argument]:
@@ -98,7 +105,7 @@ QUANTITIES = Table(
             inputs,
             velocity,
             ("plan", "steps", "rows"),
-            ("v", "scale", "residual", "error", "bounds"),
+            ("v", "scale", "error", "bounds", "residual", "open"),
             follows_terms=True,
             lenient=True,
         ),

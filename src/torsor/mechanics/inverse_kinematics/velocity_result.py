@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class VelocityResult:
-    """v (..., nv) [rad/s, m/s] within its ``limits``, (l, u) of this step, and the ``scale`` s (...) of the motion.
+    """v (..., nv) [rad/s, m/s] within the ``bounds`` (..., 2, nv) of this step, and the ``scale`` s (...) of the motion.
 
     The targets move at s times the velocity without limits: 1 where the limits permit all of it.  ``errors`` (..., 2) are the
     largest differences of a target's velocity from the wanted one, linear and angular.  Where ``success`` (...) is False no v
@@ -26,15 +26,20 @@ class VelocityResult:
 
     v: Array
     scale: Any
-    success: Any
     errors: Array
-    limits: tuple[Array, Array]
+    bounds: Array
+    success: Any
     coordinates: tuple[str, ...] = ()
     problem: VelocityProblem | None = None
 
     def __reduce__(self) -> Any:
         """Without the problem: kernels are large."""
-        return type(self), (self.v, self.scale, self.success, self.errors, self.limits, self.coordinates)
+        return type(self), (self.v, self.scale, self.errors, self.bounds, self.success, self.coordinates)
+
+    @property
+    def limits(self) -> tuple[Array, Array]:
+        """The bounds of this step, (l, u)."""
+        return self.bounds[..., 0, :], self.bounds[..., 1, :]
 
     @property
     def velocity_error(self) -> Any:
