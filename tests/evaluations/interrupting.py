@@ -31,6 +31,15 @@ FULL = 100
 SOON = 0.04
 
 
+class Line:
+    """A straight path of the UR5's joints."""
+
+    breaks, end = np.array([0.0, 1.0]), np.array([1.0, -1.0, 1.0, 0.5, 0.2, 0.1])
+
+    def __call__(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return s[:, None] * self.end, np.tile(self.end, (len(s), 1)), np.zeros((len(s), 6))
+
+
 def calls() -> dict[str, Callable[[int], object]]:
     """Functions of a size: ``FULL`` takes longer than ``SOON``; size 1 is enough to compile the kernels.
 
@@ -61,6 +70,9 @@ def calls() -> dict[str, Callable[[int], object]]:
     def first(rows: np.ndarray, size: int) -> np.ndarray:
         return rows[: len(rows) // FULL * size]
 
+    poses, twists = arm.pose(Q[: N // 5], "tool0"), 3 * Q[: N // 5]
+    far = poses[: N // 500] * [*[[1, 1, 1, 9]] * 3, [1, 1, 1, 1]]
+
     made: dict[str, Callable[[int], object]] = {
         "batch, 3 threads": lambda size: batch(3, N // FULL * size),
         "batch, 1 thread": lambda size: batch(1, N // FULL * size),
@@ -73,6 +85,12 @@ def calls() -> dict[str, Callable[[int], object]]:
         "more memory than operations": lambda size: [arm.interpolate(first(Q, size), first(Q, size), 0.5) for _ in range(3)],
         "numbers that are not adjacent": lambda size: [arm.integrate(first(wide, size), first(wide, size)) for _ in range(3)],
         "scan": lambda size: outward(np.zeros(4), inputs[: 4 * N // FULL * size], index=parent[: 4 * N // FULL * size]),
+        "inverse kinematics": lambda size: arm.inverse_kinematics(first(poses, size), "tool0"),
+        "inverse kinematics out of reach": lambda size: arm.inverse_kinematics(first(far, size), "tool0"),
+        "velocities within limits": lambda size: arm.differential_inverse_kinematics(
+            first(Q[: N // 5], size), {"tool0": first(twists, size)}, 0.01
+        ),
+        "fastest motion": lambda size: [ts.trajectories.time_optimal(arm, Line()) for _ in range(size // 4 + 1)],
         "NumPy": lambda size: numpy_only(*[Q[: N // FULL * size, :2]] * 3),
     }
     if importlib.util.find_spec("dask"):

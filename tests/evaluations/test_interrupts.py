@@ -21,7 +21,7 @@ posix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX
 
 
 @posix
-@pytest.mark.parametrize("count", [24, pytest.param(500, marks=pytest.mark.night)])
+@pytest.mark.parametrize("count", [34, pytest.param(500, marks=pytest.mark.night)])
 def test_interrupts_at_random_times_stop_all_threads_within_a_fifth_of_a_second(count):
     script = Path(__file__).parent / "interrupting.py"
     done = subprocess.run([sys.executable, str(script), str(count)], capture_output=True, text=True, timeout=600)
