@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import torsor as ts
 from tests.tolerance import assert_close
+from torsor.simulate import energy_flows
 
 ARM = ts.robots.two_link()
 TOLERANCE = 1e-8
@@ -109,3 +112,31 @@ def test_law_that_writes_into_its_arguments_and_keeps_them_changes_nothing():
     for name in ("t", "q", "v", "tau"):
         np.testing.assert_array_equal(getattr(run, name), getattr(expected, name))
     np.testing.assert_array_equal(run.audit().work, expected.audit().work)
+
+
+def test_work_is_summed_when_it_is_read_and_survives_pickling(monkeypatch):
+    summed = []
+    monkeypatch.setattr(energy_flows, "powers", lambda run, powers=energy_flows.powers: summed.append(run) or powers(run))
+    run = ARM.simulate(np.zeros(2), np.zeros(2), 2.0, law, integrator=DOP853)
+    assert not summed
+    again = pickle.loads(pickle.dumps(run))
+    assert len(summed) == 1
+    for name in ("work", "lost"):
+        np.testing.assert_array_equal(run.summed_flows[name], again.summed_flows[name])
+    assert np.abs(run.audit().discrepancy).max() < 1e-6
+    assert len(summed) == 1
+
+
+def test_an_interrupted_sum_of_work_is_computed_at_the_next_call(monkeypatch):
+    run, powers, wanted = ARM.simulate(np.zeros(2), np.zeros(2), 2.0, law, integrator=DOP853), energy_flows.powers, []
+
+    def interrupted(run):
+        if not wanted:
+            wanted.append(1)
+            raise KeyboardInterrupt
+        return powers(run)
+
+    monkeypatch.setattr(energy_flows, "powers", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run.audit()
+    assert np.abs(run.audit().discrepancy).max() < 1e-6

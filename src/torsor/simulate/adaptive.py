@@ -128,9 +128,10 @@ class AdaptiveSteps:
         self.center = np.zeros(0)
         self.make: Any = getattr(methods, METHODS[how.method])
         if law and how.method == "dop853":
-            kernel = system.smooth.kernels.of(QUANTITIES)("law stage", len(tableau().later)).__call__
+            find, numbers = system.smooth.kernels.of(QUANTITIES), tableau()
+            kernels = find("law stage", len(numbers.later)).__call__, find("step error", numbers.stages + 1).__call__
             own = getattr(law, "of_own_arrays", law)
-            self.make = lambda *y, **o: law_stages()(self.center, own, kernel, self.state_at, budget.evaluate, *y, **o)
+            self.make = lambda *y, **o: law_stages()(self.center, own, kernels, self.state_at, budget.evaluate, *y, **o)
         self.options, self.budget = {"rtol": how.tolerance, "atol": how.tolerance, "max_step": longest}, budget
         self.chart, self.moved = map(system.kernels, ("chart", "point"))
         self.nv = system.model.nv

@@ -13,14 +13,15 @@ fixed steps, at three points on that cubic (Simpson's rule), where forces jump a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from torsor.simulate.quantities import QUANTITIES
+from torsor.support.locks import cached_property
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -133,14 +134,14 @@ class PowerSum:
         self.steps.append(SummedStep(rows, start, end - start, end))
         return {row[0]: row for row in rows}
 
-    def sums(self, total: Array, step: Array, t: Array) -> tuple[Array, Array]:
+    def sums(self, steps: Sequence[SummedStep], total: Array, step: Array, t: Array) -> tuple[Array, Array]:
         """Work and loss up to the times t (m,) in steps of these numbers, (m, 2), and after all; ``total`` is that before.
 
         W(t) = W₀ + h Σ_k w_k(θ) P_k, θ = (t − t₀)/h
         """
-        if not self.steps:
+        if not steps:
             return np.tile(total, (len(t), 1)), total
-        rows, start, h, end = zip(*self.steps, strict=True)
+        rows, start, h, end = zip(*steps, strict=True)
         columns = columns_of([row for step_rows in rows for row in step_rows])
         power = np.stack(powers(self.result_of(columns)), axis=1).reshape(-1, self.points, 2)
 
@@ -150,6 +151,31 @@ class PowerSum:
 
         before = np.cumsum(np.concatenate([[total], within(np.arange(len(h)), np.array(end))]), axis=0)
         return before[np.maximum(step, 0)] + within(step, t), before[-1]
+
+
+class LateFlows(Mapping[str, Array]):
+    """``work`` and ``lost`` of ``compute()``, (T, 2), called when one of them is first read."""
+
+    def __init__(self, compute: Callable[[], Array]):
+        self._compute: Callable[[], Array] | None = compute
+
+    @cached_property
+    def _flows(self) -> dict[str, Array]:
+        work, lost = cast("Callable[[], Array]", self._compute)().T
+        self._compute = None  # it keeps all steps
+        return {"work": work, "lost": lost}
+
+    def __getitem__(self, name: str) -> Array:
+        return self._flows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("work", "lost"))
+
+    def __len__(self) -> int:
+        return 2
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
 
 
 def lagrange_integrals(nodes: Array, x: float | Array) -> Array:

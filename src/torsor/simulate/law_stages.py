@@ -65,17 +65,28 @@ def law_stages() -> type:
     s, later, errors, _ = tableau()
 
     class LawStages(DOP853):  # type: ignore[misc]
-        """``law(t, q, v)`` is called between two calls of ``stage``; ``state_at(y)`` is (q, v), and ``count()`` counts."""
+        """``law(t, q, v)`` is called between two calls of ``stage``; ``state_at(y)`` is (q, v), and ``count()`` counts.
+
+        ``errors`` are the squares of the errors of a step.
+        """
 
         t: Any
         y: Any
         h_abs: Any
 
         def __init__(
-            self, center: Array, law: Law, stage: Callable[..., Any], state_at: Any, count: Any, *given: Any, **options: Any
+            self,
+            center: Array,
+            law: Law,
+            kernels: tuple[Callable[..., Any], Callable[..., Any]],
+            state_at: Any,
+            count: Any,
+            *given: Any,
+            **options: Any,
         ):
             super().__init__(*given, **options)
-            self.center, self.law, self.stage, self.state_at, self.count = center, law, stage, state_at, count
+            self.center, self.law, self.state_at, self.count = center, law, state_at, count
+            self.stage, self.errors = kernels
             self.K_extended[:] = 0.0
             #: (t, q, v, τ) of the stages; that of the end of the last step is number ``n_stages``
             self.rows: list[tuple[Any, ...]] = [()] * len(later)
@@ -89,8 +100,7 @@ def law_stages() -> type:
                 after = min(t + max(h, shortest := 10 * ulp(t)), self.t_bound)
                 h = after - t
                 end = self._end(t, y, h, after)
-                scale = self.atol + np.maximum(np.abs(y), np.abs(end)) * self.rtol
-                fifth, third = (float(x @ x) for x in (errors @ self.K) / scale)
+                fifth, third = self.errors(y, end, self.K, errors, self.rtol, self.atol)
                 error = h * fifth / sqrt((fifth + 0.01 * third) * len(y)) if fifth or third else 0.0
                 factor = CAUTION * error**self.error_exponent if error else GROWTH[1]
                 if error < 1:

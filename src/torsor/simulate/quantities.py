@@ -15,6 +15,7 @@ from torsor.compile import Argument
 from torsor.kernels import Quantity, Table
 from torsor.kernels.quantity import FEW
 from torsor.model import Model
+from torsor.scalar import Scalar, maximum
 from torsor.simulate import bristles
 from torsor.simulate.sensor_program import sensor_values
 from torsor.simulate.step_program import Plan, next_state, recorded_forces, recorded_gaps
@@ -132,6 +133,24 @@ def _law_stage(e: EquationOfMotion, *given: Any, stages: int, solve: Any = None)
     return rate, there, q, v, q, v
 
 
+def _step_error_inputs(model: Model, stages: int) -> list[Argument]:
+    """y at both ends of a step, the rates K of its stages, weights of two errors; relative and absolute tolerance."""
+    y, K = (2 * model.nv,), (stages, 2 * model.nv)
+    given = Argument("y0", y), Argument("y1", y), Argument("K", K), Argument("weights", (2, stages))
+    return [*given, Argument("relative", ()), Argument("absolute", ())]
+
+
+def _step_error(
+    model: Model, y0: Any, y1: Any, K: Any, weights: Any, relative: Any, absolute: Any, stages: int
+) -> tuple[Scalar, Scalar]:
+    """Σ_i (Σ_j w_j K_ji / (absolute + relative max(|y₀|, |y₁|)_i))² for each row of weights."""
+    size = [absolute + relative * maximum(abs(a), abs(b)) for a, b in zip(y0, y1, strict=True)]
+    n = len(size)
+    rows = [[dot(weights[k : k + stages], K[i::n]) / x for i, x in enumerate(size)] for k in (0, stages)]
+    fifth, third = (dot(e, e) for e in rows)
+    return fifth, third
+
+
 def _rollout_inputs(model: Model, plan: Plan, asked: tuple[tuple[str, ...], ...] = ()) -> list[Argument]:
     return plan.inputs(model)
 
@@ -186,6 +205,7 @@ QUANTITIES = Table(
         "better guess": Quantity(_midpoint_inputs, _better_guess, ("integrator",), ("w", "q")),
         "end": Quantity(_midpoint_inputs, _end, ("integrator",), ("q", "v")),
         "law stage": _LAW_STAGE,
+        "step error": Quantity(_step_error_inputs, _step_error, ("stages",), ("fifth", "third"), lenient=True),
         "chart": Quantity(_chart_inputs, _chart, (), ("q", "rate")),
         "point": Quantity(partial(_chart_inputs, rates=("theta",)), _point, (), ("q",)),
     },

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torsor.simulate.energy_flows import ADAPTIVE, FlowSum, PowerSum, columns_of
+from torsor.simulate.energy_flows import ADAPTIVE, FlowSum, LateFlows, PowerSum, columns_of
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Record:
     needs_all = True  #: whether rows that are not kept are needed too
 
     def __init__(self) -> None:
-        self.flows: dict[str, Array] = {}  #: work and losses of the rows; computed from the rows if all steps are recorded
+        self.flows: Mapping[str, Array] = {}  #: work and losses of the rows; computed from the rows if all steps are recorded
         self.rows: list[tuple] = []
         self.blocks: list[list[Array]] = []
         self.latest: float | None = None  #: the time of the last row that is kept
@@ -106,14 +107,18 @@ class PowerRecord(Record):
             self.latest = row[0]
 
     def columns(self) -> list[Array]:
-        *columns, work, lost = super().columns()
-        self.flows = {"work": work, "lost": lost}
-        return columns
+        """All rows, by column; the sums of those that are not packed are computed when they are first read."""
+        rows, steps = [row for row, _ in self.waiting], np.array([k for _, k in self.waiting], int)
+        columns = [*(block[:-1] for block in self.blocks), *([columns_of(rows)] if rows else [])]
+        before, last = [block[-1] for block in self.blocks], partial(self.sums.sums, self.sums.steps[:], self.total, steps)
+        times = np.array([row[0] for row in rows])
+        self.flows = LateFlows(lambda: np.concatenate([*before, last(times)[0]]))
+        return [np.concatenate(parts) for parts in zip(*columns, strict=True)]
 
     def _pack(self) -> None:
         rows, steps = [row for row, _ in self.waiting], np.array([k for _, k in self.waiting], int)
-        flows, total = self.sums.sums(self.total, steps, np.array([row[0] for row in rows]))
-        blocks = [*self.blocks, [*columns_of(rows), *flows.T]] if rows else self.blocks
+        flows, total = self.sums.sums(self.sums.steps, self.total, steps, np.array([row[0] for row in rows]))
+        blocks = [*self.blocks, [*columns_of(rows), flows]] if rows else self.blocks
         # no call between these: Ctrl-C finds each row once
         self.blocks, self.total, self.sums.steps, self.waiting = blocks, total, [], []
 

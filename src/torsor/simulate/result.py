@@ -88,7 +88,7 @@ class Result:
     robot: Robot | None = None
     held: ConstrainedRobot | None = None
     stored: dict[str, Array] = field(default_factory=dict)  #: energies and residuals read from a file
-    flows: dict[str, Array] = field(default_factory=dict)  #: "work" and "lost" (T,) [J]; empty where every step is recorded
+    flows: Mapping[str, Array] = field(default_factory=dict)  #: "work" and "lost" (T,) [J]; empty where every step is recorded
 
     def __repr__(self) -> str:
         how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
@@ -173,7 +173,7 @@ class Result:
         return self.stored["multipliers"] if "multipliers" in self.stored else multipliers(self)
 
     @cached_property
-    def summed_flows(self) -> dict[str, Array]:
+    def summed_flows(self) -> Mapping[str, Array]:
         """``work`` of joint forces and wrenches, and energy ``lost`` between impacts, (T,) each [J], summed over all steps."""
         from torsor.simulate.energy_flows import summed_flows
 
