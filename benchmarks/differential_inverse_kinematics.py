@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -18,9 +17,11 @@ from pathlib import Path
 import numpy as np
 
 import torsor as ts
-from benchmarks.inverse_kinematics import DATA, ROBOTS, ROUNDS, seconds_of
+from benchmarks.arms import arm_of, bare_urdf
+from benchmarks.inverse_kinematics import ROUNDS, seconds_of
 from torsor.mechanics.inverse_kinematics import VelocityResult
 
+ROBOTS = ("ur5", "panda")
 #: states of the batch, those solved one by one, the step [s], and the sizes of twists, slow ones and fast ones [m/s, rad/s]
 STATES, SINGLE, DT, SPEEDS = 10_000, 300, 0.005, {"within the limits": 0.02, "beyond them": 5.0}
 
@@ -53,17 +54,16 @@ def resolve(robot: ts.Robot, q: np.ndarray, targets: dict[str, np.ndarray]) -> V
     return robot.differential_inverse_kinematics(q, targets, DT)
 
 
-def compare(name: str, frame: str, speed: float, python: str) -> dict[str, float]:
+def compare(name: str, speed: float, python: str) -> dict[str, float]:
     """Times of a state [µs], the best of rounds in which the processes alternate, and the share of states slowed down."""
-    robot, rng = getattr(ts.robots, name)(), np.random.default_rng(11)
-    bare = re.sub(r"<(visual|collision)\b.*?</\1>", "", (DATA / f"{name}.urdf").read_text(), flags=re.DOTALL)
+    (robot, frame, _), rng = arm_of(name), np.random.default_rng(11)
     q, V = robot.random_configuration(rng, STATES), speed * rng.normal(size=(STATES, 6))
     best: dict[str, float] = {}
     one = list(zip(q[:SINGLE], V[:SINGLE], strict=True))
     with tempfile.TemporaryDirectory() as folder, ts.threads(1):
         states, urdf = Path(folder, "states.npz"), Path(folder, "robot.urdf")
         np.savez(states, q=q[:SINGLE], V=V[:SINGLE])
-        urdf.write_text(bare)
+        urdf.write_text(bare_urdf(name, robot))
         for _ in range(ROUNDS):
             arguments = [python, "-W", "ignore", "-c", PEER, str(urdf), frame, str(states), str(DT)]
             peer = float(json.loads(subprocess.run(arguments, check=True, capture_output=True, text=True).stdout))
@@ -83,9 +83,9 @@ def main() -> None:
     if len(sys.argv) != 2:
         sys.exit(str(__doc__).partition(":")[0] + ", PYTHON with pin-pink")
     os.sched_setaffinity(0, {0})
-    for name, frame in ROBOTS.items():
+    for name in ROBOTS:
         for kind, speed in SPEEDS.items():
-            x = compare(name, frame, speed, sys.argv[1])
+            x = compare(name, speed, sys.argv[1])
             print(f"{name}, twists {kind} ({100 * x['slowed']:.0f} % slowed down): pink {x['peer']:.0f} µs; torsor:")
             for key in ("batch", "one"):
                 print(f"  {key}: {x[key]:.2f} µs, {x['peer'] / x[key]:.1f} times as fast" + " (goal 50)" * (key == "batch"))

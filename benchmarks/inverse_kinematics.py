@@ -1,29 +1,28 @@
 """``python -m benchmarks.inverse_kinematics PYTHON``: against Robotics Toolbox's ``ik_LM``, alternating processes on one core.
 
 PYTHON is the interpreter of an environment of its own, in which ``pip install roboticstoolbox-python`` was run.  Both sides
-read the same URDF file and get the same poses of configurations within the limits.  A pose counts as solved if torsor's forward
+read the same URDF files of twelve arms (:mod:`benchmarks.arms`), and get the same poses of configurations within the limits.
+Other joints of a robot stay where they are; ik_LM gets the chain of the arm alone.  A pose counts as solved if torsor's forward
 kinematics finds it within 1e-6 m and rad and all joints within their limits, whoever found it.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
 import torsor as ts
+from benchmarks.arms import ARMS, arm_of, bare_urdf, configurations_of, moving_joints
 
-ROBOTS = {"ur5": "tool0", "panda": "panda_hand_tcp"}
-DATA = files("torsor") / "robot" / "library" / "data"
 #: poses of the batch, those solved one by one, rounds, and how far a followed pose moves [rad a joint]
 POSES, SINGLE, ROUNDS, MOVED = 10_000, 300, 5, 0.01
 TOLERANCE = 1.001e-6
@@ -32,8 +31,11 @@ PEER = """
 import json, sys, time
 import numpy as np
 import roboticstoolbox as rtb
-urdf, frame, poses, found = sys.argv[1:]
-ets = rtb.ERobot.URDF(urdf).ets(end=frame)
+urdf, first, frame, poses, found = sys.argv[1:]
+parts = list(rtb.ERobot.URDF(urdf).ets(start=first, end=frame))
+for k, joint in enumerate(x for x in parts if x.isjoint):
+    joint.jindex = k  # of the arm alone
+ets = rtb.ETS(parts)
 T = np.load(poses)
 start = time.perf_counter()
 solutions = [ets.ik_LM(X, tol=1e-13) for X in T]
@@ -60,34 +62,36 @@ def solved(robot: ts.Robot, frame: str, q: np.ndarray, T: np.ndarray) -> float:
     return float(good.mean())
 
 
-def compare(name: str, frame: str, python: str) -> dict[str, float]:
+def compare(name: str, python: str) -> dict[str, float]:
     """Times a pose [µs], the best of rounds in which the processes alternate, and shares of poses that are solved."""
-    robot = getattr(ts.robots, name)()
-    bare = re.sub(r"<(visual|collision)\b.*?</\1>", "", (DATA / f"{name}.urdf").read_text(), flags=re.DOTALL)
-    q = robot.random_configuration(np.random.default_rng(11), POSES)
-    T, near = robot.pose(q, frame), robot.clip(q + MOVED)
+    robot, frame, joints = arm_of(name)
+    q = configurations_of(robot, joints, POSES, 11)
+    names = joints or moving_joints(robot, frame)
+    columns, first = np.concatenate([np.r_[robot.joint(x).q_slice] for x in names]), robot.joint(names[0])
+    T, near = robot.pose(q, frame), q[:SINGLE].copy()
+    near[:, columns] += MOVED
+    near = robot.clip(near)
+    solve = functools.partial(robot.inverse_kinematics, joints=joints)
     best: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder, ts.threads(1):
         poses, found = Path(folder, "poses.npy"), Path(folder, "found.npy")
-        np.save(poses, T[:SINGLE])
+        np.save(poses, np.linalg.inv(robot.pose(q[:SINGLE], first.parent)) @ T[:SINGLE])
         urdf = Path(folder, "robot.urdf")
-        urdf.write_text(bare)
+        urdf.write_text(bare_urdf(name, robot))
         for _ in range(ROUNDS):
-            arguments = [python, "-W", "ignore", "-c", PEER, str(urdf), frame, str(poses), str(found)]
+            arguments = [python, "-W", "ignore", "-c", PEER, str(urdf), first.child, frame, str(poses), str(found)]
             peer = float(json.loads(subprocess.run(arguments, check=True, capture_output=True, text=True).stdout))
-            batch = robot.inverse_kinematics(T, frame)
+            batch = solve(T, frame)
             times = {
                 "peer": peer,
-                "batch": seconds_of(lambda: robot.inverse_kinematics(T, frame)) / POSES,
-                "one": seconds_of(lambda: [robot.inverse_kinematics(X, frame) for X in T[:SINGLE]]) / SINGLE,
-                "followed": seconds_of(
-                    lambda: [robot.inverse_kinematics(X, frame, x) for X, x in zip(T[:SINGLE], near, strict=False)]
-                ) / SINGLE,
-            }  # fmt: skip
+                "batch": seconds_of(lambda: solve(T, frame)) / POSES,
+                "one": seconds_of(lambda: [solve(X, frame) for X in T[:SINGLE]]) / SINGLE,
+                "followed": seconds_of(lambda: [solve(X, frame, x) for X, x in zip(T, near, strict=False)]) / SINGLE,
+            }
             best = {key: min(1e6 * x, best.get(key, np.inf)) for key, x in times.items()}
         theirs = np.load(found)
     own = q[:SINGLE].copy()
-    own[:, : theirs.shape[1]] = theirs
+    own[:, columns] = theirs
     shares = {"solved": solved(robot, frame, batch.q, T), "peer_solved": solved(robot, frame, own, T[:SINGLE])}
     return best | shares | {"attempts": float(batch.attempts.mean())}
 
@@ -97,8 +101,8 @@ def main() -> None:
     if len(sys.argv) != 2:
         sys.exit(str(__doc__).partition(":")[0] + ", PYTHON with roboticstoolbox-python")
     os.sched_setaffinity(0, {0})
-    for name, frame in ROBOTS.items():
-        x = compare(name, frame, sys.argv[1])
+    for name in ARMS:
+        x = compare(name, sys.argv[1])
         print(f"{name}: ik_LM {x['peer']:.0f} µs, {100 * x['peer_solved']:.1f} % solved; torsor:")
         print(f"  {x['attempts']:.2f} attempts a pose, {100 * x['solved']:.2f} % solved")
         for key, goal in (("batch", 20), ("one", 3), ("followed", 0)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from tests.inverse_kinematics import arms
+from benchmarks import arms
 from torsor.compat import to_pinocchio
 
 ARMS = {"ur5": "tool0", "panda": "panda_hand_tcp"}
@@ -51,7 +51,7 @@ def test_reachable_poses_are_found_within_limits_and_pinocchio_agrees(name):
 @pytest.mark.parametrize("name", [pytest.param(x, marks=[pytest.mark.night] * (x != "kinova")) for x in arms.ARMS])
 def test_999_of_1000_poses_of_an_arm_are_found(name):
     robot, frame, joints = arms.arm_of(name)
-    T = arms.poses_of(robot, frame, joints, 500 if name == "kinova" else 10_000, seed=11)
+    T = robot.pose(arms.configurations_of(robot, joints, 500 if name == "kinova" else 10_000, seed=11), frame)
     found = robot.inverse_kinematics(T, frame, joints=joints)
     length, angle = errors(robot.pose(found.q, frame), T)
     good = (length <= 1.001e-6) & (angle <= 1.001e-6) & robot.within_limits(found.q, 1e-12)
@@ -114,6 +114,23 @@ def test_joints_that_are_not_named_stay_at_the_guess():
     )
     assert found.success
     assert found.q[0] == q0[0]
+
+
+def test_some_joints_have_the_same_bits_alone_and_in_a_batch():
+    robot, frame, joints = arms.arm_of("panda")[0], "panda_hand_tcp", [f"panda_joint{k}" for k in range(2, 8)]
+    start = robot.configuration("ready")
+    q = robot.random_configuration(np.random.default_rng(5), 20)
+    q[:, [0, 7]] = start[[0, 7]]
+    T, near = robot.pose(q, frame), robot.clip(q + 0.01 * (np.arange(8) < 7))
+    for q0 in (near, np.tile(start, (20, 1))):
+        many = robot.inverse_kinematics(T, frame, q0, joints=joints)
+        alone = [robot.inverse_kinematics(X, frame, x, joints=joints) for X, x in zip(T, q0, strict=True)]
+        assert np.array_equal([found.q for found in alone], many.q)
+        assert (many.q[:, [0, 7]] == q0[:, [0, 7]]).all()
+    free = [robot.inverse_kinematics(T[0], frame, near[0], joints=x).q for x in (None, joints, tuple(joints), None)]
+    assert np.array_equal(free[0], free[3])
+    assert np.array_equal(free[1], free[2])
+    assert not np.array_equal(free[0], free[1])
 
 
 def test_a_pose_out_of_reach_gives_the_closest_and_says_so():
@@ -260,7 +277,11 @@ def test_the_closest_configuration_of_a_stretched_arm_points_to_the_target(direc
 
 def test_joints_that_do_not_move_the_target_are_kept_within_their_limits_too():
     robot = ts.robots.panda()
-    found = robot.inverse_kinematics(ts.targets.position([0.4, 0.1, 0.3]), "panda_hand_tcp", np.full(8, 9.0))
-    assert found.success
-    assert robot.within_limits(found.q)
-    assert "outside its limits" in found.notes[0]
+    q = robot.configuration("ready")
+    T = robot.pose(q + 0.01 * (np.arange(8) < 7), "panda_hand_tcp")
+    q[7] = 9.0
+    for target, q0 in ((ts.targets.position([0.4, 0.1, 0.3]), np.full(8, 9.0)), *[(T, q)] * 3):
+        found = robot.inverse_kinematics(target, "panda_hand_tcp", q0)
+        assert found.success
+        assert robot.within_limits(found.q)
+        assert "outside its limits" in found.notes[0]

@@ -55,8 +55,9 @@ class Reaching(Statics):
         >>> bool(found.success), bool(abs(arm.pose(found.q, "tool0") - there).max() < 1e-5)
         (True, True)
         """
-        options = frame, limits, attempts, seed, position_tolerance, angle_tolerance
-        if target.__class__ is np.ndarray and joints is None and all_solutions is False:
+        named = tuple(cast("list[str]", joints)) if joints.__class__ is list else joints
+        options = frame, limits, attempts, seed, position_tolerance, angle_tolerance, named
+        if target.__class__ is np.ndarray and all_solutions is False:
             try:
                 first = self._first_tries.get(options)
             except TypeError:  # options that cannot be hashed
@@ -80,13 +81,7 @@ class Reaching(Statics):
         result = inverse_kinematics(
             problem, targets, guess, attempts=int(attempts), seed=int(seed), tolerances=tolerances, every=bool(all_solutions)
         )
-        if (
-            target.__class__ is np.ndarray
-            and joints is None
-            and attempts >= lanes()
-            and problem.pose_place == 0
-            and len(problem.rows)
-        ):
+        if target.__class__ is np.ndarray and attempts >= lanes() and problem.pose_place == 0 and len(problem.rows):
             self._first_tries[options] = FirstTry(problem, tolerances, int(attempts))
             while len(self._first_tries) > KEPT:
                 self._first_tries.pop(next(iter(self._first_tries)), None)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from torsor.mechanics.inverse_kinematics.problem import TURN, Problem
-from torsor.mechanics.inverse_kinematics.quantities import CLOSED
+from torsor.mechanics.inverse_kinematics.quantities import CLOSED, FAR
 from torsor.mechanics.inverse_kinematics.result import InverseKinematicsResult
 from torsor.mechanics.inverse_kinematics.seeds import BEST
 from torsor.mechanics.inverse_kinematics.solver import BLOCKS, SHARE, lanes
@@ -26,7 +26,8 @@ class FirstTry:
     def __init__(self, problem: Problem, tolerances: tuple[float, float], attempts: int):
         self.problem, self.follow, self.kernel = problem, problem.follow, problem.steps
         self.names, self.limits = configuration_names(problem.robot.model), (problem.lower, problem.upper)
-        self.fixed = *self.limits, np.array([*tolerances, CLOSED])
+        low, high = problem.limits  # also of joints that do not move the target
+        self.fixed = np.maximum(low, -FAR), np.minimum(high, FAR), np.array([*tolerances, CLOSED])
         self.guess = problem.clip(problem.robot.clip(problem.robot.neutral()))
         self.lanes = lanes()
         self.attempts = min(attempts, BEST) // self.lanes * self.lanes

@@ -98,7 +98,7 @@ def repeat(
 
 def fault(e: EquationOfMotion, q: Scalars, lower: Scalars, upper: Scalars, plan: Plan) -> Scalar:
     """How far q is outside its limits, or a target's matrix from a rotation or pose beyond the tolerance, at most."""
-    outside = [x for k in plan.bounded if k >= 0 for x in (lower[k] - q[k], q[k] - upper[k])]
+    outside = [x for k in range(len(q)) if k not in plan.turning for x in (lower[k] - q[k], q[k] - upper[k])]
     matrices = [x for c in e.constraints if isinstance(c, AtOrientation) for x in c.faults()]
     return greatest([*outside, *(x - ROTATION_TOLERANCE for x in matrices)])
 
