@@ -1,6 +1,6 @@
-"""``python -m benchmarks.inverse_kinematics PYTHON``: against Robotics Toolbox's ``ik_LM``, alternating processes on one core.
+"""``python -m benchmarks.inverse_kinematics PYTHON [ARM ...]``: against Robotics Toolbox's ``ik_LM``, alternating processes.
 
-PYTHON is the interpreter of an environment of its own, in which ``pip install roboticstoolbox-python`` was run.  Both sides
+All on one core.  PYTHON is of an environment of its own, in which ``pip install roboticstoolbox-python`` was run.  Both sides
 read the same URDF files of twelve arms (:mod:`benchmarks.arms`), and get the same poses of configurations within the limits.
 Other joints of a robot stay where they are; ik_LM gets the chain of the arm alone.  A pose counts as solved if torsor's forward
 kinematics finds it within 1e-6 m and rad and all joints within their limits, whoever found it.
@@ -98,10 +98,10 @@ def compare(name: str, python: str) -> dict[str, float]:
 
 def main() -> None:
     """One line per robot."""
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(str(__doc__).partition(":")[0] + ", PYTHON with roboticstoolbox-python")
     os.sched_setaffinity(0, {0})
-    for name in ARMS:
+    for name in sys.argv[2:] or ARMS:
         x = compare(name, sys.argv[1])
         print(f"{name}: ik_LM {x['peer']:.0f} µs, {100 * x['peer_solved']:.1f} % solved; torsor:")
         print(f"  {x['attempts']:.2f} attempts a pose, {100 * x['solved']:.2f} % solved")
