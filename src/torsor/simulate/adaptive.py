@@ -129,7 +129,8 @@ class AdaptiveSteps:
         self.make: Any = getattr(methods, METHODS[how.method])
         if law and how.method == "dop853":
             find, numbers = system.smooth.kernels.of(QUANTITIES), tableau()
-            kernels = find("law stage", len(numbers.later)).__call__, find("step error", numbers.stages + 1).__call__
+            names = (("law stage", n := len(numbers.later)), ("step error", numbers.stages + 1), ("law path", n))
+            kernels = tuple(find(name, stages).__call__ for name, stages in names)
             own = getattr(law, "of_own_arrays", law)
             self.make = lambda *y, **o: law_stages()(self.center, own, kernels, self.state_at, budget.evaluate, *y, **o)
         self.options, self.budget = {"rtol": how.tolerance, "atol": how.tolerance, "max_step": longest}, budget
@@ -220,17 +221,17 @@ class AdaptiveSteps:
         center, made = self.center, list[Any]()
         end, y = float(self.solver.t), self.solver.y
 
-        def dense() -> Callable[[Any], Array]:
+        rows = getattr(self.solver, "rows", None)
+
+        def dense() -> Callable[[Any], Any]:
             if not made:  # it costs evaluations
-                made.append(self.solver.dense_output())
-            interpolant: Callable[[Any], Array] = made[0]
+                made.append(self.solver.dense_output() if rows is None else self.solver.interpolant())
+            interpolant: Callable[[Any], Any] = made[0]
             return interpolant
 
-        self._follow(lambda s: y if s == end else dense()(s))
-        at: Callable[[Any], tuple[Array, Array]] = lambda s: self.state_at(center, dense()(s).T)  # noqa: E731
-        rows = getattr(self.solver, "rows", None)
         if rows is None:
-            return StepInterval(end, *self.state_at(center, y), at)
+            self._follow(lambda s: y if s == end else dense()(s))
+            return StepInterval(end, *self.state_at(center, y), lambda s: self.state_at(center, dense()(s).T))
         last = rows[self.solver.n_stages]
 
         def stages(inner: bool) -> list[Any]:
@@ -238,7 +239,7 @@ class AdaptiveSteps:
                 dense()
             return list(rows)
 
-        return StepInterval(end, last[1], last[2], at, stages=stages, last=last)
+        return StepInterval(end, last[1], last[2], lambda s: dense()(s), stages=stages, last=last)
 
     def settle(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Project onto the constraints; the method restarts there if the state was off by more than its error."""

@@ -62,12 +62,12 @@ def law_stages() -> type:
     """The class of solvers."""
     from scipy.integrate import DOP853
 
-    s, later, errors, _ = tableau()
+    s, later, errors, dense = tableau()
 
     class LawStages(DOP853):  # type: ignore[misc]
         """``law(t, q, v)`` is called between two calls of ``stage``; ``state_at(y)`` is (q, v), and ``count()`` counts.
 
-        ``errors`` are the squares of the errors of a step.
+        ``errors`` are the squares of the errors of a step, ``path`` the state within it.
         """
 
         t: Any
@@ -78,7 +78,7 @@ def law_stages() -> type:
             self,
             center: Array,
             law: Law,
-            kernels: tuple[Callable[..., Any], Callable[..., Any]],
+            kernels: tuple[Callable[..., Any], ...],
             state_at: Any,
             count: Any,
             *given: Any,
@@ -86,7 +86,7 @@ def law_stages() -> type:
         ):
             super().__init__(*given, **options)
             self.center, self.law, self.state_at, self.count = center, law, state_at, count
-            self.stage, self.errors = kernels
+            self.stage, self.errors, self.path = kernels
             self.K_extended[:] = 0.0
             #: (t, q, v, τ) of the stages; that of the end of the last step is number ``n_stages``
             self.rows: list[tuple[Any, ...]] = [()] * len(later)
@@ -137,11 +137,11 @@ def law_stages() -> type:
             self.next = [q, v, its_q, its_v]
             return there
 
-        def dense_output(self) -> Callable[[Any], Array]:
-            """y at times within the last step, one column per time."""
-            t, y, h = self.t_old, self.y_old, self.h_previous
+        def interpolant(self) -> Callable[[Any], tuple[Array, Array]]:
+            """(q, v) at times within the last step."""
+            t, y, h, center, path = self.t_old, self.y_old, self.h_previous, self.center, self.path
             self._evaluate(range(s + 1, len(later)), t, y, h)
             K = self.K_extended.copy()
-            return lambda times: (y + h * (dense_weights((times - t) / h) @ K)).T
+            return lambda times: path(center, y, h, K, dense, (times - t) / h)
 
     return LawStages

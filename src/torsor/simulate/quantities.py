@@ -133,6 +133,21 @@ def _law_stage(e: EquationOfMotion, *given: Any, stages: int, solve: Any = None)
     return rate, there, q, v, q, v
 
 
+def _law_path_inputs(model: Model, stages: int) -> list[Argument]:
+    """q₀, (θ, v) at the beginning of the step, h, K; the coefficients of w(s), and the share s of the step."""
+    *start, _, _, _, _, _ = _law_stage_inputs(model, stages)
+    return [*start, Argument("coefficients", (8, stages)), Argument("share", ())]
+
+
+def _law_path(model: Model, q0: Any, y: Any, h: Any, K: Any, coefficients: Any, share: Any, stages: int) -> tuple[Any, ...]:
+    """q = q₀ ⊕ θ and v within a step: y = y₀ + h Σ_j w_j(s) K_j, w(s) = Σ_i sⁱ coefficients_i."""
+    f, n, weights = Field(model, _no_acceleration), model.nv, [0] * stages
+    for i in reversed(range(0, len(coefficients), stages)):
+        weights = [w * share + c for w, c in zip(weights, coefficients[i : i + stages], strict=True)]
+    there = [x + h * dot(weights, K[i :: 2 * n]) for i, x in enumerate(y)]
+    return f.add(q0, there[:n]), there[n:]
+
+
 def _step_error_inputs(model: Model, stages: int) -> list[Argument]:
     """y at both ends of a step, the rates K of its stages, weights of two errors; relative and absolute tolerance."""
     y, K = (2 * model.nv,), (stages, 2 * model.nv)
@@ -205,6 +220,7 @@ QUANTITIES = Table(
         "better guess": Quantity(_midpoint_inputs, _better_guess, ("integrator",), ("w", "q")),
         "end": Quantity(_midpoint_inputs, _end, ("integrator",), ("q", "v")),
         "law stage": _LAW_STAGE,
+        "law path": Quantity(_law_path_inputs, _law_path, ("stages",), ("q", "v")),
         "step error": Quantity(_step_error_inputs, _step_error, ("stages",), ("fifth", "third"), lenient=True),
         "chart": Quantity(_chart_inputs, _chart, (), ("q", "rate")),
         "point": Quantity(partial(_chart_inputs, rates=("theta",)), _point, (), ("q",)),
