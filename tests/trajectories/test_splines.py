@@ -158,3 +158,19 @@ def test_times_outside_the_motion_are_refused():
     for dt in (0.0, -1.0, np.nan, np.inf, "fast", 1e-12):
         with pytest.raises(ArgumentError, match="dt"):
             motion.sample(dt)
+
+
+def test_the_path_of_a_file_is_not_a_robot():
+    make, T = ts.trajectories, np.eye(4)
+    for call in (
+        lambda x: make.cubic_spline(x, [[0], [1]]),
+        lambda x: make.quintic_spline(x, [[0], [1]]),
+        lambda x: make.line(x, [0], [1]),
+        lambda x: make.point_to_point(x, [0], [1]),
+        lambda x: make.fourier(x, [0], [[1.0]], frequency=1.0),
+        lambda x: make.cartesian_line(x, [0], T, "tool0"),
+        lambda x: make.cartesian_arc(x, [0], T, T[:3, 3], "tool0"),
+        lambda x: make.time_optimal(x, None),
+    ):
+        with pytest.raises(ts.ArgumentError, match="robot must be a Robot, not str"):
+            call("ur5.urdf")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError, Unsupported
 from torsor.kernels.checks import check_configuration
 from torsor.model import Model
+from torsor.model.mechanism import Mechanism
 from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
@@ -68,8 +69,15 @@ def quaternions_of(model: Model) -> tuple[slice, ...]:
     return tuple(slice(at + x.start, at + x.stop) for at, x in starts)
 
 
+def require_robot(robot: object) -> None:
+    """Raise ArgumentError for the path of a file, a description or anything else."""
+    if not isinstance(robot, Mechanism):
+        raise ArgumentError(f"robot must be a Robot, not {type(robot).__name__}; ts.load(path) reads one")
+
+
 def configurations_of(robot: Robot, name: str, given: ArrayLike, rows: bool = False) -> Array:
     """One configuration (nq,), or with ``rows`` at least two of them (n, nq), checked; robots with loops are refused."""
+    require_robot(robot)
     if robot.loops:
         raise Unsupported(
             f"robot {robot.name!r} has loops, which a path in joint space does not close; use a path of the open robot, or "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from torsor.errors import ArgumentError
+from torsor.mechanics.trajectories.coordinate_path import require_robot
 from torsor.mechanics.trajectories.limit_rows import Near, PathLimits, Row, as_bounds
 from torsor.mechanics.trajectories.reachability import Empty, Rows, controllable, fastest, intervals
 from torsor.mechanics.trajectories.trajectory import Path, Trajectory
@@ -130,6 +131,7 @@ def time_optimal(
     >>> round(fast.duration, 6), [(x.kind, x.coordinate, x.side) for x in fast.limiting]  # 2 √(L/a), then as fast to rest
     (1.0, [('acceleration', 'joint1', 1), ('acceleration', 'joint1', -1)])
     """
+    require_robot(robot)
     for name, y in (("start", start), ("end", end)):
         if not (np.ndim(y) == 0 and 0 <= float(y) < np.inf):
             raise ArgumentError(f"{name} is the speed ds/dt, a number from 0, not {y!r}")
