@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 INNER = np.linspace(0, 1, ADAPTIVE)[2:-1:2]
 #: number of single records before they are packed into one array
 BLOCK = 4096
+#: points of power that a result keeps, some 600 bytes each, until its work is read; with more it is summed before
+LATE = 1024
 
 
 class Schedule:
@@ -108,6 +110,8 @@ class PowerRecord(Record):
 
     def columns(self) -> list[Array]:
         """All rows, by column; the sums of those that are not packed are computed when they are first read."""
+        if len(self.sums.steps) * self.sums.points > LATE:
+            self._pack()
         rows, steps = [row for row, _ in self.waiting], np.array([k for _, k in self.waiting], int)
         columns = [*(block[:-1] for block in self.blocks), *([columns_of(rows)] if rows else [])]
         before, last = [block[-1] for block in self.blocks], partial(self.sums.sums, self.sums.steps[:], self.total, steps)
