@@ -43,11 +43,15 @@ CAPABILITY = {
 }
 #: why files do not hold a feature, so that saving it warns and the machine read back differs
 OF_FILES = "the format has no place for it, and `ts.save` warns"
+#: why the rollouts of these tests, by "rk4", refuse what can only push or stick; tests/contact has it in steps of first order
+OF_IMPULSES = "acts by impulses, in steps of first order"
 
 
 def reason(feature: str, method: str) -> str:
-    """Why a single cell is refused: from torsor's table of capabilities, or because a file has no place for the feature."""
-    return OF_FILES if method in ("URDF", "MJCF") else TABLE[feature][CAPABILITY[method]]
+    """Why a single cell is refused: from torsor's table of capabilities, of its integrator, or of a file without a place for it."""
+    if method in ("URDF", "MJCF"):
+        return OF_FILES
+    return TABLE[feature].get(CAPABILITY[method], OF_IMPULSES)
 
 
 def cells(size: int) -> Iterator[tuple[Features, str]]:
