@@ -78,8 +78,8 @@ def rollout(
     the world's, spread as parameters are, or a function of t over scalars, recorded into the kernel.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
     (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps between records.
-    The terms of the robot act; friction laws by which a joint can stick are refused, as a rollout cannot hold a joint at rest;
-    ``law.smooth(width)`` cannot stick.
+    The terms of the robot act.  Contacts, stops and dry friction of joints act by impulses: "semi_implicit" and "implicit" have
+    them, and ``rollout.contact_residual`` is what is left of their equations in each step [m/s].
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``rollout.sensors["imu"]``, (..., T, 3): readings at the
     recorded states, under the joint forces of the step that follows; so are the joint forces ``rollout.tau``.
     ``dtype="float32"`` computes in single precision, with twice as many robots in a vector register.
