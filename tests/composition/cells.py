@@ -48,7 +48,7 @@ OF_IMPULSES = "acts by impulses, in steps of first order"
 
 
 def reason(feature: str, method: str) -> str:
-    """Why a single cell is refused: from torsor's table of capabilities, of its integrator, or of a file without a place for it."""
+    """Why a single cell is refused: by torsor's table of capabilities, by the integrator, or by a file that lacks a place."""
     if method in ("URDF", "MJCF"):
         return OF_FILES
     return TABLE[feature].get(CAPABILITY[method], OF_IMPULSES)
