@@ -265,7 +265,7 @@ def _law(gap: Gap, before: Scalar, after: Scalar, dt: Scalar) -> NormalLaw:
     slow = -2 * maximum(before - after, 0) if gap.slow is None else -gap.slow
     closes = where(gap.size + dt * after <= 0, 1.0, 0.0)
     hits = where(before < slow, closes, 0.0) * where(gap.restitution > 0, 1.0, 0.0)
-    share = minimum(maximum(gap.size / (dt * maximum(-before, -slow + 1e-30)), 0), 1)
+    share = minimum(maximum(gap.size / where(hits > 0, -dt * before, 1), 0), 1)
     return NormalLaw(where(hits > 0, gap.restitution * before, b), 0, b, push, hits, share)
 
 
