@@ -317,6 +317,7 @@ def contact(case: Case) -> None:
     case.equation.contacts.append(("hand", height))
     ground = ts.contacts.plane(through=(0, 0, height))
     case.robot = case.robot.with_contacts(ts.contacts.point("hand"), ground, friction=0.0)
+    case.rest["contact"] = np.zeros(4)
     case.tolerance = max(case.tolerance, 1e-7)  # the solver makes G regular by 1e-9 of its diagonal
 
 
