@@ -38,20 +38,16 @@ MEANINGLESS = (
 #: method → the capability that it needs
 CAPABILITY = {
     **dict.fromkeys(("vjp", "jvp", "derivatives", "linearize"), "derivatives"),
-    **dict.fromkeys(("rollout", "gradient"), "step"),
+    "simulate, adaptive": "adaptive",
     "symbolic": "symbols",
 }
 #: why files do not hold a feature, so that saving it warns and the machine read back differs
 OF_FILES = "the format has no place for it, and `ts.save` warns"
-#: why the rollouts of these tests, by "rk4", refuse what can only push or stick; tests/contact has it in steps of first order
-OF_IMPULSES = "acts by impulses, in steps of first order"
 
 
 def reason(feature: str, method: str) -> str:
-    """Why a single cell is refused: by torsor's table of capabilities, by the integrator, or by a file that lacks a place."""
-    if method in ("URDF", "MJCF"):
-        return OF_FILES
-    return TABLE[feature].get(CAPABILITY[method], OF_IMPULSES)
+    """Why a single cell is refused: from torsor's table of capabilities, or because a file has no place for the feature."""
+    return OF_FILES if method in ("URDF", "MJCF") else TABLE[feature][CAPABILITY[method]]
 
 
 def cells(size: int) -> Iterator[tuple[Features, str]]:
