@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from torsor.simulate.term_states import TermStates
     from torsor.simulate.time_loop import Run
 
-#: residual [m/s] at which impulses are converged; searches after which a step is taken as it is
-CONVERGED, MOST = 1e-10, 200
+#: residual [m/s] at which impulses are converged, and above which a note says that they are not, as rounding may hold them up
+CONVERGED, NOTED = 1e-10, 1e-9
+#: searches after which a step is taken as it is
+MOST = 200
 #: searches without a smaller residual after which rounding, or a contact that has no solution, is the reason
 STALLED = 8
 
@@ -76,7 +78,7 @@ class ContactStep:
 
     def notes(self) -> list[str]:
         """A line about steps whose impulses did not converge."""
-        if self.worst <= CONVERGED:
+        if self.worst <= NOTED:
             return []
         return [
             f"contact impulses are solved to {self.worst:.2g} m/s at worst, at t = {self.time:.4g} s, and to {CONVERGED:g} m/s "
