@@ -1,7 +1,7 @@
 """Steps of a simulation through contact: those of a rollout, repeated from their own impulses until these are converged.
 
 A step begins the search of its impulses with the forces in x.  The same step with the forces that it found goes on with the
-search, so that no other kernel is needed.
+search, so that no other kernel is needed.  The kernel is that of ``robot.step`` with the work of the impulses, for the audit.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class ContactStep:
         x = np.array(self.states.x)
 
         def search(x: Array) -> Any:
-            return self.robot.step(q, v, u, stop - t, self.integrator, wrenches, x=x, time=time)
+            state = q, v, u, stop - t, x
+            return self.robot._run("step_and_work", state, wrenches, integrator=self.integrator, time=time)
 
         found = best = search(x)
         left = least = self._residual(found[2])
@@ -63,8 +64,8 @@ class ContactStep:
                 best, least = found, left
         if least > self.worst:
             self.worst, self.time = least, t
-        end, fast, x = best
-        self.states.x = x.tolist()
+        end, fast, x, work = best
+        self.states.x, self.states.work = x.tolist(), self.states.work + float(work)
 
         def at(s: float) -> tuple[Array, Array]:
             return self.robot.integrate(q, fast, s - t), fast

@@ -180,7 +180,10 @@ class Result:
         return self.flows or summed_flows(self)
 
     def audit(self) -> Audit:
-        """dE = work − dissipated, summed over all steps, recorded or not; the discrepancy is the integrator's error."""
+        """dE = work − dissipated + contact, summed over all steps, recorded or not; the discrepancy is the integrator's error.
+
+        ``contact`` is the work of contacts, stops and dry friction, of a robot with contacts.
+        """
         return self._audit
 
     @cached_property

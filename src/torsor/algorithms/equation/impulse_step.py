@@ -70,11 +70,15 @@ MOST_ROWS, SWEEPS_OF_MANY = 36, 40
 
 
 class AfterImpulses(NamedTuple):
-    """The state after a step; of each term of contacts the forces in the world's axes [N], then the residual [m/s]."""
+    """The state after a step; of each term of contacts the forces in the world's axes [N], then the residual [m/s].
+
+    ``work`` [J] of all impulses is λᵀ(u⁻ + u⁺)/2; that of moving out of the ground by positions is −dt xᵀJ_n a.
+    """
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: dict[str, list[Scalar]]
+    work: Scalar
 
 
 def step_with_impulses(
@@ -137,8 +141,15 @@ def step_with_impulses(
     left = residual(*constant((p, lam, u)))
     fast = plus(free, _response(M, [u for _, u in both], rows, lam), 1)
     way = _way_at_impact(at.v, fast, list(laws.values()))
-    moved = plus(way, _split(M, [u for _, u in both], rows, G, contacts, laws, u, dt), 1) if contacts else way
-    return AfterImpulses(*_carry(at, [x * dt for x in moved], fast), results(touching, contacts, lam, left, dt))
+    ends = _speeds(basis, rows, contacts, at, fast)
+    work = dot(lam, [(x + y) / 2 for x, y in zip(before, ends, strict=True)])
+    for d in dry:
+        work = work + d.mean * dt * (at.v[d.row] + fast[d.row]) / 2
+    if out := _split(G, contacts, laws, u, dt):
+        normals, push = [rows[i] for i in out], list(out.values())
+        way = plus(way, _response(M, [u for _, u in both], normals, push), 1)
+        work = work - dt * dot(push, _sums(normals, [dot(row, a) for row in basis]))
+    return AfterImpulses(*_carry(at, [x * dt for x in way], fast), results(touching, contacts, lam, left, dt), work)
 
 
 def _budget_of(contacts: Sequence[Contact], joints: int) -> Budget:
@@ -293,19 +304,10 @@ def _carry(at: At, step: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar
 
 
 def _split(
-    M: InverseMass,
-    U: Sequence[Scalars],
-    rows: Sequence[Row],
-    G: Sequence[Scalars],
-    contacts: Sequence[Contact],
-    laws: Mapping[int, NormalLaw],
-    u: Scalars,
-    dt: Scalar,
-) -> list[Scalar]:
-    """M⁻¹J_nᵀx, 0 ≤ x ⊥ u_n⁺ + G_n x + c ≥ 0: the velocity that moves hard contacts out of the ground.  v⁺ does not keep it."""
+    G: Sequence[Scalars], contacts: Sequence[Contact], laws: Mapping[int, NormalLaw], u: Scalars, dt: Scalar
+) -> dict[int, Scalar]:
+    """x by row, 0 ≤ x ⊥ u_n⁺ + G_n x + c ≥ 0: M⁻¹J_nᵀx moves hard contacts out of the ground, and v⁺ does not keep it."""
     hard = [k for k, c in enumerate(contacts) if c.term.stiffness is None]
-    if not hard:
-        return [0] * len(M.outward(U[0]))
     places = [3 * k + 2 for k in hard]
     w = []
     for k, i in zip(hard, places, strict=True):
@@ -316,4 +318,4 @@ def _split(
     for _ in range(SPLIT_SWEEPS):
         for n, i in enumerate(places):
             x[n] = maximum(x[n] - (w[n] + dot([G[i][j] for j in places], x)) / G[i][i], 0)
-    return _response(M, U, [rows[i] for i in places], x)
+    return dict(zip(places, x, strict=True))

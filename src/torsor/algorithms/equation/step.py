@@ -40,12 +40,16 @@ Command = Callable[[Scalars, Scalars, Scalar | None], Scalars]
 
 
 class StateAfterStep(NamedTuple):
-    """The state after a step: x is empty if the robot has none, ``checks`` (|φ|, |A v − b|, doubt) without rows."""
+    """The state after a step: x is empty if the robot has none, ``checks`` (|φ|, |A v − b|, doubt) without rows.
+
+    ``work`` [J] is that of contacts, stops and dry friction, which act by impulses.
+    """
 
     q: list[Scalar]
     v: list[Scalar]
     x: list[Scalar]
     checks: list[Scalar]
+    work: Scalar
 
 
 def step(
@@ -57,15 +61,17 @@ def step(
     x: Scalars | None = None,
     integrator: str = "semi_implicit",
     inputs: Inputs = ALONE,
+    with_work: bool = False,
     **how: Any,
 ) -> tuple[Any, ...]:
     """(q, v), and x if there is one, a step of dt [s] later, under commands and wrenches held over the step (MR §8.5).
 
-    Of a robot with rows then their violation, above 1 where |φ|, |A v − b| or doubt is beyond its limit.  ``how`` is for
-    :func:`advance`.
+    ``with_work``: then the work of impulses [J].  Of a robot with rows then their violation, above 1 where |φ|, |A v − b| or
+    doubt is beyond its limit.  ``how`` is for :func:`advance`.
     """
     after = advance(e, q, v, lambda q, v, t: tau, dt, inputs._replace(x=x), integrator, **how)
-    state = (after.q, after.v, after.x) if e.state_names else (after.q, after.v)
+    state: tuple[Any, ...] = (after.q, after.v, after.x) if e.state_names else (after.q, after.v)
+    state += (after.work,) if with_work else ()
     if not e.constraints:
         return state
     found = [y / limit for y, limit in zip(after.checks, LIMITS["float64"], strict=True)]
@@ -142,11 +148,13 @@ def advance(
         def take(name: str, f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
             after = step_with_impulses(e.terms, begin, f.acceleration(q, v, t), M, dt, dry, impulses)
             begin.impulses = after.impulses
+            works.append(after.work)
             return after.q, after.v
 
         return take
 
     checks: list[Scalar] = []
+    works: list[Scalar] = []
     if e.constraints:
         c = ConstrainedField(moving, force, lambda q, t: saddle(moving, q, e.rows, route, t))
         state = settled_step(method, c, q, v, start, dt, with_impulses(c.inverse_mass(q, start)) if jumps else take_step)
@@ -156,7 +164,7 @@ def advance(
         state = take(method, field(moving.model, acceleration), q, v, start, dt)
     end = time_after(t, dt)
     later = e.next_states(begin, e.at(*state, end), command(*state, end), dt) if follows else []
-    return StateAfterStep(*state, later, checks)
+    return StateAfterStep(*state, later, checks, sum(works))
 
 
 def has_impulses(e: EquationOfMotion) -> bool:
