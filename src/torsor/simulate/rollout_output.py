@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
 from torsor.model.terms.contacts import contact_places
+from torsor.simulate import contact_outputs
 from torsor.simulate.rollout_failures import Failure, Failures, among_all, evaluate_before_failures, rows_before
 from torsor.simulate.step_program import Plan, StepInput, at_records
 from torsor.support.locks import cached_property
@@ -138,6 +139,13 @@ class Rollout:
         return found.reshape(*found.shape[:-1], -1, 3)
 
     @cached_property
+    def contact_normal_force(self) -> np.ndarray | None:
+        """The parts of ``contact_forces`` along the normals of the surfaces, ``(..., T, contacts)`` [N], or None."""
+        if (forces := self.contact_forces) is None:
+            return None
+        return contact_outputs.normal_force(self._require_inputs("contact_normal_force").robot, self.q, self.t, forces)
+
+    @cached_property
     def contact_gap(self) -> np.ndarray | None:
         """Distances φ of the contacts at the records, ``(..., T, contacts)`` [m], negative inside; None without contacts."""
         if not self._contact_places[0]:
@@ -177,7 +185,7 @@ class Rollout:
         return self.q.dtype
 
     def plot(self, axes: Any = None, *, robot: int | tuple[int, ...] | None = None) -> Any:
-        """q, v and τ over time; needs matplotlib.  Returns the axes.
+        """q, v and τ over time, and the normal forces of contacts; needs matplotlib.  Returns the axes.
 
         Of many robots, the median, and a band from the smallest to the largest value; ``robot`` chooses one by its index.
         """
@@ -186,13 +194,15 @@ class Rollout:
         chosen = () if robot is None else robot
         try:
             q, v, tau = (x[chosen] for x in (self.q, self.v, self.tau))
+            normal = None if (found := self.contact_normal_force) is None else found[chosen]
             if q.ndim < 2:
                 raise IndexError
         except (IndexError, TypeError):
             raise ArgumentError(f"robot must be an index into the batch {self.batch}, not {robot!r}") from None
         if not q.size:
             raise ArgumentError("this Rollout has no robots or no records to plot")
-        return plot_panels(self.t, motion_panels(self.info, q, v, tau), axes)
+        panels = [*motion_panels(self.info, q, v, tau), *contact_outputs.contact_panels(self.info, normal)]
+        return plot_panels(self.t, panels, axes)
 
     def gradient(
         self,
@@ -250,7 +260,7 @@ class Rollout:
         """The arrays alone: controllers may be functions that cannot be pickled, so their forces are computed now."""
         if self.inputs is None:
             return {**self.__dict__, "adjoint": None}
-        names = ("tau", "info", "memory", "x", "failed", "contact_forces", "contact_gap", "contact_residual")
+        names = ("tau", "info", "memory", "x", "failed", *contact_outputs.IN_FILES)
         computed = {name: getattr(self, name) for name in names}
         return {**self.__dict__, **computed, "inputs": None, "adjoint": None}
 
