@@ -17,6 +17,7 @@ from torsor.support.user_arrays import Array
 
 if TYPE_CHECKING:
     from torsor.robot import Robot
+    from torsor.simulate.result import Result
 
 #: quantities of contacts that a file has, as far as a motion has them
 IN_FILES = ("contact_forces", "contact_normal_force", "contact_gap", "contact_residual")
@@ -94,3 +95,30 @@ def titles(info: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     names = info.get("contacts", [])
     forces = [f"{name} f{axis}" for name in names for axis in "xyz"]
     return {"contact_forces": forces, "contact_normal_force": names, "contact_gap": names, "contact_residual": ["largest"]}
+
+
+# -- pictures --------------------------------------------------------------------------------------------------------
+
+
+class ContactImages(NamedTuple):
+    """Contacts in images, (images, contacts, 3) each: points [m] and mean forces on the robot [N], in world axes."""
+
+    points: Array
+    forces: Array
+
+
+def images(result: Result, times: Array, q: Array) -> ContactImages | None:
+    """Contacts at evenly spaced times, with forces averaged between the images, so that short impacts are seen too."""
+    forces = result.contact_forces
+    if forces is None or not len(times):
+        return None
+    t, flat = result.t, forces.reshape(len(result.t), -1)
+    width = (times[-1] - times[0]) / max(len(times) - 1, 1)
+    low, high = np.maximum(times - width / 2, t[0]), np.minimum(times + width / 2, t[-1])
+    if len(t) > 1 and width > 0:  # a force acts in the step before its record
+        impulse = np.concatenate([np.zeros_like(flat[:1]), np.cumsum(flat[1:] * np.diff(t)[:, None], axis=0)])
+        columns = [(np.interp(high, t, x) - np.interp(low, t, x)) / (high - low) for x in impulse.T]
+        flat = np.stack(columns, axis=-1)
+    else:
+        flat = flat[np.clip(np.searchsorted(t, times), 0, len(t) - 1)]
+    return ContactImages(geometry_at(result.require_robot(), q, times).points, flat.reshape(len(times), -1, 3))

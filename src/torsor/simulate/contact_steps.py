@@ -28,7 +28,8 @@ class ContactStep:
     """Steps of first order as a source of intervals; between its ends a step has the velocity of its end."""
 
     def __init__(self, run: Run, integrator: str, states: TermStates):
-        self.run, self.integrator, self.states, self.robot = run, integrator, states, run.system.robot
+        self.run, self.states, self.robot = run, states, run.system.robot
+        self.kernel = self.robot.kernel(("step_and_work", integrator), wrenches=run.system.frames)
         self.forces, self.residuals = contact_places(self.robot.model)
         self.worst, self.time = 0.0, 0.0  #: the largest residual [m/s], and its time
 
@@ -41,14 +42,11 @@ class ContactStep:
 
     def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         u = self.states.command(t, q, v)
-        frames = self.run.system.frames
-        wrenches = dict(zip(frames, self.run.wrenches(t, q, v), strict=True)) or None
-        time = self.run.system.time(t)
+        more = *([t] if self.run.system.timed else []), *self.run.wrenches(t, q, v)
         x = np.array(self.states.x)
 
         def search(x: Array) -> Any:
-            state = q, v, u, stop - t, x
-            return self.robot._run("step_and_work", state, wrenches, integrator=self.integrator, time=time)
+            return self.kernel(q, v, u, stop - t, x, *more)
 
         found = best = search(x)
         left = least = self._residual(found[2])

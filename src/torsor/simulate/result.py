@@ -140,6 +140,10 @@ class Result:
         robot = self.require_robot()
         return robot.contact_gap(self.q, time=self.t if robot.model.depends_on_time else None)
 
+    def contact_images(self, times: Array) -> contact_outputs.ContactImages | None:
+        """Points and mean forces of the contacts in images at evenly spaced times; None without contacts."""
+        return contact_outputs.images(self, times, self.at(times)[0])
+
     # -- energies --------------------------------------------------------------------------------------------
 
     @cached_property
@@ -197,6 +201,8 @@ class Result:
 
         ``contact`` is the work of contacts, stops and dry friction, of a robot with contacts.
         """
+        if self.info.get("rollout"):
+            raise ArgumentError("a rollout has no energy audit: it does not sum work; robot.simulate does")
         return self._audit
 
     @cached_property

@@ -21,7 +21,9 @@ from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.compile import Scan
+    from torsor.look.replay import ReplayPage
     from torsor.robot import Robot
+    from torsor.simulate.result import Result
     from torsor.simulate.rollout_gradient import Adjoint, RolloutGradient
 
 #: numbers of a quantity above which a notebook shows a plot of some of the robots only
@@ -203,6 +205,27 @@ class Rollout:
             raise ArgumentError("this Rollout has no robots or no records to plot")
         panels = [*motion_panels(self.info, q, v, tau), *contact_outputs.contact_panels(self.info, normal)]
         return plot_panels(self.t, panels, axes)
+
+    def result(self, robot: int | tuple[int, ...] | None = None) -> Result:
+        """The motion of one robot as a :class:`Result`, to replay, view and save: its records, without the initial state.
+
+        ``robot`` is its index, where there are several.  A robot that failed has the records before.  ``result.robot`` is the
+        robot of the call, without what ``vary`` changes; there is no energy audit.
+
+        >>> import numpy as np, torsor as ts
+        >>> arm = ts.robots.two_link()
+        >>> arm.rollout(np.zeros((3, 2)), np.zeros(2), dt=1e-3, steps=50).result(1)
+        <Simulation of 'two_link': 0.05 s, semi_implicit, 50 steps, 50 records>
+        """
+        from torsor.simulate.rollout_result import result_of
+
+        return result_of(self, robot)
+
+    def replay(
+        self, path: str | PathLike[str] | None = None, *, robot: int | tuple[int, ...] | None = None, **options: Any
+    ) -> ReplayPage:
+        """The motion of one robot as a page of HTML; options as for :meth:`Result.replay`."""
+        return self.result(robot).replay(path, **options)
 
     def gradient(
         self,
