@@ -17,7 +17,7 @@ from torsor.kernels.quantity import FEW
 from torsor.model import Model
 from torsor.simulate import bristles, contact_outputs
 from torsor.simulate.sensor_program import sensor_values
-from torsor.simulate.step_program import Plan, next_state, recorded_forces, recorded_gaps
+from torsor.simulate.step_program import Plan, distances_of_step, next_state, recorded_forces, recorded_gaps
 from torsor.spatial.linear import dot
 
 
@@ -178,6 +178,16 @@ QUANTITIES = Table(
         "contact gaps": Quantity(_rollout_inputs, recorded_gaps, ("plan",), ("gap",), follows_terms=True),
         "contact geometry": Quantity(
             contact_outputs.geometry_inputs, contact_outputs.geometry, outputs=("points", "normals"), follows_terms=True
+        ),
+        "distances from switching": Quantity(
+            _rollout_inputs,
+            distances_of_step,
+            ("plan",),
+            ("distances",),
+            (partial(distances_of_step, route="factors"),),
+            joint_space=True,
+            follows_terms=True,
+            empty=(0,),
         ),
         "load behind bristles": Quantity(bristles.inputs, bristles.load, follows_terms=True),
         "losses of friction": Quantity(bristles.inputs, bristles.losses, follows_terms=True),

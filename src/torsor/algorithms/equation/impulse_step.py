@@ -40,6 +40,7 @@ from torsor.algorithms.impulses import (
     ImpulseSolver,
     Problem,
     Shared,
+    distances_from_switching,
     passive_blend,
     passive_share,
     residual,
@@ -61,6 +62,8 @@ PUSH = 0.1
 SPLIT, SPLIT_SPEED = 0.2, 1.0
 #: sweeps for it, and the velocity [m/s] by which it leaves contacts alone that rest, on the edge of the condition
 SPLIT_SWEEPS, SPLIT_SLACK = 4, 1e-6
+#: acceleration whose velocity in a step is the unit of distances between open and closed [m/s², rad/s²]
+UNIT = 9.81
 #: sweeps over the bodies with many points, over the contacts of each; and over those of a body that is the only one
 BODIES, WITHIN, ONLY_BODY = 3, 4, 32
 #: Newton steps where joints have stops or dry friction, and in a stack of links
@@ -72,13 +75,15 @@ MOST_ROWS, SWEEPS_OF_MANY = 36, 40
 class AfterImpulses(NamedTuple):
     """The state after a step; of each term of contacts the forces in the world's axes [N], then the residual [m/s].
 
-    ``work`` [J] of all impulses is λᵀ(u⁻ + u⁺)/2; that of moving out of the ground by positions is −dt xᵀJ_n a.
+    ``work`` [J] of all impulses is λᵀ(u⁻ + u⁺)/2; that of moving out of the ground by positions is −dt xᵀJ_n a.  ``distances``
+    from switching are those of contacts, stops and dry friction, in this order.
     """
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: dict[str, list[Scalar]]
     work: Scalar
+    distances: list[Scalar]
 
 
 def step_with_impulses(
@@ -149,7 +154,8 @@ def step_with_impulses(
         normals, push = [rows[i] for i in out], list(out.values())
         way = plus(way, _response(M, [u for _, u in both], normals, push), 1)
         work = work - dt * dot(push, _sums(normals, [dot(row, a) for row in basis]))
-    return AfterImpulses(*_carry(at, [x * dt for x in way], fast), results(touching, contacts, lam, left, dt), work)
+    forces, far = results(touching, contacts, lam, left, dt), distances_from_switching(p, lam, u, UNIT * dt)
+    return AfterImpulses(*_carry(at, [x * dt for x in way], fast), forces, work, far)
 
 
 def _budget_of(contacts: Sequence[Contact], joints: int) -> Budget:
