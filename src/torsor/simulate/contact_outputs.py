@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: quantities of contacts that a file has, as far as a motion has them
 IN_FILES = ("contact_forces", "contact_normal_force", "contact_gap", "contact_residual")
+#: depth at the start that a note is about [m], and the contacts that it lists, the deepest first
+DEEP, LISTED = 1e-3, 4
 
 
 class ContactGeometry(NamedTuple):
@@ -60,6 +62,19 @@ def normal_force(robot: Robot, q: Array, t: Array, forces: Array) -> Array:
     """f·n of each contact (..., T, contacts) [N], along the normals at the records."""
     found: Array = np.einsum("...i,...i->...", forces, geometry_at(robot, q, t).normals)
     return found.astype(forces.dtype, copy=False)
+
+
+def notes_on_depth(robot: Robot, q: Array, t: float) -> list[str]:
+    """A note about hard contacts that begin deep inside their surfaces."""
+    gaps = np.atleast_1d(robot.contact_gap(q, time=t if robot.model.depends_on_time else None))
+    deep = [
+        (gap, name) for gap, (name, c) in zip(gaps, robot.contacts.items(), strict=True) if c.stiffness is None and gap < -DEEP
+    ]
+    if not deep:
+        return []
+    listed = ", ".join(f"{name} by {-1e3 * gap:.3g} mm" for gap, name in sorted(deep)[:LISTED])
+    more = f" and {len(deep) - LISTED} more" if len(deep) > LISTED else ""
+    return [f"contacts begin inside their surfaces, and are moved out by positions: {listed}{more}"]
 
 
 def contact_panels(info: Mapping[str, Any], normal: Array | None) -> list[Panel]:

@@ -94,15 +94,17 @@ class Result:
     def __repr__(self) -> str:
         how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
         happened = f", {count(len(self.events), 'event')}" if self.events else ""
+        names = self.info.get("contacts") if "fx" in self.states else None
+        touching = f", {count(len(names), 'contact')}" if names else ""
         listed = "".join(f"; {note.partition(': ')[0]}" for note in self.notes)
-        return (
-            f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}{listed}>"
-        )
+        shown = f"{self.t[-1]:g} s, {how}, {len(self.t)} records{touching}{happened}{listed}"
+        return f"<Simulation of {self.info.get('robot', '?')!r}: {shown}>"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes, one line each: damping and dry friction of the robot's file that were left out; limits that recorded states
-        are outside of, with joint, largest excess and first time; constraints that pull, with the first time."""
+        are outside of, with joint, largest excess and first time; constraints that pull, with the first time; contacts that
+        begin inside their surfaces, and the residual of impulses that did not converge."""
         return tuple(self.info.get("notes", ()))
 
     def _repr_html_(self) -> str:

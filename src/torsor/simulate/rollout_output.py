@@ -272,7 +272,8 @@ class Rollout:
         failures = self.inputs.failures if self.inputs else None
         count = len(self.__dict__.get("failed", ())) or (0 if failures is None else int((failures.steps >= 0).sum()))
         lost = f", {count} failed" if count else ""
-        return f"<Rollout{of}: {many}{len(self.t)} records to {end}{lost}, {self.q.dtype}; t, q, v, tau>"
+        touching = ", contact_forces" if self._contact_places[0] or self.__dict__.get("contact_forces") is not None else ""
+        return f"<Rollout{of}: {many}{len(self.t)} records to {end}{lost}, {self.q.dtype}; t, q, v, tau{touching}>"
 
     def _repr_html_(self) -> str:
         from torsor.simulate.rollout_html import of_rollout
