@@ -156,9 +156,9 @@ def passive_blend(lam: Scalars, still: Scalars, Gl: Scalars, Gs: Scalars, w: Sca
     d, Gd = ([x - y for x, y in zip(*pair, strict=True)] for pair in ((lam, still), (Gl, Gs)))
     E0, slope, curve = dot(still, w) + dot(still, Gs) / 2, dot(d, w) + dot(d, Gs), dot(d, Gd)
     E0 = minimum(E0, 0)
-    root = sqrt(maximum(slope * slope - 2 * curve * E0, TINY))
-    rises = E0 + slope + curve / 2 > 0
-    return where(rises, minimum(maximum((root - slope) / maximum(curve, TINY), 0), 1), 1.0)
+    rises = E0 + slope + curve / 2 > 0  # then curve > 0, and no root or quotient below is of zero
+    root = sqrt(where(rises, slope * slope - 2 * curve * E0, 1))
+    return where(rises, minimum((root - slope) / where(rises, curve, 1), 1), 1.0)
 
 
 def passive_share(lam: Scalars, Gl: Scalars, w: Scalars) -> Scalar:
