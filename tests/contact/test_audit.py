@@ -108,3 +108,15 @@ def test_audit_names_contact_only_where_there_is_some():
     assert "contacts" in touching.audit()._repr_html_()
     assert free.audit().contact is None
     assert "contact" not in str(free.audit()) + free.audit()._repr_html_()
+
+
+def test_contact_of_a_robot_on_a_moving_base_works_on_the_motion_relative_to_it():
+    """A leg on a lift: its foot stays on the ground, and moves relative to the base, whose energy is not counted."""
+    from .test_moving_base import lift
+
+    worst = []
+    for dt in (1e-3, 2.5e-4):
+        audit = lift(0.5).simulate([-0.2], [-1.0], 0.3, dt=dt).audit()
+        worst.append(audit.worst)
+    assert np.ptp(audit.contact) > 0.3
+    assert worst[1] < 0.3 * worst[0] < 0.3 * 0.1

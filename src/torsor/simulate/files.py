@@ -75,7 +75,7 @@ def _groups(result: Result) -> dict[str, Array]:
     named = {f"{kind}:{name}": x for kind, field in KINDS.items() for name, x in getattr(result, field).items()}
     rows = {"residual": result.residual, "multipliers": result.multipliers} if result.residual.shape[1] else {}
     states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
-    flows = result.flows if result.robot is None else result.summed_flows
+    flows = result.flows if result.robot is None or result.info.get("rollout") else result.summed_flows
     contact = {} if result.contact_forces is None else {k: getattr(result, k) for k in IN_FILES}
     return {**states, **named, **result.energies, **rows, **flows, **contact}
 

@@ -75,7 +75,7 @@ MOST_ROWS, SWEEPS_OF_MANY = 36, 40
 class AfterImpulses(NamedTuple):
     """The state after a step; of each term of contacts the forces in the world's axes [N], then the residual [m/s].
 
-    ``work`` [J] of all impulses is λᵀ(u⁻ + u⁺)/2; that of moving out of the ground by positions is −dt xᵀJ_n a.  ``distances``
+    ``work`` [J] of all impulses is λᵀJ(v + v⁺)/2; that of moving out of the ground by positions is −dt xᵀJ_n a.  ``distances``
     from switching are those of contacts, stops and dry friction, in this order.
     """
 
@@ -125,10 +125,8 @@ def step_with_impulses(
     U = [u for _, u in both]
     fast = plus(free, _response(M, U, rows, lam), 1)
     way = _way_at_impact(at.v, fast, list(laws.values()))
-    ends = _speeds(basis, rows, contacts, at, fast)
-    work = dot(lam, [(x + y) / 2 for x, y in zip(before, ends, strict=True)])
-    for d in dry:
-        work = work + d.mean * dt * (at.v[d.row] + fast[d.row]) / 2
+    mean = [(x + y) / 2 for x, y in zip(at.v, fast, strict=True)]  # relative to a moving base, whose energy is not counted
+    work = dot(lam, _sums(rows, [dot(row, mean) for row in basis])) + sum(d.mean * dt * mean[d.row] for d in dry)
     if out := _split(G, contacts, laws, u, dt):
         normals, push = [rows[i] for i in out], list(out.values())
         way = plus(way, _response(M, U, normals, push), 1)
