@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.settle import LIMITS
+from torsor.algorithms.equation.step import has_impulses
 from torsor.algorithms.equation.stiff import check_method
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import as_rows, batch_shape, check_finite
@@ -154,6 +155,9 @@ def rollout(
             (qs, vs, *after), ranges, failed = run_in_ranges(scan, state, feeds, T, every, mask)
             batches = {name: y.shape[:-1] for name, y in {"q0": q, "v0": v, "memory": m, "x": more}.items()}
             adjoint = Adjoint(robot.kernels.lean_tree, plan, feeds, batches, scan, backward, ranges, every)
+            if has_impulses(EquationOfMotion(robot.model)):
+                spec = Spec((("distances from switching", plan),), dtype=kind.name)
+                adjoint = adjoint._replace(kernel=partial(robot.kernels.of(QUANTITIES).kernel, spec))
         else:
             found = scan(*state, *(f.values for f in feeds), steps=T, every=every, mask=mask)
             (qs, vs, *after), failed = found if mask else (found, None)

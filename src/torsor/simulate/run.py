@@ -31,6 +31,7 @@ from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS, Adaptive, check_positive
 from torsor.simulate.compiled_run import CHUNK, constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
+from torsor.simulate.contact_outputs import notes_on_depth
 from torsor.simulate.contact_steps import ContactStep
 from torsor.simulate.controller_functions import Controller
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
@@ -249,6 +250,8 @@ def _run_fixed_steps(
     kept = None if grid.kept is None else [t for k, t in enumerate(grid.times) if k in grid.kept]
     if run.states and run.states.stepped:
         method = ContactStep(run, integrator, run.states)
+        if notes := notes_on_depth(system.robot, run.q, run.t):
+            info["notes"] = [*info.get("notes", ()), *notes]
         time_loop.run_with_events(run, grid, method, Schedule(kept))
         if notes := method.notes():
             info["notes"] = [*info.get("notes", ()), *notes]

@@ -40,6 +40,7 @@ from torsor.algorithms.impulses import (
     ImpulseSolver,
     Problem,
     Shared,
+    distances_from_switching,
     passive_blend,
     passive_share,
     residual,
@@ -61,6 +62,8 @@ PUSH = 0.1
 SPLIT, SPLIT_SPEED = 0.2, 1.0
 #: sweeps for it, and the velocity [m/s] by which it leaves contacts alone that rest, on the edge of the condition
 SPLIT_SWEEPS, SPLIT_SLACK = 4, 1e-6
+#: acceleration whose velocity in a step is the unit of distances between open and closed [m/s², rad/s²]
+UNIT = 9.81
 #: sweeps over the bodies with many points, over the contacts of each; and over those of a body that is the only one
 BODIES, WITHIN, ONLY_BODY = 3, 4, 32
 #: Newton steps where joints have stops or dry friction, and in a stack of links
@@ -70,11 +73,17 @@ MOST_ROWS, SWEEPS_OF_MANY = 36, 40
 
 
 class AfterImpulses(NamedTuple):
-    """The state after a step; of each term of contacts the forces in the world's axes [N], then the residual [m/s]."""
+    """The state after a step; of each term of contacts the forces in the world's axes [N], then the residual [m/s].
+
+    ``work`` [J] of all impulses is λᵀJ(v + v⁺)/2; that of moving out of the ground by positions is −dt xᵀJ_n a.  ``distances``
+    from switching are those of contacts, stops and dry friction, in this order.
+    """
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: dict[str, list[Scalar]]
+    work: Scalar
+    distances: list[Scalar]
 
 
 def step_with_impulses(
@@ -116,8 +125,14 @@ def step_with_impulses(
     U = [u for _, u in both]
     fast = plus(free, _response(M, U, rows, lam), 1)
     way = _way_at_impact(at.v, fast, list(laws.values()))
-    moved = plus(way, _split(M, U, rows, G, contacts, laws, u, dt), 1) if contacts else way
-    return AfterImpulses(*_carry(at, [x * dt for x in moved], fast), results(touching, contacts, lam, left, dt))
+    mean = [(x + y) / 2 for x, y in zip(at.v, fast, strict=True)]  # relative to a moving base, whose energy is not counted
+    work = dot(lam, _sums(rows, [dot(row, mean) for row in basis])) + sum(d.mean * dt * mean[d.row] for d in dry)
+    if out := _split(G, contacts, laws, u, dt):
+        normals, push = [rows[i] for i in out], list(out.values())
+        way = plus(way, _response(M, U, normals, push), 1)
+        work = work - dt * dot(push, _sums(normals, [dot(row, a) for row in basis]))
+    forces, far = results(touching, contacts, lam, left, dt), distances_from_switching(p, lam, u, UNIT * dt)
+    return AfterImpulses(*_carry(at, [x * dt for x in way], fast), forces, work, far)
 
 
 def _normals(contacts: int, stops: int) -> list[int]:
@@ -335,19 +350,10 @@ def _carry(at: At, step: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar
 
 
 def _split(
-    M: InverseMass,
-    U: Sequence[Scalars],
-    rows: Sequence[Row],
-    G: Sequence[Scalars],
-    contacts: Sequence[Contact],
-    laws: Mapping[int, NormalLaw],
-    u: Scalars,
-    dt: Scalar,
-) -> list[Scalar]:
-    """M⁻¹J_nᵀx, 0 ≤ x ⊥ u_n⁺ + G_n x + c ≥ 0: the velocity that moves hard contacts out of the ground.  v⁺ does not keep it."""
+    G: Sequence[Scalars], contacts: Sequence[Contact], laws: Mapping[int, NormalLaw], u: Scalars, dt: Scalar
+) -> dict[int, Scalar]:
+    """x by row, 0 ≤ x ⊥ u_n⁺ + G_n x + c ≥ 0: M⁻¹J_nᵀx moves hard contacts out of the ground, and v⁺ does not keep it."""
     hard = [k for k, c in enumerate(contacts) if c.term.stiffness is None]
-    if not hard:
-        return [0] * len(M.outward(U[0]))
     places = [3 * k + 2 for k in hard]
     w = []
     for k, i in zip(hard, places, strict=True):
@@ -358,4 +364,4 @@ def _split(
     for _ in range(SPLIT_SWEEPS):
         for n, i in enumerate(places):
             x[n] = maximum(x[n] - (w[n] + dot([G[i][j] for j in places], x)) / G[i][i], 0)
-    return _response(M, U, [rows[i] for i in places], x)
+    return dict(zip(places, x, strict=True))
