@@ -210,7 +210,7 @@ def _check_arguments(duration: Any, dt: Any, how: str | Adaptive, record: Any, t
     if touching and not isinstance(how, Adaptive) and how not in WITH_IMPULSES:
         raise ArgumentError(
             f"contacts act in steps of first order: integrator= must be {' or '.join(map(repr, WITH_IMPULSES))}, not {how!r} "
-            "(robot.without_terms('contact') leaves them out)"
+            "(robot.without_terms('contact') leaves out all terms of this kind)"
         )
     if record in ("all", "last"):
         return 1 if record == "all" else 1 << 62
