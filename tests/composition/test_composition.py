@@ -16,9 +16,9 @@ REFUSED = refused_cells()
 #: single cells of these methods take seconds
 SLOW = ("verify", "sweep over processes")
 SLOW_CELLS = [(("beam",), word) for word in ("gradient", "derivatives", "simulate", "simulate, adaptive", "simulate, events")]
-#: of the pairs, and of the single cells, the fast suite tries one of so many; 5 has no factor in common with the 27 methods, so
-#: that every method is tried with some features
-SAMPLE, SAMPLE_OF_SINGLES = 47, 5
+#: of the pairs, and of the single cells, the fast suite tries one of so many; 13 has no factor in common with the 27 methods,
+#: so that every method is tried with some features
+SAMPLE, SAMPLE_OF_SINGLES = 97, 13
 
 
 def _parameters(size):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -122,8 +124,9 @@ def test_contact_adds_no_energy_and_keeps_momentum():
     q[:, 3:] = rng.normal(size=(32, 4))
     q[:, 3:] /= np.linalg.norm(q[:, 3:], axis=1, keepdims=True)
     v = rng.normal(size=(32, 6)) * [20, 20, 20, 2, 2, 2]
-    run = box.rollout(q, v, dt=dt, steps=500)
-    force = run.x[..., :-1].reshape(32, 500, -1, 3)[:, 1:]
+    steps = 500 if os.environ.get("TORSOR_NIGHT") else 250
+    run = box.rollout(q, v, dt=dt, steps=steps)
+    force = run.x[..., :-1].reshape(32, steps, -1, 3)[:, 1:]
     p = bodies.world_velocity(run)
     np.testing.assert_allclose(np.diff(p, axis=1), dt * force.sum(axis=2) + [0, 0, -G * dt], atol=1e-11)
     free = alone.rollout(run.q[:, :-1].reshape(-1, 7), run.v[:, :-1].reshape(-1, 6), dt=dt, steps=1, record="last")
