@@ -20,7 +20,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # otherwise every process start
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell without job control ignore SIGINT
 
-hypothesis.settings.register_profile("fast", max_examples=12, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("fast", max_examples=8, deadline=None, derandomize=True)
 # the same examples at each run, so that the result does not depend on luck; TORSOR_NIGHT=random draws new ones
 hypothesis.settings.register_profile("night", max_examples=500, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("random", max_examples=500, deadline=None, print_blob=True)

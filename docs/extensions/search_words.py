@@ -36,6 +36,14 @@ WORDS = {
     "how-to#identify-friction-from-a-log": ("friction identification",),
     "how-to#apply-external-forces": ("external force", "external forces", "external wrench"),
     "how-to#use-a-floating-base": ("floating base", "legged", "quadruped"),
+    "contact": (
+        "contact", "contacts", "ground", "legged locomotion", "walking", "coulomb friction", "friction cone", "contact forces",
+    ),
+    "contact#bounce": ("restitution", "bounce", "impact"),
+    "contact#grasp": ("grasp", "grasping"),
+    "contact#rough-ground": ("terrain", "heightmap", "height field", "rough terrain"),
+    "contact#gradients-through-contact": ("differentiable simulation", "differentiable contact"),
+    "contact-theory": ("signorini", "lcp", "ncp", "complementarity", "delassus", "time stepping"),
     "rollouts#robots-with-different-parameters": (
         "random masses", "random parameters", "domain randomization", "domain randomisation", "randomization",
         "robots that differ", "parameter variation",
@@ -58,8 +66,8 @@ WORDS = {
     "tutorials/urdf-to-microcontroller": ("microcontroller", "arduino", "stm32"),
     "conventions": ("units", "conventions", "sign", "quaternion order", "wrench sign", "frames"),
     "check": ("degrees", "millimetres", "inertia tensor", "check urdf", "validate urdf", "wrong inertia"),
-    "errors-and-limits#what-torsor-does-not-do-contact-collision-planning": (
-        "contact", "collision", "gpu", "planning", "path planning", "inverse reinforcement",
+    "errors-and-limits#what-torsor-does-not-do-collision-planning": (
+        "collision", "gpu", "planning", "path planning", "inverse reinforcement",
     ),
 }  # fmt: skip
 

@@ -234,7 +234,7 @@ def four_bar():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda arm: arm.rollout(Q, V, dt=1e-3, steps=2),
+        lambda arm: arm.rollout(Q, V, dt=1e-3, steps=2, integrator="rk4"),
         lambda arm: arm.linearize(Q, V, A),
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import torsor
+from tests.architecture.test_layers import tree
 
 PACKAGE = Path(torsor.__file__).parent
 TESTS = Path(__file__).parents[1]
@@ -26,7 +27,7 @@ HEAVY = (
 @cache
 def module_level_imports(path: Path) -> set[str]:
     found = set()
-    for node in ast.parse(path.read_text()).body:
+    for node in tree(path).body:
         if isinstance(node, ast.Import):
             found |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -47,7 +48,7 @@ def test_only_kernels_and_compile_construct_kernel_objects():
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in PACKAGE.rglob("*.py")
         if path.relative_to(PACKAGE).parts[0] not in ("kernels", "compile")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Kernel", "RecordedProgram")
     ]
     assert not made
@@ -63,7 +64,7 @@ def test_imports_of_tools_and_benchmarks_exist():
     """No test runs tools/ and most of benchmarks/, so a moved module would break them unnoticed."""
     found = 0
     for path in (p for folder in ("tools", "benchmarks", "examples") for p in (ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torsor":
                 module = importlib.import_module(node.module)
                 missing = [a.name for a in node.names if not hasattr(module, a.name) and not _is_module(node.module, a.name)]
@@ -142,7 +143,7 @@ def test_every_extra_named_by_missing_extra_is_in_pyproject():
     calls = [
         node
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("MissingExtra", "needs_extra") and len(node.args) > 1
     ]
     named = {x.value for call in calls if isinstance(x := call.args[1], ast.Constant)}

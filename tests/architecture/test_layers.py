@@ -49,9 +49,10 @@ def tree(path: Path) -> ast.Module:
 
 def imported_files(path: Path) -> Iterator[str]:
     """Files imported at module level, in functions or by a table of names; imports for type checking are ignored."""
-    checking = [n for n in ast.walk(tree(path)) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test)]
+    nodes = list(ast.walk(tree(path)))
+    checking = [n for n in nodes if isinstance(n, ast.If) and getattr(n.test, "id", "") == "TYPE_CHECKING"]
     skipped = {id(n) for block in checking for n in ast.walk(block)}
-    for node in ast.walk(tree(path)):
+    for node in nodes:
         if id(node) in skipped:
             continue
         if isinstance(node, ast.Import):

@@ -156,8 +156,9 @@ def test_simulate_gives_the_result_of_the_library(torsor):
         ("four_bar", "--q", "crank=0.4", "--v", "1", "--control", "pd"),
         ("arm.urdf", "--no-mimic", "--strict", "--root", ".", "--gravity", "0,0,-1"),
         ("-", "--as", "urdf", "--dt", "0.002"),
+        ("quadruped", "--ground", "--ground-friction", "0.4", "--q", "standing"),
     ],
-    ids=["stops", "floating", "wrench", "loop", "file", "stdin"],
+    ids=["stops", "floating", "wrench", "loop", "file", "stdin", "ground"],
 )
 def test_first_line_of_simulate_is_the_python_call_of_the_same_result(torsor, monkeypatch, words):
     words = words if "--seconds" in words else (*words, "--seconds", 0.02)
@@ -187,6 +188,27 @@ def test_simulate_notes_once_that_damping_is_omitted(torsor):
     assert torsor(*words).out.count(note) == 1
     assert torsor(*words, "--damping").out.count("The damping of") == 0
     assert len(torsor(*words, "--json").json["notes"]) == 2
+
+
+def test_simulate_on_the_ground_starts_where_the_lowest_foot_touches(torsor):
+    words = ("simulate", "quadruped", "--ground", "--seconds", 0.01)
+    document = torsor(*words, "--json").json
+    robot = ts.robots.quadruped().with_ground()
+    assert abs(robot.contact_gap(document["start"]["q"]).min()) < 1e-9
+    assert document["integrator"] == "semi_implicit"
+    assert document["energy"]["contact"] <= 1e-9
+    text = torsor(*words).out
+    assert "on the ground" in text
+    assert "there is no ground" not in text
+    assert "+ contact " in text
+
+
+def test_ground_friction_needs_ground_and_contacts_their_integrator(torsor):
+    ended = torsor("simulate", "quadruped", "--ground-friction", "0.4")
+    assert (ended.code, "--ground-friction needs --ground" in ended.err) == (2, True)
+    ended = torsor("simulate", "quadruped", "--ground", "--integrator", "rk4", "--seconds", 0.01)
+    assert ended.code == 2
+    assert "contacts act in steps of first order" in ended.err
 
 
 def test_simulate_default_start_is_within_limits_and_reproducible(torsor):

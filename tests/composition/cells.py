@@ -38,7 +38,7 @@ MEANINGLESS = (
 #: method → the capability that it needs
 CAPABILITY = {
     **dict.fromkeys(("vjp", "jvp", "derivatives", "linearize"), "derivatives"),
-    **dict.fromkeys(("rollout", "gradient"), "step"),
+    "simulate, adaptive": "adaptive",
     "symbolic": "symbols",
 }
 #: why files do not hold a feature, so that saving it warns and the machine read back differs

@@ -80,6 +80,8 @@ class Equation:
     ticks: dict[str, Callable[[State, np.ndarray], np.ndarray]] = field(default_factory=dict)
     start: dict[str, np.ndarray] = field(default_factory=dict)
     stops: list[tuple[int, int, float, float]] = field(default_factory=list)  #: row of q, row of v, lower bound, restitution
+    dry: list[tuple[int, float]] = field(default_factory=list)  #: row of v, level of dry friction
+    contacts: list[tuple[str, float]] = field(default_factory=list)  #: frame, height of the smooth ground
     modes: int = 0
     embedding: Embedding | None = None
 
@@ -159,8 +161,13 @@ class Equation:
         tree, q, v = self.whole(s.q, s.v, s.t)
         return self.projection(s.q, s.t).T @ tree.inverse_dynamics(q, v, self.acceleration(s, np.zeros(self.nv)))
 
-    def load(self, s: State) -> np.ndarray:
-        """Σ f + Jᵀw − h (n,)."""
+    @property
+    def jumps(self) -> bool:
+        """Whether impulses act: steps are then of first order (impulses.py)."""
+        return bool(self.stops or self.dry or self.contacts)
+
+    def load(self, s: State, dry: bool = True) -> np.ndarray:
+        """Σ f + Jᵀw − h (n,), of joints that slide where they have dry friction, or without it."""
         n, nq, P = self.tree.nv, self.tree.nq, self.projection(s.q, s.t)
         total = -self.bias(s)
         for frame, wrench in self.wrenches:
@@ -169,6 +176,8 @@ class Equation:
             at = nq - n + m.joint  # the joints of the machine have one coordinate each, after those of its base
             spring = m.K * (s.q[nq + k] - s.q[at]) + m.D * (s.v[n + k] - s.v[m.joint])
             total[[m.joint, n + k]] += spring, -spring
+        for row, level in self.dry if dry else ():
+            total[row] -= level * np.sign(s.v[row])
         return sum((f(s) for f in self.forces), total)
 
     def constraint_rows(self, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:

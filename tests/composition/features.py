@@ -140,7 +140,7 @@ def _rub(case: Case, joint: str, law: Any) -> None:
 
 def dry(case: Case) -> None:
     _rub(case, "swing", friction.Coulomb(0.4))
-    _at(case, "swing", lambda s, v: -0.4 * np.sign(v))
+    case.equation.dry.append((case.equation.row("swing"), 0.4))
 
 
 def smooth(case: Case) -> None:
@@ -311,6 +311,16 @@ def stop(case: Case) -> None:
     case.robot = case.robot.with_stops({"swing": 0.5})
 
 
+def contact(case: Case) -> None:
+    """The hand, without friction, a little above a plane that it is driven against."""
+    height = case.equation.pose(case.start.q, "hand")[2, 3] - 2e-4
+    case.equation.contacts.append(("hand", height))
+    ground = ts.contacts.plane(through=(0, 0, height))
+    case.robot = case.robot.with_contacts(ts.contacts.point("hand"), ground, friction=0.0)
+    case.rest["contact"] = np.zeros(4)
+    case.tolerance = max(case.tolerance, 1e-7)  # the solver makes G regular by 1e-9 of its diagonal
+
+
 # -- actuation ---------------------------------------------------------------------------------------------------------
 
 
@@ -434,6 +444,7 @@ FEATURES = {
         Feature("two-frame spring", two_frame_spring, change=hook, change_tree=hook),
         Feature("beam", beam, order=-2),
         Feature("stop", stop),
+        Feature("contact", contact, order=4),
         Feature("actuator with memory", lag),
         Feature("winding", winding),
         Feature("drive limits", drive_limits),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 
 import numpy as np
 import pytest
@@ -50,6 +51,8 @@ def test_switched_constraints_equal_the_active_ones_alone(gait, method):
     for k, pattern in enumerate(PATTERNS):
         on = np.repeat(pattern, 3) > 0
         assert not lam[k][~on].any()
+        if k % 5 and not os.environ.get("TORSOR_NIGHT"):  # the fast suite compiles few of them alone
+            continue
         alone = robot.constrained(*(c for c, s in zip(contacts, pattern, strict=True) if s)) if pattern.any() else None
         if alone is None:
             assert_close(a[k], robot.forward_dynamics(Q[k], v[k], tau[k]))

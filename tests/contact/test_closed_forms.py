@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -56,8 +58,8 @@ def test_box_slides_and_stops():
     box = bodies.box(friction=mu)
     run = box.rollout(bodies.at_height(box, 0.1), np.array([0, 0, 0, 1.0, 0, 0]), dt=dt, steps=10_000)
     assert abs(run.q[-1, 0] - 1 / (2 * mu * G) + dt / 2) < mu * G * dt**2
-    assert abs(run.q[:, 2] - 0.1).max() < 1e-11  # of redundant corners, regularised
-    assert abs(run.v[1000:]).max() < 1e-9
+    assert abs(run.q[:, 2] - 0.1).max() < 1e-12
+    assert abs(run.v[1000:]).max() < 1e-12
 
 
 @pytest.mark.parametrize(("steepness", "dt"), [(0.99, 2e-3), (1.01, 1e-3), (1.5, 1e-3)])
@@ -108,7 +110,7 @@ def test_rod_on_two_points_spins_down():
 def test_box_at_rest_stays_and_a_sunken_box_leaves_without_a_hop():
     box = bodies.box(friction=0.5)
     run = box.rollout(bodies.at_height(box, 0.1), np.zeros(6), dt=2e-3, steps=5000)
-    assert abs(run.q[:, :3] - [0, 0, 0.1]).max() < 1e-11  # made by the first step, whose impulses have no guess
+    assert abs(run.q[:, :3] - [0, 0, 0.1]).max() < 1e-12
     sunken = box.rollout(bodies.at_height(box, 0.09), np.zeros(6), dt=1e-3, steps=1000)
     assert sunken.q[:, 2].max() < 0.101
     assert abs(sunken.q[-1, 2] - 0.1) < 1e-5
@@ -122,8 +124,9 @@ def test_contact_adds_no_energy_and_keeps_momentum():
     q[:, 3:] = rng.normal(size=(32, 4))
     q[:, 3:] /= np.linalg.norm(q[:, 3:], axis=1, keepdims=True)
     v = rng.normal(size=(32, 6)) * [20, 20, 20, 2, 2, 2]
-    run = box.rollout(q, v, dt=dt, steps=500)
-    force = run.x[..., :-1].reshape(32, 500, -1, 3)[:, 1:]
+    steps = 500 if os.environ.get("TORSOR_NIGHT") else 250
+    run = box.rollout(q, v, dt=dt, steps=steps)
+    force = run.x[..., :-1].reshape(32, steps, -1, 3)[:, 1:]
     p = bodies.world_velocity(run)
     np.testing.assert_allclose(np.diff(p, axis=1), dt * force.sum(axis=2) + [0, 0, -G * dt], atol=1e-11)
     free = alone.rollout(run.q[:, :-1].reshape(-1, 7), run.v[:, :-1].reshape(-1, 6), dt=dt, steps=1, record="last")

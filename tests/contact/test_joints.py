@@ -129,17 +129,20 @@ def crank() -> tuple[ts.Robot, np.ndarray]:
     return robot, np.asarray(robot.constrained().assemble(robot.neutral()))
 
 
-def test_stops_and_dry_friction_under_a_loop_follow_the_simulation():
+@pytest.mark.parametrize("terms", [
+    pytest.param("friction", marks=pytest.mark.night), pytest.param("stops", marks=pytest.mark.night), "stops and friction",
+])  # fmt: skip
+def test_stops_and_dry_friction_under_a_loop_follow_the_simulation(terms):
     linkage, q = crank()
     limited = linkage.with_limits("crank", lower=-0.5, upper=0.5)
-    for robot in (
-        linkage.with_friction({"crank": Coulomb(0.5)}),
-        limited.with_stops(0.5),
-        limited.with_friction(dict.fromkeys(linkage.joints, Coulomb(0.2))).with_stops(0.0),
-    ):
-        run, exact = robot.rollout(q, np.zeros(3), dt=2e-4, steps=5000), robot.simulate(q, np.zeros(3), 1.0)
-        assert abs(run.q[-1] - exact.q[-1]).max() < 5e-3
-        assert run.residual[0] < 1e-9
+    robot = {
+        "friction": linkage.with_friction({"crank": Coulomb(0.5)}),
+        "stops": limited.with_stops(0.5),
+        "stops and friction": limited.with_friction(dict.fromkeys(linkage.joints, Coulomb(0.2))).with_stops(0.0),
+    }[terms]
+    run, exact = robot.rollout(q, np.zeros(3), dt=2e-4, steps=5000), robot.simulate(q, np.zeros(3), 1.0)
+    assert abs(run.q[-1] - exact.q[-1]).max() < 5e-3
+    assert run.residual[0] < 1e-9
 
 
 def test_contact_under_a_loop_keeps_the_loop_closed_and_the_point_above_the_plane():

@@ -100,7 +100,6 @@ def test_friction_laws_that_jump_are_refused_and_smooth_ones_are_not(arm):
             lambda r=rough: r.inverse_dynamics_derivatives(ZERO, ZERO, ZERO),
             lambda r=rough: r.forward_dynamics_derivatives(ZERO, ZERO, ZERO),
             lambda r=rough: r.linearize(ZERO, ZERO, ZERO),
-            lambda r=rough: r.linearize(ZERO, ZERO, ZERO, dt=1e-3),
             lambda r=rough: r.vjp("forward_dynamics"),
             lambda r=rough: r.derivative("friction_force", by="v"),
             lambda r=rough: r.task("tip", ("vx", "vy")).jvp("forward_dynamics"),
@@ -110,6 +109,7 @@ def test_friction_laws_that_jump_are_refused_and_smooth_ones_are_not(arm):
                 call()
         rough.without_terms("friction").inverse_dynamics_derivatives(ZERO, ZERO, ZERO)
         rough.without_terms("friction").vjp("forward_dynamics")
+        assert np.isfinite(rough.linearize(ZERO, ZERO, ZERO, dt=1e-3).A).all()  # a step has impulses
     for law in (Coulomb(0.3).smooth(0.1), Viscous(0.2)):
         arm.with_friction({"joint2": law}).forward_dynamics_derivatives(ZERO, ZERO, ZERO)
     bristly = arm.with_friction({"joint2": LuGre(Coulomb(0.3), 1e4)})  # with its state, a kink at v = 0 and no jump

@@ -82,8 +82,11 @@ def test_derivative_of_a_step_equals_forward_mode(robot, integrator, options):
 
 
 @pytest.mark.parametrize("integrator", ["euler", "semi_implicit"])
-def test_derivative_of_a_step_of_a_batch_has_the_bits_of_single_states_and_fills_out(integrator):
-    robot, rng, dt = ts.robots.quadruped(), np.random.default_rng(0), 0.01
+@pytest.mark.parametrize("make", [
+    pytest.param(ROBOTS["floating"], id="tree"), pytest.param(ts.robots.quadruped, id="quadruped", marks=pytest.mark.night),
+])  # fmt: skip
+def test_derivative_of_a_step_of_a_batch_has_the_bits_of_single_states_and_fills_out(make, integrator):
+    robot, rng, dt = make(), np.random.default_rng(0), 0.01
     q, v, tau = robot.random_configuration(rng, 9), rng.normal(size=(9, robot.nv)), rng.normal(size=(9, robot.nv))
     kernel = robot.derivative(f"step:{integrator}", by=("q", "v", "tau"))
     out = tuple(np.empty((9, robot.nv, robot.nv)) for _ in range(6))

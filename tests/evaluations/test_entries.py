@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import os
 import pickle
 import pydoc
 import subprocess
@@ -526,7 +527,7 @@ def test_wrong_value_of_another_argument_is_refused_each_time():
 def test_wrenches_at_any_number_of_frames_give_the_bits_of_the_careful_method(arm):
     frames = ["tool0", "wrist_1_link", "wrist_2_link", "forearm_link", "upper_arm_link", "shoulder_link"]
     F = RNG.normal(size=(6, 5, 6))
-    for count in range(len(frames) + 1):
+    for count in range(len(frames) + 1) if os.environ.get("TORSOR_NIGHT") else (0, 1, len(frames)):
         for order in (1, -1):
             one = {frame: F[k, 0] for k, frame in list(enumerate(frames))[:count][::order]}
             many = {frame: F[k] for k, frame in list(enumerate(frames))[:count]}

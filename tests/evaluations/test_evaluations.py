@@ -88,7 +88,7 @@ def conditioning(robot: Robot, spec: str, values: list) -> float:
 
 
 #: quantities that the fast suite computes for every robot; others for one robot each, and at night for all
-ALWAYS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "integrate")
+ALWAYS = ("inverse_dynamics", "forward_dynamics", "integrate")
 
 
 def evaluations():

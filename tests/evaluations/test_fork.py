@@ -69,7 +69,7 @@ class Slow:
     @cached_property
     def value(self):
         begun.set()
-        time.sleep(2)
+        time.sleep(0.5)
         return 7
 
 slow = Slow()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -27,7 +29,7 @@ def configuration_rate(model, q, v) -> list[float]:
     return algorithms.configuration_rate(model, list(map(float, q)), list(map(float, v)))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15 if os.environ.get("TORSOR_NIGHT") else 5, deadline=None)
 @given(SEEDS)
 def test_random_trees_with_elastic_joints_are_consistent(seed):
     """Inverse then forward dynamics, and the power of all forces, on all joints that can have a spring."""
@@ -51,7 +53,7 @@ def test_random_trees_with_elastic_joints_are_consistent(seed):
     assert E.rate == pytest.approx(powers.sum(), abs=1e-11 * (np.abs(powers).sum() + loss * np.abs(motion.v).max()))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10 if os.environ.get("TORSOR_NIGHT") else 3, deadline=None)
 @given(SEEDS)
 def test_random_trees_with_beams_are_consistent(seed):
     """Two beams somewhere in a tree: M is the kinetic energy's, forward undoes inverse, and power is the rate of energy."""

@@ -38,7 +38,7 @@ def test_limits_of_a_joint_that_follows_by_a_curve_are_those_of_its_own_coordina
 COEFFICIENT = st.integers(-200, 200).map(lambda k: k / 100)
 
 
-@settings(max_examples=200 if os.environ.get("TORSOR_NIGHT") else 15)
+@settings(max_examples=200 if os.environ.get("TORSOR_NIGHT") else 6)
 @given(st.lists(COEFFICIENT, min_size=3, max_size=5), COEFFICIENT, st.floats(0.01, 3), st.floats(-5, 5))
 def test_clip_of_a_curve_is_the_nearest_leader_inside_all_limits(polynomial, lower, width, x):
     robot = robot_with_polynomial_mimic(polynomial, lower, lower + width, own=(-4.0, 4.0))

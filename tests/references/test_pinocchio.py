@@ -1,6 +1,7 @@
 """Every URDF of example-robot-data that Pinocchio loads, fixed and floating: τ, M, forward dynamics, poses, Jacobians.
 
-The fast suite runs the source over floats on all files and the kernels on a dozen of them; the night suite runs all kernels.
+The fast suite runs the source over floats on all files, every second one floating, and the kernels on a dozen of them; the
+night suite runs all kernels.
 """
 
 from __future__ import annotations
@@ -93,8 +94,14 @@ def ids(path):
     return str(path.relative_to(ROBOTS))
 
 
-@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
-@pytest.mark.parametrize("path", urdf_files(), ids=ids)
+def fixed_and_floating():
+    for k, path in enumerate(urdf_files()):
+        for floating in (False, True):
+            marks = [pytest.mark.night] * (floating != k % 2)
+            yield pytest.param(path, floating, id=f"{ids(path)}-{'floating' if floating else 'fixed'}", marks=marks)
+
+
+@pytest.mark.parametrize(("path", "floating"), list(fixed_and_floating()))
 def test_python_source_agrees_with_pinocchio(path, floating):
     t = twin(path, floating)
     compare(t, by_source(t.robot))

@@ -264,3 +264,18 @@ def test_ground_of_contacts_takes_the_place_of_the_floor(opened):
     hills.page.evaluate(f"{world}.visible = false; document.torsor.stage.changed()")
     assert differing(shown, picture(hills)) > 1000
     assert level.said == hills.said == []
+
+
+def test_arrows_of_contacts_have_the_scale_of_the_weight(opened):
+    """A ball at rest: its weight is two units long, and drawn over the ball."""
+    from tests.contact import bodies
+
+    ball = bodies.ball(friction=0.5)
+    seen = opened(ball.simulate(bodies.at_height(ball, 0.1), np.zeros(6), 0.2))
+    seek(seen, 0.1)
+    looked = "document.torsor.stage.arrows.map(({ arrow }) => [arrow.visible, arrow.scale.y / document.torsor.stage.reach])"
+    found = seen.page.evaluate(looked)
+    np.testing.assert_allclose(found, [[True, 2.0]], atol=1e-5)
+    assert "robot's weight, 9.81 N" in seen.page.locator("#notes").inner_text()
+    assert "external force" not in seen.page.locator("#notes").inner_text()
+    assert not seen.said

@@ -153,8 +153,8 @@ def test_stops_are_terms_of_the_robot():
         arm.with_stops({"elbow": 0.1})
     with pytest.raises(ArgumentError, match="are both stops of joint 'joint2'"):
         arm.with_stops(0.1)
-    with pytest.raises(ArgumentError, match=r"impacts need robot\.simulate"):
-        arm.rollout([0.0, 0.5], [0.0, 0.0], dt=1e-3, steps=2)
+    with pytest.raises(ArgumentError, match="joint2 stop acts by impulses, in steps of first order"):
+        arm.rollout([0.0, 0.5], [0.0, 0.0], dt=1e-3, steps=2, integrator="rk4")
 
 
 def test_stabilization_at_velocities_keeps_the_loop_closed_to_second_order():

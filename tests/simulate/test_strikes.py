@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import product
 
 import numpy as np
@@ -44,8 +45,9 @@ def test_two_sliders_that_strike_together_return_with_their_velocities(integrato
 
 
 def test_sliders_of_round_numbers_keep_energy_wherever_strikes_fall_in_a_step():
-    """Strikes at the start, in the middle and at the end of steps, to rounding: 96 cases."""
-    for masses, stops in product([(1, 1), (1, 2), (3, 0.5)], [(1.0, 0.6), (0.5, 0.3), (0.8, 0.4), (1.0, 1.0)]):
+    """Strikes at the start, in the middle and at the end of steps, to rounding: 96 cases, of which the fast suite has 32."""
+    cases = list(product([(1, 1), (1, 2), (3, 0.5)], [(1.0, 0.6), (0.5, 0.3), (0.8, 0.4), (1.0, 1.0)]))
+    for masses, stops in cases if os.environ.get("TORSOR_NIGHT") else (cases[0], cases[5], cases[10], cases[11]):
         robot = series(masses, (FAR, FAR), stops)
         for rate, dt in product((1, 2), (1e-2, 2e-2, 1 / 64, 0.03)):
             v = [rate * x for x in stops]

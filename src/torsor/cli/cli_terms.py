@@ -10,6 +10,7 @@ CLI_TERMS = {
     r"\bcall robot\.without_couplings\(\)": "give --no-mimic",
     r"\bload with strict=False": "omit --strict",
     r"\brobot\.with_damping\(True\)": "--damping",
+    r"\bframes=\[\.\.\.\] selects links": "in Python, with_ground(frames=[...]) selects links",
     r"\brobot\.with_friction\('urdf'\) includes it": "in Python, robot.with_friction('urdf') includes it",
     r"\brobot\.with_base\([\"'](\w+)[\"']\)": r"--base \1",
     r"\bgive format=: .*": "give the format: --as urdf, mjcf, sdf or dh",

@@ -26,7 +26,12 @@ Start = Annotated[
 Speed = Annotated[str | None, typer.Option("--v", metavar="NUMBERS", help="Initial velocity (default: zero).")]
 Seconds = Annotated[float, typer.Option(metavar="SECONDS", help="Simulated time [s].")]
 Step = Annotated[float, typer.Option("--dt", metavar="SECONDS", help="Time step [s].")]
-Integrator = Annotated[str, typer.Option(metavar="NAME", help="rk4, semi_implicit, midpoint, variational, dop853, ...")]
+Integrator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="rk4, semi_implicit, midpoint, ... (default: rk4; semi_implicit with contacts, which need it)."
+    ),
+]
 Control = Annotated[
     Literal["none", "gravity", "pd"],
     typer.Option(help="Joint forces: none, gravity compensation g(q), or PD control to --target."),
@@ -35,6 +40,10 @@ Target = Annotated[
     str | None, typer.Option(metavar="NUMBERS|NAME", help="Target configuration of --control pd (default: neutral).")
 ]
 Stops = Annotated[bool, typer.Option("--stops/--no-stops", help="Joint limits are hard stops.")]
+Ground = Annotated[bool, typer.Option("--ground", help="The feet, or all links with shapes, touch the ground.")]
+GroundFriction = Annotated[
+    float | None, typer.Option(metavar="MU", help="Coefficient of friction of --ground (default: that of the file, else 0.8).")
+]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Write a plot over time: .svg, .pdf or .png.")]
 Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the motion: .csv, .npz or .parquet.")]
 Replay = Annotated[str | None, typer.Option(metavar="FILE", help="Write a replay page for the browser: .html.")]
@@ -46,10 +55,11 @@ HINTS = {"replay": "--open shows it in the browser", "plot": "--plot curves.svg 
 
 @on_robot
 def simulate(
-    robot: Robot, made_by: str, seconds: Seconds = 5.0, dt: Step = 1e-3, integrator: Integrator = "rk4", q: Start = None,
+    robot: Robot, made_by: str, seconds: Seconds = 5.0, dt: Step = 1e-3, integrator: Integrator = None, q: Start = None,
     v: Speed = None, control: Control = "none", target: Target = None, wrench: Wrench = None, stops: Stops = True,
-    damping: Damping = False, degrees: Degrees = False, seed: Seed = 0, plot: Plot = None, out: Out = None,
-    replay: Replay = None, open: Open = False, mesh_root: MeshRoots = None, json: Json = False,
+    ground: Ground = False, ground_friction: GroundFriction = None, damping: Damping = False, degrees: Degrees = False,
+    seed: Seed = 0, plot: Plot = None, out: Out = None, replay: Replay = None, open: Open = False,
+    mesh_root: MeshRoots = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Simulate a robot: energy audit, plot, file, replay page."""
     from torsor.cli import option_values
@@ -62,6 +72,8 @@ def simulate(
 
     if target is not None and control != "pd":
         raise UsageError("--target needs --control pd")
+    if ground_friction is not None and not ground:
+        raise UsageError("--ground-friction needs --ground")
     if not robot.nv:
         raise UsageError(f"robot {robot.name!r} has no moving joint, so there is nothing to simulate; try --base floating")
     check_file_kind("--plot", plot, FIGURE_SUFFIXES)
@@ -71,9 +83,13 @@ def simulate(
         robot, made_by = robot.with_damping(True), f"{made_by}.with_damping(True)"
     if stops and not robot.loops:
         robot, made_by = robot.with_stops(), f"{made_by}.with_stops()"
+    if ground:
+        given = "" if ground_friction is None else f"friction={ground_friction!r}"
+        robot, made_by = robot.with_ground(friction=ground_friction), f"{made_by}.with_ground({given})"
     start = start_of(robot, q, v, seed, control, degrees)
     law = control_of(robot, control, target, degrees)
     loads = option_values.wrenches(robot, wrench)
+    integrator = integrator or ("semi_implicit" if robot.contacts else "rk4")
     options: dict[str, Any] = {"integrator": integrator, "dt": dt}
     options |= {"wrenches": loads} if loads else {}
     try:
@@ -118,8 +134,8 @@ def _summary(result: Result, says: str, units: Array, files: dict[str, str]) -> 
     info = result.info
     steps = f"{info['steps']} step{'s' if info['steps'] != 1 else ''}"
     lines = [f"{info['robot']}: {result.t[-1]:g} s, {info['integrator']}, {steps}, {says}"]
-    if result.robot is not None and result.robot.description.floats:
-        lines.append("The base is floating and there is no ground: the robot falls.")
+    if result.robot is not None and result.robot.description.floats and not result.robot.contacts:
+        lines.append("The base is floating and there is no ground: the robot falls. --ground adds one.")
     lines += [in_cli_terms(f"{note[0].upper()}{note[1:]}.") for note in result.notes]
     lines.append(str(result.audit()))
     if result.events:
@@ -143,7 +159,8 @@ def _document(result: Result, units: dict[str, Array], files: dict[str, str]) ->
         "steps": info["steps"], "configuration": info["configuration"], "coordinates": info["coordinates"],
         "start": {"q": q[0], "v": v[0]}, "end": {"q": q[1], "v": v[1]},
         "energy": {"start": audit.energy[0], "end": audit.energy[-1], "work": audit.work[-1],
-                   "dissipated": audit.dissipated[-1], "impacts": audit.impacts, "discrepancy": audit.worst},
+                   "dissipated": audit.dissipated[-1], "impacts": audit.impacts, "discrepancy": audit.worst,
+                   **({} if audit.contact is None else {"contact": audit.contact[-1]})},
         "events": [{"name": e.name, "t": e.t} for e in result.events], "notes": list(result.notes), "files": files,
     }  # fmt: skip
 

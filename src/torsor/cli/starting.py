@@ -60,6 +60,8 @@ def start_of(robot: Robot, q: str | None, v: str | None, seed: int, control: str
         away = robot.difference(middle, robot.random_configuration(rng))
         away[_base(robot)] = 0.0
         at, says = robot.integrate(middle, RANDOM_SHARE * away), f"from a random pose (--seed {seed})"
+        if robot.contacts and robot.description.floats:
+            at, says = _lifted(robot, at), f"{says} on the ground"
     speed = np.zeros(robot.nv)
     if v is not None:
         speed = option_values.state("--v", v, names["v"], speed, units["v"])
@@ -91,6 +93,15 @@ def python_call(made_by: str, start: Start, seconds: float, control: Control, **
     words = [*map(repr, given), control.text, *(f"{name}={value!r}" for name, value in options.items())]
     imports = "import sys, torsor as ts" if "sys." in made_by else "import torsor as ts"
     return f"{imports}; robot = {made_by}; result = robot.simulate({', '.join(words)})"
+
+
+def _lifted(robot: Robot, q: Array) -> Array:
+    """q with the floating base where the lowest contact touches; nearer, where the ground is not level."""
+    g, q = robot.gravity, q.copy()
+    up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
+    base = robot.joint(FLOATING_BASE).q_slice.start
+    q[base : base + 3] -= up * float(robot.contact_gap(q, time=0.0 if robot.model.depends_on_time else None).min())
+    return q
 
 
 def _base(robot: Robot) -> slice:

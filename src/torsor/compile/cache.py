@@ -153,9 +153,9 @@ def _own_folder(create: bool = False) -> Path | None:
 
 def _prune(folder: Path) -> None:
     with os.scandir(folder) as entries:
-        files = [folder / entry.name for entry in entries if entry.name.endswith(".o")]
-    if len(files) > CAPACITY:
-        for path in sorted(files, key=_write_time)[: len(files) - CAPACITY * 3 // 4]:
+        names = [entry.name for entry in entries if entry.name.endswith(".o")]
+    if len(names) > CAPACITY:
+        for path in sorted((folder / name for name in names), key=_write_time)[: len(names) - CAPACITY * 3 // 4]:
             with contextlib.suppress(OSError):
                 path.unlink()
 

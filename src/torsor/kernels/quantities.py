@@ -245,10 +245,16 @@ CONSTRAINED = Table(
 )
 
 
-#: rows of robots with first-order states x, whose step advances them
+#: rows of robots with first-order states x, whose step advances them, and may have the work of impulses
 def _with_x(table: Table, *checks: str) -> dict[str, Quantity]:
-    step = table["step"]._replace(inputs=("q", "v", "tau", "dt", "x"), outputs=("q", "v", "x", *checks))
-    return table | {"step": step}
+    by_x = table["step"]._replace(inputs=("q", "v", "tau", "dt", "x"), outputs=("q", "v", "x", *checks))
+    ways = _two_ways(partial(step.step, with_work=True), route="factors")
+    return table | {
+        "step": by_x,
+        "step_and_work": by_x._replace(
+            **ways, outputs=("q", "v", "x", "work", *checks), no_derivative="it is made for audits; step has one"
+        ),
+    }
 
 
 QUANTITIES_WITH_X = Table("torsor.kernels.quantities:QUANTITIES_WITH_X", _with_x(QUANTITIES))

@@ -50,7 +50,7 @@ def check_spec(model: Model, table: Table, spec: Spec) -> None:
     follows = any(table[name].follows_terms for name in names)
     if differentiated and follows and names != ["step"]:  # whose impulses are differentiated as solutions
         refuse(model, "derivatives")
-    if "step" in names:
+    if "step" in names or "step_and_work" in names:
         refuse(model, "step")
     check_axes(spec.expressed_in)
     for frame in (*spec.frames, *dict(spec.laws)):

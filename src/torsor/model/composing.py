@@ -138,7 +138,8 @@ class Composing(Mechanism):
     def with_stops(self, restitution: float | Mapping[str, float] = 0.0) -> Self:
         """The robot with hard stops at the limits of its joints, of all, or of some: ``{joint: restitution}``, 0 to 1.
 
-        ``robot.simulate`` has them; other methods have no impacts, and no forces of stops.
+        :meth:`simulate` locates impacts; :meth:`rollout` and :meth:`step` have them at the ends of steps, by "semi_implicit"
+        and "implicit", as :meth:`simulate` of a robot with contacts.  Methods of one instant have no forces of stops.
 
         >>> import torsor as ts
         >>> ts.robots.rp_arm().with_stops({"joint2": 0.5}).terms

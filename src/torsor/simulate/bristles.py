@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from torsor.algorithms.equation import At, EquationOfMotion, Term
+from torsor.algorithms.equation.contact import contact_terms
 from torsor.algorithms.equation.equation import by_body
+from torsor.algorithms.equation.step import smooth_terms
 from torsor.compile import Argument
 from torsor.kernels.quantities import sizes
 from torsor.model import Model
@@ -24,7 +26,12 @@ def load(e: EquationOfMotion, q: Scalars, v: Scalars, tau: Scalars, z: Scalars =
 
 
 def losses(e: EquationOfMotion, q: Scalars, v: Scalars, tau: Scalars, z: Scalars = ()) -> list[Scalar]:
-    """Heat of all friction, (τ − ℓ)·v − Ė [W], and the energy E of bent bristles [J]."""
+    """Heat of all friction, (τ − ℓ)·v − Ė [W], and the energy E of bent bristles [J].
+
+    Dry friction of a robot with contacts is in the impulses of its steps, and not here.
+    """
+    if contact_terms(e.terms):
+        e = e.with_terms(smooth_terms(e))
     at = _deflected(e, q, v, z)
     behind = e.load(at, tau)
     at.load = by_body(at.model, e.loads(behind))

@@ -1,7 +1,7 @@
 """Steps of a simulation through contact: those of a rollout, repeated from their own impulses until these are converged.
 
 A step begins the search of its impulses with the forces in x.  The same step with the forces that it found goes on with the
-search, so that no other kernel is needed.
+search, so that no other kernel is needed.  The kernel is that of ``robot.step`` with the work of the impulses, for the audit.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from torsor.simulate.term_states import TermStates
     from torsor.simulate.time_loop import Run
 
-#: residual [m/s] at which impulses are converged; searches after which a step is taken as it is
-CONVERGED, MOST = 1e-10, 200
+#: residual [m/s] at which impulses are converged, and above which a note says that they are not, as rounding may hold them up
+CONVERGED, NOTED = 1e-10, 1e-9
+#: searches after which a step is taken as it is
+MOST = 200
 #: searches without a smaller residual after which rounding, or a contact that has no solution, is the reason
 STALLED = 8
 
@@ -28,7 +30,8 @@ class ContactStep:
     """Steps of first order as a source of intervals; between its ends a step has the velocity of its end."""
 
     def __init__(self, run: Run, integrator: str, states: TermStates):
-        self.run, self.integrator, self.states, self.robot = run, integrator, states, run.system.robot
+        self.run, self.states, self.robot = run, states, run.system.robot
+        self.kernel = self.robot.kernel(("step_and_work", integrator), wrenches=run.system.frames)
         self.forces, self.residuals = contact_places(self.robot.model)
         self.worst, self.time = 0.0, 0.0  #: the largest residual [m/s], and its time
 
@@ -41,13 +44,11 @@ class ContactStep:
 
     def advance(self, t: float, q: Array, v: Array, stop: float) -> StepInterval:
         u = self.states.command(t, q, v)
-        frames = self.run.system.frames
-        wrenches = dict(zip(frames, self.run.wrenches(t, q, v), strict=True)) or None
-        time = self.run.system.time(t)
+        more = *([t] if self.run.system.timed else []), *self.run.wrenches(t, q, v)
         x = np.array(self.states.x)
 
         def search(x: Array) -> Any:
-            return self.robot.step(q, v, u, stop - t, self.integrator, wrenches, x=x, time=time)
+            return self.kernel(q, v, u, stop - t, x, *more)
 
         found = best = search(x)
         left = least = self._residual(found[2])
@@ -63,8 +64,8 @@ class ContactStep:
                 best, least = found, left
         if least > self.worst:
             self.worst, self.time = least, t
-        end, fast, x = best
-        self.states.x = x.tolist()
+        end, fast, x, work = best
+        self.states.x, self.states.work = x.tolist(), self.states.work + float(work)
 
         def at(s: float) -> tuple[Array, Array]:
             return self.robot.integrate(q, fast, s - t), fast
@@ -76,7 +77,7 @@ class ContactStep:
 
     def notes(self) -> list[str]:
         """A line about steps whose impulses did not converge."""
-        if self.worst <= CONVERGED:
+        if self.worst <= NOTED:
             return []
         return [
             f"contact impulses are solved to {self.worst:.2g} m/s at worst, at t = {self.time:.4g} s, and to {CONVERGED:g} m/s "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from torsor.errors import ArgumentError, FileError, UnknownName
+from torsor.simulate.contact_outputs import titles
 from torsor.simulate.events import Occurrence
 from torsor.simulate.result import Result
 from torsor.support import parquet, tables
@@ -25,8 +26,10 @@ Built = TypeVar("Built")
 VERSION = 1
 #: kind of a group of arrays, "kind:name" → the field of a Result that has them by name
 KINDS = {"wrench": "wrenches", "state": "states", "sensor": "sensors"}
+#: quantities of contacts, beside the forces and residuals, which are states
+IN_FILES = ("contact_normal_force", "contact_gap")
 #: quantities that a file keeps, as far as a result has them
-STORED = ("kinetic", "potential", "elastic", "bristles", "residual", "multipliers")
+STORED = ("kinetic", "potential", "elastic", "bristles", "residual", "multipliers", *IN_FILES)
 
 
 def save(result: Result, path: str | PathLike[str]) -> None:
@@ -72,8 +75,9 @@ def _groups(result: Result) -> dict[str, Array]:
     named = {f"{kind}:{name}": x for kind, field in KINDS.items() for name, x in getattr(result, field).items()}
     rows = {"residual": result.residual, "multipliers": result.multipliers} if result.residual.shape[1] else {}
     states = {"t": result.t, "q": result.q, "v": result.v, "tau": result.tau}
-    flows = result.flows if result.robot is None else result.summed_flows
-    return {**states, **named, **result.energies, **rows, **flows}
+    flows = result.flows if result.robot is None or result.info.get("rollout") else result.summed_flows
+    contact = {} if result.contact_forces is None else {k: getattr(result, k) for k in IN_FILES}
+    return {**states, **named, **result.energies, **rows, **flows, **contact}
 
 
 def _meta(result: Result) -> dict[str, Any]:
@@ -103,19 +107,20 @@ def _from_npz(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
 def _flat(groups: dict[str, Array], meta: dict[str, Any]) -> tuple[list[str], list[Array], dict[str, Any]]:
     """One column per number, and the shapes to reassemble arrays."""
     names, columns = [], []
-    titles = {
+    own_names = {
         "q": meta["info"].get("configuration"),
         "v": meta["info"].get("coordinates"),
         "tau": meta["info"].get("coordinates"),
         "multipliers": meta["info"].get("rows"),
         **{f"state:{k}": names for k, names in meta["info"].get("states", {}).items()},
+        **titles(meta["info"]),
     }
     for group, x in groups.items():
         if x.ndim == 1:
             names.append(group)
             columns.append(x)
             continue
-        own = titles.get(group) or [str(k) for k in range(x.shape[1])]
+        own = own_names.get(group) or [str(k) for k in range(x.shape[1])]
         names += [f"{group}[{name}]" for name in own]
         columns += list(x.T)
     return names, columns, meta | {"groups": {k: None if x.ndim == 1 else x.shape[1] for k, x in groups.items()}}

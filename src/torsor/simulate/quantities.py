@@ -16,9 +16,9 @@ from torsor.kernels import Quantity, Table
 from torsor.kernels.quantity import FEW
 from torsor.model import Model
 from torsor.scalar import Scalar, maximum
-from torsor.simulate import bristles
+from torsor.simulate import bristles, contact_outputs
 from torsor.simulate.sensor_program import sensor_values
-from torsor.simulate.step_program import Plan, next_state, recorded_forces, recorded_gaps
+from torsor.simulate.step_program import Plan, distances_of_step, next_state, recorded_forces, recorded_gaps
 from torsor.spatial.linear import dot
 
 
@@ -210,6 +210,19 @@ QUANTITIES = Table(
         "adjoint of rollout, with rows": _ADJOINT._replace(outputs=("adjoint", "rows")),
         "joint forces": Quantity(_rollout_inputs, recorded_forces, ("plan",), ("tau",), follows_terms=True),
         "contact gaps": Quantity(_rollout_inputs, recorded_gaps, ("plan",), ("gap",), follows_terms=True),
+        "contact geometry": Quantity(
+            contact_outputs.geometry_inputs, contact_outputs.geometry, outputs=("points", "normals"), follows_terms=True
+        ),
+        "distances from switching": Quantity(
+            _rollout_inputs,
+            distances_of_step,
+            ("plan",),
+            ("distances",),
+            (partial(distances_of_step, route="factors"),),
+            joint_space=True,
+            follows_terms=True,
+            empty=(0,),
+        ),
         "load behind bristles": Quantity(bristles.inputs, bristles.load, follows_terms=True),
         "losses of friction": Quantity(bristles.inputs, bristles.losses, follows_terms=True),
         "later bristles": Quantity(partial(bristles.inputs, more=("q1", "dt")), bristles.later, follows_terms=True),

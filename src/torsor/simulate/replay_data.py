@@ -9,10 +9,13 @@ import numpy as np
 
 from torsor.look.replay.bending import IMAGES_PER_PERIOD, slowest_vibration, tip_rows
 from torsor.look.replay.replay_data import (
+    Arrow,
     Plot,
     ReplayData,
     about,
     arrows,
+    contact_arrows,
+    contact_row,
     energy_row,
     image_times,
     joint_rows,
@@ -36,12 +39,17 @@ def replay_data_of_result(result: Result, style: str, roots: Sequence[Any], fps:
     q, _ = result.at(times)
     scene = Scene.of(robot, roots, style)
     poses = scene.poses(q)
+    touching: list[Arrow] = []
+    if contacts := result.contact_images(times):
+        weight = float(robot.mass) * float(np.linalg.norm(robot.gravity))
+        touching, more = contact_arrows(list(robot.contacts), *contacts, weight)
+        notes = [*notes, *more]
     if elastic := motors_of(robot.model):
         poses = np.concatenate((poses, motor_poses(scene, q)), axis=1)
         scene = with_motors(scene)
     return replay_data_of_poses(
         scene, times - start, poses, facts=(*facts_of(result), *vibration), notes=notes,
-        arrows=tuple(arrows(robot.pose, result.wrenches, result.t, times, q)), plots=tuple(_plots_of_result(result)),
+        arrows=(*arrows(robot.pose, result.wrenches, result.t, times, q), *touching), plots=tuple(_plots_of_result(result)),
         events=tuple((float(e.t - start), e.name) for e in result.events), named=not elastic,
     )  # fmt: skip
 
@@ -53,7 +61,9 @@ def _plots_of_result(result: Result) -> list[Plot]:
         joints = tuple(robot.model.joint_names[i] for i, _ in pairs)
         ahead = result.q[:, [start[k] for _, k in pairs]] - result.q[:, [start[i] for i, _ in pairs]]
         rows.append(("Motor ahead of link", "rad, m", joints, joints, ahead))
-    return plots_of(result.t, [*rows, *tip_rows(robot, result.q), energy_row(result.energies)])
+    normal = result.contact_normal_force
+    touching = [] if normal is None else contact_row(list(robot.contacts), normal)
+    return plots_of(result.t, [*rows, *touching, *tip_rows(robot, result.q), energy_row(result.energies)])
 
 
 def _freedom(result: Result) -> tuple[tuple[str, str], ...]:
@@ -68,7 +78,7 @@ def _freedom(result: Result) -> tuple[tuple[str, str], ...]:
 
 def facts_of(result: Result) -> tuple[tuple[str, str], ...]:
     """Integrator and steps, and the error of the energy balance dE = work − dissipated."""
-    info, balance = result.info, result.audit()
+    info = result.info
     how = info.get("integrator", "?")
     fixed = f"{how}, {info['dt']:g} s" if "dt" in info and "tolerance" in info else how
     return (
@@ -76,6 +86,6 @@ def facts_of(result: Result) -> tuple[tuple[str, str], ...]:
         ("Duration", f"{result.t[-1] - result.t[0]:g} s"),
         ("Integrator", fixed),
         ("Steps", str(info.get("steps", "?"))),
-        ("Energy error", f"{balance.worst:.2g} J"),
+        *([] if info.get("rollout") else [("Energy error", f"{result.audit().worst:.2g} J")]),
         *([("Constraint error", f"{np.abs(result.residual).max():.2g}")] if result.residual.size else []),
     )

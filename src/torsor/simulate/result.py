@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from torsor.errors import ArgumentError, TorsorError
 from torsor.model.names import configuration_names, coordinate_names, units_of
 from torsor.model.terms.term import Term
+from torsor.simulate import contact_outputs
 from torsor.simulate.events import Occurrence
 from torsor.support.locks import cached_property
 from torsor.support.text import count
@@ -93,15 +94,17 @@ class Result:
     def __repr__(self) -> str:
         how = f"{self.info.get('integrator', '?')}, {self.info.get('steps', '?')} steps"
         happened = f", {count(len(self.events), 'event')}" if self.events else ""
+        names = self.info.get("contacts") if "fx" in self.states else None
+        touching = f", {count(len(names), 'contact')}" if names else ""
         listed = "".join(f"; {note.partition(': ')[0]}" for note in self.notes)
-        return (
-            f"<Simulation of {self.info.get('robot', '?')!r}: {self.t[-1]:g} s, {how}, {len(self.t)} records{happened}{listed}>"
-        )
+        shown = f"{self.t[-1]:g} s, {how}, {len(self.t)} records{touching}{happened}{listed}"
+        return f"<Simulation of {self.info.get('robot', '?')!r}: {shown}>"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes, one line each: damping and dry friction of the robot's file that were left out; limits that recorded states
-        are outside of, with joint, largest excess and first time; constraints that pull, with the first time."""
+        are outside of, with joint, largest excess and first time; constraints that pull, with the first time; contacts that
+        begin inside their surfaces, and the residual of impulses that did not converge."""
         return tuple(self.info.get("notes", ()))
 
     def _repr_html_(self) -> str:
@@ -120,12 +123,28 @@ class Result:
         return np.stack([self.states[f"f{axis}"] for axis in "xyz"], axis=-1) if "fx" in self.states else None
 
     @cached_property
+    def contact_normal_force(self) -> Array | None:
+        """The parts of ``contact_forces`` along the normals of the surfaces, (T, contacts) [N]; None without contacts."""
+        if "contact_normal_force" in self.stored or (forces := self.contact_forces) is None:
+            return self.stored.get("contact_normal_force")
+        return contact_outputs.normal_force(self.require_robot(), self.q, self.t, forces)
+
+    @property
+    def contact_residual(self) -> Array | None:
+        """Largest violation of the laws of contact in the step before each record, (T,) [m/s]; None without contacts."""
+        return self.states["residual"].max(axis=1) if self.contact_forces is not None else None
+
+    @cached_property
     def contact_gap(self) -> Array | None:
         """Distances of the contacts at the records, (T, contacts) [m], negative inside; None without contacts."""
-        if self.contact_forces is None:
-            return None
+        if "contact_gap" in self.stored or self.contact_forces is None:
+            return self.stored.get("contact_gap")
         robot = self.require_robot()
         return robot.contact_gap(self.q, time=self.t if robot.model.depends_on_time else None)
+
+    def contact_images(self, times: Array) -> contact_outputs.ContactImages | None:
+        """Points and mean forces of the contacts in images at evenly spaced times; None without contacts."""
+        return contact_outputs.images(self, times, self.at(times)[0])
 
     # -- energies --------------------------------------------------------------------------------------------
 
@@ -180,7 +199,12 @@ class Result:
         return self.flows or summed_flows(self)
 
     def audit(self) -> Audit:
-        """dE = work − dissipated, summed over all steps, recorded or not; the discrepancy is the integrator's error."""
+        """dE = work − dissipated + contact, summed over all steps, recorded or not; the discrepancy is the integrator's error.
+
+        ``contact`` is the work of contacts, stops and dry friction, of a robot with contacts.
+        """
+        if self.info.get("rollout"):
+            raise ArgumentError("a rollout has no energy audit: it does not sum work; robot.simulate does")
         return self._audit
 
     @cached_property
@@ -216,11 +240,15 @@ class Result:
         return Poses(times, {f: robot.pose(q, f) for f in (robot.links if frames is None else frames)})
 
     def plot(self, axes: Any = None) -> Any:
-        """Positions, velocities, forces and energies over time; needs matplotlib.  Returns the axes."""
+        """Positions, velocities, forces and energies over time; needs matplotlib.  Returns the axes.
+
+        With contacts also their forces along the normals.
+        """
         from torsor.support.panels import Panel, motion_panels, plot_panels
 
         energies = {**self.energies, "total": self.energy}
         panels = motion_panels(self.info, self.q, self.v, self.tau)
+        panels += contact_outputs.contact_panels(self.info, self.contact_normal_force)
         return plot_panels(
             self.t, [*panels, Panel("energy [J]", tuple(energies), np.stack(list(energies.values()), axis=-1))], axes
         )
@@ -279,7 +307,8 @@ def between_records(t: Array, wanted: Array) -> tuple[Array, Array, Array]:
 def names_of(robot: Robot) -> dict[str, Any]:
     """The robot's name, and the names and units of the columns of q, v and τ."""
     q, v, units = configuration_names(robot.model), coordinate_names(robot.model), units_of(robot.model)
-    return {"robot": robot.name, "configuration": list(q), "coordinates": list(v), "units": units._asdict()}
+    contacts = {"contacts": list(names)} if (names := robot.contacts) else {}
+    return {"robot": robot.name, "configuration": list(q), "coordinates": list(v), "units": units._asdict(), **contacts}
 
 
 def records_from_columns(columns: Sequence[Array], frames: Sequence[str], state_names: Sequence[str]) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.settle import LIMITS
+from torsor.algorithms.equation.step import has_impulses
 from torsor.algorithms.equation.stiff import check_method
 from torsor.compile import Argument, Scan
 from torsor.compile.arrays import as_rows, batch_shape, check_finite
@@ -78,8 +79,8 @@ def rollout(
     the world's, spread as parameters are, or a function of t over scalars, recorded into the kernel.
     ``vary={"mass": {"link": per_robot(factors)}}`` makes robots differ without compiling again
     (:data:`torsor.simulate.parameters.VARIATIONS`).  ``record`` is "all", "last", or the number of steps between records.
-    The terms of the robot act; friction laws by which a joint can stick are refused, as a rollout cannot hold a joint at rest;
-    ``law.smooth(width)`` cannot stick.
+    The terms of the robot act.  Contacts, stops and dry friction of joints act by impulses: "semi_implicit" and "implicit" have
+    them, and ``rollout.contact_residual`` is what is left of their equations in each step [m/s].
     ``sensors={"imu": ts.Sensor("accelerometer", "imu_link")}`` gives ``rollout.sensors["imu"]``, (..., T, 3): readings at the
     recorded states, under the joint forces of the step that follows; so are the joint forces ``rollout.tau``.
     ``dtype="float32"`` computes in single precision, with twice as many robots in a vector register.
@@ -154,6 +155,9 @@ def rollout(
             (qs, vs, *after), ranges, failed = run_in_ranges(scan, state, feeds, T, every, mask)
             batches = {name: y.shape[:-1] for name, y in {"q0": q, "v0": v, "memory": m, "x": more}.items()}
             adjoint = Adjoint(robot.kernels.lean_tree, plan, feeds, batches, scan, backward, ranges, every)
+            if has_impulses(EquationOfMotion(robot.model)):
+                spec = Spec((("distances from switching", plan),), dtype=kind.name)
+                adjoint = adjoint._replace(kernel=partial(robot.kernels.of(QUANTITIES).kernel, spec))
         else:
             found = scan(*state, *(f.values for f in feeds), steps=T, every=every, mask=mask)
             (qs, vs, *after), failed = found if mask else (found, None)

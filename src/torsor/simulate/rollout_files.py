@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torsor.simulate.contact_outputs import contact_columns, from_columns
 from torsor.simulate.files import read_groups, write_groups
 from torsor.simulate.rollout import Rollout
 from torsor.simulate.rollout_failures import Failure
@@ -36,7 +37,15 @@ def _groups(rollout: Any) -> dict[str, np.ndarray]:
     """All arrays of a rollout by name: t (T,), the others (..., T, n)."""
     memories = {k: x for k in ("memory", "x") if (x := getattr(rollout, k)) is not None}
     sensors = {f"sensor:{k}": x for k, x in rollout.sensors.items()}
-    return {"t": rollout.t, "q": rollout.q, "v": rollout.v, "tau": rollout.tau, **memories, **sensors}
+    return {
+        "t": rollout.t,
+        "q": rollout.q,
+        "v": rollout.v,
+        "tau": rollout.tau,
+        **memories,
+        **sensors,
+        **contact_columns(rollout),
+    }
 
 
 def _rows(groups: dict[str, np.ndarray], batch: tuple[int, ...]) -> dict[str, np.ndarray]:
@@ -60,5 +69,5 @@ def _rollout(groups: dict[str, np.ndarray], meta: dict[str, Any]) -> Rollout:
     memories = {name: arrays.get(name) for name in ("memory", "x")}
     made = Rollout(groups["t"][:T].astype(float), arrays["q"], arrays["v"], sensors)
     failed = tuple(Failure(tuple(at) if isinstance(at, list) else at, step, why) for at, step, why in meta.get("failed", ()))
-    made.__dict__.update(tau=arrays["tau"], info=meta["info"], failed=failed, **memories)
+    made.__dict__.update(tau=arrays["tau"], info=meta["info"], failed=failed, **memories, **from_columns(arrays))
     return made

@@ -7,13 +7,14 @@ of Σ w·x by the state, and ∂Φ/∂uᵀ (λ⁺ + w⁺) that by the inputs of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.compile import Argument, Scan
+from torsor.compile import Argument, Kernel, Scan
 from torsor.compile.arrays import as_rows
 from torsor.compile.scan import NotFinite
 from torsor.errors import ArgumentError
@@ -22,6 +23,10 @@ from torsor.model import Model
 from torsor.simulate.rollout_failures import among_all, robots
 from torsor.simulate.step_adjoint import layout
 from torsor.simulate.step_program import Plan, StepInput, wrench_argument
+from torsor.support.locks import cached_property
+
+#: distance from switching below which a derivative may have two sides
+NEAR = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +41,32 @@ class RolloutGradient:
     wrenches: dict[str, np.ndarray] = field(default_factory=dict)  #: by frame
     memory: np.ndarray | None = None  #: by the controller's memory at the start
     x: np.ndarray | None = None  #: by the first-order states at the start
+    find_distances: Callable[[], np.ndarray] | None = field(default=None, repr=False)  #: runs the steps once more
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """How far contacts, stops and dry friction came to another set, (..., n): the smallest of all steps, in this order.
+
+        Stick and slip: ||λ_t − u_t/ρ|/(μ λ_n + c) − 1|, λ_t − u_t/ρ the impulse that would stop the slip.  Open and closed: the
+        velocity G_nn λ_n, or φ⁺/dt of an open contact, relative to 9.81 dt [m/s, rad/s].  0 is the edge between two sets, where
+        the derivative has two sides.  NaN of robots that failed.
+        """
+        if self.find_distances is None:
+            raise ArgumentError(
+                "this gradient does not know its steps: it was pickled, or not made by a rollout; read switches or distances "
+                "before"
+            )
+        return self.find_distances()
+
+    @property
+    def switches(self) -> np.ndarray:
+        """The number of contacts, stops and joints with dry friction that were, in a step, about to switch, (...): those with
+        a distance below :data:`NEAR`.  The gradient counts one side only there; 0 without contacts."""
+        return (self.distances < NEAR).sum(axis=-1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rollout, whose controller may be a function that cannot be pickled."""
+        return {**self.__dict__, "find_distances": None}
 
 
 class StepRange(NamedTuple):
@@ -65,12 +96,13 @@ class Adjoint(NamedTuple):
     backward: Scan
     ranges: list[StepRange]  #: in the order of time
     every: int
+    kernel: Callable[[], Kernel] | None = None  #: of the distances from switching; None where nothing switches
     sound: np.ndarray | None = None  #: (...) the robots that did not fail, if some did: the ranges are of these
 
     def gradient(self, batch: tuple[int, ...], records: int, weights: dict[str, Any]) -> RolloutGradient:
         """From weights of the recorded states, by name: q, v, memory, x; None is zero."""
         state, fixed, stepped = layout(self.model, self.plan)
-        given, feeds = self._weights(weights, batch, records), self.feeds
+        given, feeds, all_robots = self._weights(weights, batch, records), self.feeds, batch
         if self.sound is not None:
             given, feeds = [w[self.sound] for w in given], inputs_of(self.feeds, self.sound)
             batch = (int(self.sound.sum()),)
@@ -92,7 +124,26 @@ class Adjoint(NamedTuple):
         along = np.concatenate(rows, axis=-2) if len(rows) > 1 else rows[0] if rows else np.zeros((*batch, records, 0))
         if self.sound is not None:
             adjoint, along = (among_all(x, self.sound, 0.0) for x in (adjoint, along))
-        return self._by_name(_parts((*state, *fixed), adjoint), _parts(stepped, along))
+        made = self._by_name(_parts((*state, *fixed), adjoint), _parts(stepped, along))
+        return replace(made, find_distances=partial(self.distances, all_robots))
+
+    def distances(self, batch: tuple[int, ...]) -> np.ndarray:
+        """The smallest distances from switching over all steps, (..., n): the steps are computed once more."""
+        if self.kernel is None:
+            return np.zeros((*batch, 0))
+        kernel, count = self.kernel(), len(layout(self.model, self.plan)[0])
+        feeds = self.feeds if self.sound is None else inputs_of(self.feeds, self.sound)
+        found: np.ndarray | None = None
+        for part in self.ranges:
+            before = [x[..., :-1, :] for x in self._states(part, feeds)][:count]
+            given = []
+            for f, x in zip(feeds, part.step_inputs(feeds), strict=True):
+                axis = x.ndim - len(f.argument.shape)
+                given.append(x if f.stepped or not axis else np.expand_dims(x, axis))
+            nearest = np.asarray(kernel(*before, *given)).min(axis=-2)
+            found = nearest if found is None else np.minimum(found, nearest)
+        assert found is not None
+        return found if self.sound is None else among_all(found, self.sound)
 
     def _sum(self, x: np.ndarray, lead: tuple[int, ...], own: int) -> np.ndarray:
         """The gradient by a value in the shape in which it was given: NaN where all robots that it counts for failed."""

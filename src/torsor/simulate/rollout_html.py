@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.errors import ArgumentError, MissingExtra
+from torsor.simulate.contact_outputs import contact_panels
 from torsor.simulate.rollout_output import SHOWN
 from torsor.support.html import Markup, element, facts
 
@@ -35,8 +36,11 @@ def _plot(rollout: Any) -> list[Markup]:
     count = math.prod(rollout.batch)
     most = max(1, SHOWN // (rollout.q.shape[-1] * len(rollout.t)))
     some = np.unique(np.linspace(0, count - 1, min(count, most)).astype(int))
-    q, v, tau = (x.reshape(count, *x.shape[-2:])[some] for x in (rollout.q, rollout.v, rollout.tau))
-    axes = plot_panels(rollout.t, motion_panels(rollout.info, q, v, tau))
+    normal = rollout.contact_normal_force
+    given = (rollout.q, rollout.v, rollout.tau, *([] if normal is None else [normal]))
+    q, v, tau, *touching = (x.reshape(count, *x.shape[-2:])[some] for x in given)
+    panels = [*motion_panels(rollout.info, q, v, tau), *(p for x in touching for p in contact_panels(rollout.info, x))]
+    axes = plot_panels(rollout.t, panels)
     figure, data = axes[0].figure, io.BytesIO()
     figure.savefig(data, format="png", dpi=90, facecolor="white")
     pyplot().close(figure)

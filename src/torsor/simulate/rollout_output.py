@@ -14,13 +14,16 @@ from numpy.typing import ArrayLike
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.errors import ArgumentError
 from torsor.model.terms.contacts import contact_places
+from torsor.simulate import contact_outputs
 from torsor.simulate.rollout_failures import Failure, Failures, among_all, evaluate_before_failures, rows_before
 from torsor.simulate.step_program import Plan, StepInput, at_records
 from torsor.support.locks import cached_property
 
 if TYPE_CHECKING:
     from torsor.compile import Scan
+    from torsor.look.replay import ReplayPage
     from torsor.robot import Robot
+    from torsor.simulate.result import Result
     from torsor.simulate.rollout_gradient import Adjoint, RolloutGradient
 
 #: numbers of a quantity above which a notebook shows a plot of some of the robots only
@@ -138,6 +141,13 @@ class Rollout:
         return found.reshape(*found.shape[:-1], -1, 3)
 
     @cached_property
+    def contact_normal_force(self) -> np.ndarray | None:
+        """The parts of ``contact_forces`` along the normals of the surfaces, ``(..., T, contacts)`` [N], or None."""
+        if (forces := self.contact_forces) is None:
+            return None
+        return contact_outputs.normal_force(self._require_inputs("contact_normal_force").robot, self.q, self.t, forces)
+
+    @cached_property
     def contact_gap(self) -> np.ndarray | None:
         """Distances φ of the contacts at the records, ``(..., T, contacts)`` [m], negative inside; None without contacts."""
         if not self._contact_places[0]:
@@ -177,7 +187,7 @@ class Rollout:
         return self.q.dtype
 
     def plot(self, axes: Any = None, *, robot: int | tuple[int, ...] | None = None) -> Any:
-        """q, v and τ over time; needs matplotlib.  Returns the axes.
+        """q, v and τ over time, and the normal forces of contacts; needs matplotlib.  Returns the axes.
 
         Of many robots, the median, and a band from the smallest to the largest value; ``robot`` chooses one by its index.
         """
@@ -186,13 +196,36 @@ class Rollout:
         chosen = () if robot is None else robot
         try:
             q, v, tau = (x[chosen] for x in (self.q, self.v, self.tau))
+            normal = None if (found := self.contact_normal_force) is None else found[chosen]
             if q.ndim < 2:
                 raise IndexError
         except (IndexError, TypeError):
             raise ArgumentError(f"robot must be an index into the batch {self.batch}, not {robot!r}") from None
         if not q.size:
             raise ArgumentError("this Rollout has no robots or no records to plot")
-        return plot_panels(self.t, motion_panels(self.info, q, v, tau), axes)
+        panels = [*motion_panels(self.info, q, v, tau), *contact_outputs.contact_panels(self.info, normal)]
+        return plot_panels(self.t, panels, axes)
+
+    def result(self, robot: int | tuple[int, ...] | None = None) -> Result:
+        """The motion of one robot as a :class:`Result`, to replay, view and save: its records, without the initial state.
+
+        ``robot`` is its index, where there are several.  A robot that failed has the records before.  ``result.robot`` is the
+        robot of the call, without what ``vary`` changes; there is no energy audit.
+
+        >>> import numpy as np, torsor as ts
+        >>> arm = ts.robots.two_link()
+        >>> arm.rollout(np.zeros((3, 2)), np.zeros(2), dt=1e-3, steps=50).result(1)
+        <Simulation of 'two_link': 0.05 s, semi_implicit, 50 steps, 50 records>
+        """
+        from torsor.simulate.rollout_result import result_of
+
+        return result_of(self, robot)
+
+    def replay(
+        self, path: str | PathLike[str] | None = None, *, robot: int | tuple[int, ...] | None = None, **options: Any
+    ) -> ReplayPage:
+        """The motion of one robot as a page of HTML; options as for :meth:`Result.replay`."""
+        return self.result(robot).replay(path, **options)
 
     def gradient(
         self,
@@ -239,7 +272,8 @@ class Rollout:
         failures = self.inputs.failures if self.inputs else None
         count = len(self.__dict__.get("failed", ())) or (0 if failures is None else int((failures.steps >= 0).sum()))
         lost = f", {count} failed" if count else ""
-        return f"<Rollout{of}: {many}{len(self.t)} records to {end}{lost}, {self.q.dtype}; t, q, v, tau>"
+        touching = ", contact_forces" if self._contact_places[0] or self.__dict__.get("contact_forces") is not None else ""
+        return f"<Rollout{of}: {many}{len(self.t)} records to {end}{lost}, {self.q.dtype}; t, q, v, tau{touching}>"
 
     def _repr_html_(self) -> str:
         from torsor.simulate.rollout_html import of_rollout
@@ -250,7 +284,7 @@ class Rollout:
         """The arrays alone: controllers may be functions that cannot be pickled, so their forces are computed now."""
         if self.inputs is None:
             return {**self.__dict__, "adjoint": None}
-        names = ("tau", "info", "memory", "x", "failed", "contact_forces", "contact_gap", "contact_residual")
+        names = ("tau", "info", "memory", "x", "failed", *contact_outputs.IN_FILES)
         computed = {name: getattr(self, name) for name in names}
         return {**self.__dict__, **computed, "inputs": None, "adjoint": None}
 

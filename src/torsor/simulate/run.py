@@ -23,6 +23,7 @@ from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
 from torsor.mechanics.flexible.frequencies import check_step_resolves_vibrations
 from torsor.model.limit_notes import notes_on_limits
+from torsor.model.terms.capabilities import refuse
 from torsor.model.terms.joint_drive import JointDrive
 from torsor.model.terms.joint_losses import notes_on_omitted_losses
 from torsor.simulate import adaptive, time_loop
@@ -30,6 +31,7 @@ from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS, Adaptive, check_positive
 from torsor.simulate.compiled_run import CHUNK, constant_force_step, run_compiled
 from torsor.simulate.constraint_forces import notes_on_pulling
+from torsor.simulate.contact_outputs import notes_on_depth
 from torsor.simulate.contact_steps import ContactStep
 from torsor.simulate.controller_functions import Controller
 from torsor.simulate.controllers import Control, HeldForces, Law, control_of, wrench_laws
@@ -116,6 +118,8 @@ def simulate(
     touching = bool(contact_terms(robot.model.terms))
     integrator = integrator or ("semi_implicit" if touching else "rk4")
     how = Adaptive(integrator) if integrator in METHODS else integrator
+    if isinstance(how, Adaptive):
+        refuse(robot.model, "adaptive")
     every = _check_arguments(duration, dt, how, record, touching)
     robot = robot_in_steps(varied_robot(robot, vary) if vary else robot, float(dt))
     start = [np.array(y) for y in one_state(robot, q=q, v=v)]
@@ -203,10 +207,10 @@ def _check_arguments(duration: Any, dt: Any, how: str | Adaptive, record: Any, t
             raise UnknownName("integrator", how, [*STEPS, *METHODS])
         if duration / dt > STEPS_AT_MOST:
             raise ArgumentError(f"{duration:g} s in steps of {dt:g} s are {duration / dt:.0e} steps; at most {STEPS_AT_MOST:g}")
-    if touching and how not in WITH_IMPULSES:
+    if touching and not isinstance(how, Adaptive) and how not in WITH_IMPULSES:
         raise ArgumentError(
-            f"contacts act in steps of first order: integrator= must be {' or '.join(map(repr, WITH_IMPULSES))}, not "
-            f"{how.method if isinstance(how, Adaptive) else how!r} (robot.without_terms('contact') leaves them out)"
+            f"contacts act in steps of first order: integrator= must be {' or '.join(map(repr, WITH_IMPULSES))}, not {how!r} "
+            "(robot.without_terms('contact') leaves out all terms of this kind)"
         )
     if record in ("all", "last"):
         return 1 if record == "all" else 1 << 62
@@ -246,6 +250,8 @@ def _run_fixed_steps(
     kept = None if grid.kept is None else [t for k, t in enumerate(grid.times) if k in grid.kept]
     if run.states and run.states.stepped:
         method = ContactStep(run, integrator, run.states)
+        if notes := notes_on_depth(system.robot, run.q, run.t):
+            info["notes"] = [*info.get("notes", ()), *notes]
         time_loop.run_with_events(run, grid, method, Schedule(kept))
         if notes := method.notes():
             info["notes"] = [*info.get("notes", ()), *notes]

@@ -11,7 +11,7 @@ import numpy as np
 from torsor.algorithms.equation import EquationOfMotion
 from torsor.algorithms.equation.at import Inputs
 from torsor.algorithms.equation.contact import contact_gap
-from torsor.algorithms.equation.step import advance
+from torsor.algorithms.equation.step import StateAfterStep, advance
 from torsor.compile import Argument, Program, Scan, interpret, record
 from torsor.compile.program import evaluate
 from torsor.compile.recorded_function import RecordedFunction
@@ -190,6 +190,25 @@ def next_state(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: A
     The memory is that of the controller, then x.  Within a step the controller's is constant, for all evaluations of an
     integrator; the next one follows from the beginning of the step.  ``how`` is for :func:`advance`.
     """
+    moving, after = _advance(e, q, v, rest, plan, **how)
+    memory, fed = plan.split(rest)
+    state: list[Any] = [after.q, after.v]
+    if plan.memory:
+        state.append([*commands(plan, e.model, q, v, memory[: plan.controller_memory], *fed)[1], *after.x])
+    if plan.limits:
+        state.append(next_residual(moving, plan.limits, rest[bool(plan.memory)], after.checks))
+    return tuple(state)
+
+
+def distances_of_step(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: Any, plan: Plan, **how: Any) -> list[Any]:
+    """How far the contacts, stops and dry friction of a step are from switching between open, stick and slip."""
+    return _advance(e, q, v, rest, plan, **how)[1].distances
+
+
+def _advance(
+    e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], rest: Sequence[Any], plan: Plan, **how: Any
+) -> tuple[EquationOfMotion, StateAfterStep]:
+    """The equation of a robot, with the numbers by which it differs, and its state after a step."""
     memory, fed = plan.split(rest)
     given, own = plan.by_name(fed), plan.controller_memory
     moving = _varied(e, plan, given)
@@ -201,13 +220,7 @@ def next_state(e: EquationOfMotion, q: Sequence[Any], v: Sequence[Any], *rest: A
         return commands(plan, e.model, q, v, memory[:own], *now)[0]
 
     inputs = Inputs(given.get("t"), memory[own:], wrenches, plan.expressed_in)
-    after = advance(moving, q, v, command, given["dt"], inputs, plan.integrator, **how)
-    state: list[Any] = [after.q, after.v]
-    if plan.memory:
-        state.append([*commands(plan, e.model, q, v, memory[:own], *fed)[1], *after.x])
-    if plan.limits:
-        state.append(next_residual(moving, plan.limits, rest[bool(plan.memory)], after.checks))
-    return tuple(state)
+    return moving, advance(moving, q, v, command, given["dt"], inputs, plan.integrator, **how)
 
 
 class StepProgram:

@@ -22,17 +22,21 @@ if TYPE_CHECKING:
     from torsor.simulate.system import System
 
 
+#: column of the work of impulses, of contacts, stops and dry friction, since the start [J]
+IMPULSE_WORK = "impulse_work"
+
+
 class TermStates:
     """x, known at the beginning of a step and followed from there to any time within it (:meth:`Term.follow`).
 
     States that are sampled advance at ticks, dt apart, and are constant between them.  ``stepped``: all advance in the
-    kernel of a step, which sets ``x``.
+    kernel of a step, which sets ``x``, and adds to ``work`` [J] of impulses.
     """
 
     def __init__(self, system: System, command: Law, dt: float, x: Any = None, stepped: bool = False):
         e = EquationOfMotion(system.robot.model)
         self.system, self.command, self.dt, self.equation = system, command, dt, e
-        self.stepped = stepped
+        self.stepped, self.work = stepped, 0.0
         self.sampled = [] if stepped else [term for term in e.terms if type(term).tick is not Term.tick]
         #: states that depend on the motion within a step
         self.followed = [] if stepped else [t for t in e.terms if t.states(e.model).size and t not in self.sampled]
@@ -120,13 +124,14 @@ class TermStates:
     def states(self, t: float, q: Array, v: Array) -> list[Array]:
         """What is recorded of the terms, one array for each kind of :meth:`columns`."""
         found = self._readings(self.at(t, q, v)[0])
-        return [np.array(list(row.values())) for row in found.values()]
+        return [np.array(list(row.values())) for row in found.values()] + [np.array([self.work])] * self.stepped
 
     def columns(self) -> dict[str, list[str]]:
-        """The joints of which something is recorded, by its kind: z, current, voltage, temperature."""
+        """The joints of which something is recorded, by its kind: z, current, temperature, ...; and the work of impulses."""
         m = self.equation.model
         at = self.equation.at([0.0] * m.nq, [0.0] * m.nv, 0.0, self.x)
-        return {kind: list(row) for kind, row in self._readings(at).items()}
+        found = {kind: list(row) for kind, row in self._readings(at).items()}
+        return found | ({IMPULSE_WORK: ["total"]} if self.stepped else {})
 
     def _readings(self, at: At) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}

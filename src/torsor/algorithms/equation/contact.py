@@ -48,6 +48,12 @@ def contact_gap(e: EquationOfMotion, q: Scalars, inputs: Inputs = ALONE) -> list
     return [c.touch.gap for c in contacts_at(contact_terms(e.terms), e.at(q, None, inputs.t))]
 
 
+def contact_geometry(e: EquationOfMotion, q: Scalars, inputs: Inputs = ALONE) -> tuple[list[Vec], list[Vec]]:
+    """The points of all possible contacts [m] and their normals, in world axes."""
+    touches = [c.touch for c in contacts_at(contact_terms(e.terms), e.at(q, None, inputs.t))]
+    return [c.at for c in touches], [c.normal for c in touches]
+
+
 # -- rows ------------------------------------------------------------------------------------------------------------
 
 

@@ -40,6 +40,7 @@ from torsor.algorithms.impulses import (
     ImpulseSolver,
     Problem,
     Shared,
+    distances_from_switching,
     passive_blend,
     passive_share,
     residual,
@@ -61,6 +62,8 @@ PUSH = 0.1
 SPLIT, SPLIT_SPEED = 0.2, 1.0
 #: sweeps for it, and the velocity [m/s] by which it leaves contacts alone that rest, on the edge of the condition
 SPLIT_SWEEPS, SPLIT_SLACK = 4, 1e-6
+#: acceleration whose velocity in a step is the unit of distances between open and closed [m/s², rad/s²]
+UNIT = 9.81
 #: sweeps over the bodies with many points, over the contacts of each; and over those of a body that is the only one
 BODIES, WITHIN, ONLY_BODY = 3, 4, 32
 #: Newton steps where joints have stops or dry friction, and in a stack of links
@@ -70,11 +73,17 @@ MOST_ROWS, SWEEPS_OF_MANY = 36, 40
 
 
 class AfterImpulses(NamedTuple):
-    """The state after a step; of each term of contacts the forces in the world's axes [N], then the residual [m/s]."""
+    """The state after a step; of each term of contacts the forces in the world's axes [N], then the residual [m/s].
+
+    ``work`` [J] of all impulses is λᵀJ(v + v⁺)/2; that of moving out of the ground by positions is −dt xᵀJ_n a.  ``distances``
+    from switching are those of contacts, stops and dry friction, in this order.
+    """
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: dict[str, list[Scalar]]
+    work: Scalar
+    distances: list[Scalar]
 
 
 def step_with_impulses(
@@ -93,21 +102,60 @@ def step_with_impulses(
     touching = contact_terms(terms)
     contacts, stops = contacts_at(touching, at), stop_gaps(terms, at)
     basis, rows = contact_rows(contacts, at)
-    coordinates = {d.row: d.bound * dt for d in dry}
-    holds = [coordinates.pop(s.row, 0) for s in stops]  # dry friction of joints with stops
-    rows += _coordinate_rows(basis, [*((s.row, s.side) for s in stops), *((row, 1) for row in coordinates)], at.model.nv)
+    rubbing = {d.row: d.bound * dt for d in dry}
+    holds = [rubbing.pop(s.row, 0) for s in stops]  # dry friction of joints with stops
+    rows += _coordinate_rows(basis, [*((s.row, s.side) for s in stops), *((row, 1) for row in rubbing)], at.model.nv)
     both = [M.inward(row) for row in basis]
     W = [[dot(e, u) for _, u in both[: i + 1]] for i, (e, _) in enumerate(both)]  # its lower half
     G = _symmetric([[_between(W, r, s) for s in rows[: i + 1]] for i, r in enumerate(rows)])
     free = plus(at.v, plus(a, _turning(at), -1), dt)
     before, after = (_speeds(basis, rows, contacts, at, v) for v in (at.v, free))
     gaps = [_gap_of_contact(c, at, dt) for c in contacts] + [Gap(s.gap, s.restitution) for s in stops]
-    places = [*range(2, 3 * len(contacts), 3), *range(3 * len(contacts), 3 * len(contacts) + len(stops))]
-    laws = {i: _law(gap, before[i], after[i], dt) for gap, i in zip(gaps, places, strict=True)}
-    blocks = [Block(3 * k + 2, (3 * k, 3 * k + 1), c.term.mu) for k, c in enumerate(contacts)]
-    blocks += [Block(i, hold=c, shift=laws[i].shift) for i, c in zip(places[len(contacts) :], holds, strict=True)]
-    blocks += [Block(None, (i,), hold=c) for i, c in enumerate(coordinates.values(), len(places) + 2 * len(contacts))]
+    laws = {i: _law(gap, before[i], after[i], dt) for gap, i in zip(gaps, _normals(len(contacts), len(stops)), strict=True)}
+    blocks = _blocks(contacts, laws, holds, list(rubbing.values()))
     budget = _budget_of(contacts, len(blocks) - len(contacts))
+    diagonal = _regularize(G, blocks, contacts, laws, budget)
+    p = Problem.of(G, _with(after, laws, "shift"), blocks, _shared(W, rows, blocks, diagonal))
+    start = [*guess(touching, contacts, at, dt), *([0] * (len(blocks) - len(contacts)))]
+    constant, allowed = solver.without_derivative, _with(after, laws, "allowed")
+    lam, Gl, w = _impulses(p, laws, after, allowed, start, budget, solver)
+    share = constant(passive_share(*constant((lam, Gl, allowed))))
+    lam, u = [x * share for x in lam], [x + share * y for x, y in zip(w, Gl, strict=True)]
+    left = residual(*constant((p, lam, u)))
+    U = [u for _, u in both]
+    fast = plus(free, _response(M, U, rows, lam), 1)
+    way = _way_at_impact(at.v, fast, list(laws.values()))
+    mean = [(x + y) / 2 for x, y in zip(at.v, fast, strict=True)]  # relative to a moving base, whose energy is not counted
+    work = dot(lam, _sums(rows, [dot(row, mean) for row in basis])) + sum(d.mean * dt * mean[d.row] for d in dry)
+    if out := _split(G, contacts, laws, u, dt):
+        normals, push = [rows[i] for i in out], list(out.values())
+        way = plus(way, _response(M, U, normals, push), 1)
+        work = work - dt * dot(push, _sums(normals, [dot(row, a) for row in basis]))
+    forces, far = results(touching, contacts, lam, left, dt), distances_from_switching(p, lam, u, UNIT * dt)
+    return AfterImpulses(*_carry(at, [x * dt for x in way], fast), forces, work, far)
+
+
+def _normals(contacts: int, stops: int) -> list[int]:
+    """The rows of the normals: each contact has two tangents before its normal, a stop has its normal alone."""
+    return [*range(2, 3 * contacts, 3), *range(3 * contacts, 3 * contacts + stops)]
+
+
+def _blocks(contacts: Sequence[Contact], laws: Mapping[int, NormalLaw], holds: Scalars, rubbing: Scalars) -> list[Block]:
+    """A block per contact, per stop with the dry friction of its joint, and per other joint with dry friction."""
+    first = 3 * len(contacts)
+    touching = [Block(3 * k + 2, (3 * k, 3 * k + 1), c.term.mu) for k, c in enumerate(contacts)]
+    stopped = [Block(first + k, hold=c, shift=laws[first + k].shift) for k, c in enumerate(holds)]
+    return [*touching, *stopped, *(Block(None, (i,), hold=c) for i, c in enumerate(rubbing, first + len(holds)))]
+
+
+def _regularize(
+    G: list[list[Scalar]],
+    blocks: Sequence[Block],
+    contacts: Sequence[Contact],
+    laws: Mapping[int, NormalLaw],
+    budget: Budget,
+) -> list[Scalar]:
+    """ε tr(G_ii)/3 and the compliance of soft contacts, added to the diagonal of G."""
     diagonal: list[Scalar] = []
     for k, b in enumerate(blocks):
         own = [G[i][i] for i in range(len(diagonal), len(diagonal) + len(b.rows))]
@@ -118,27 +166,36 @@ def step_with_impulses(
         diagonal += [small + (laws[i].compliance if i in laws else 0) for i in b.rows]
     for i, x in enumerate(diagonal):
         G[i][i] = G[i][i] + x
-    w = [x + (laws[i].shift if i in laws else 0) for i, x in enumerate(after)]
-    p = Problem.of(G, w, blocks, _shared(W, rows, blocks, diagonal))
-    start = [*guess(touching, contacts, at, dt), *([0] * (len(blocks) - len(contacts)))]
+    return diagonal
+
+
+def _with(u: Scalars, laws: Mapping[int, NormalLaw], part: str) -> list[Scalar]:
+    """u with a part of the laws of normal rows: b, b without restitution, or the part of b that may add energy."""
+    return [x + (getattr(laws[i], part) if i in laws else 0) for i, x in enumerate(u)]
+
+
+def _impulses(
+    p: Problem,
+    laws: Mapping[int, NormalLaw],
+    after: Scalars,
+    allowed: Scalars,
+    start: Scalars,
+    budget: Budget,
+    solver: ImpulseSolver,
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """λ, G λ and w; with restitution the blend with the impulses without it that adds no energy."""
     lam = solver.solve(p, start, budget)
-    Gl, allowed = p.response(lam), [x + (laws[i].allowed if i in laws else 0) for i, x in enumerate(after)]
-    if not all(is_zero(gap.restitution) for gap in gaps):
-        bound = [b._replace(shift=laws[b.normal].still) if b.normal in laws else b for b in blocks]
-        still = p._replace(w=[x + (laws[i].still if i in laws else 0) for i, x in enumerate(after)], blocks=bound)
-        lam0 = solver.solve(still, start, budget)
-        Gl0 = p.response(lam0)
-        part = passive_blend(lam, lam0, Gl, Gl0, allowed)
-        pairs = ((lam, lam0), (Gl, Gl0), (w, still.w))
-        lam, Gl, w = ([y + part * (x - y) for x, y in zip(*pair, strict=True)] for pair in pairs)
-    constant = solver.without_derivative
-    share = constant(passive_share(*constant((lam, Gl, allowed))))
-    lam, u = [x * share for x in lam], [x + share * y for x, y in zip(w, Gl, strict=True)]
-    left = residual(*constant((p, lam, u)))
-    fast = plus(free, _response(M, [u for _, u in both], rows, lam), 1)
-    way = _way_at_impact(at.v, fast, list(laws.values()))
-    moved = plus(way, _split(M, [u for _, u in both], rows, G, contacts, laws, u, dt), 1) if contacts else way
-    return AfterImpulses(*_carry(at, [x * dt for x in moved], fast), results(touching, contacts, lam, left, dt))
+    Gl = p.response(lam)
+    if all(is_zero(law.hits) for law in laws.values()):
+        return lam, Gl, list(p.w)
+    bound = [b if b.normal is None else b._replace(shift=laws[b.normal].still) for b in p.blocks]
+    still = p._replace(w=_with(after, laws, "still"), blocks=bound)
+    lam0 = solver.solve(still, start, budget)
+    Gl0 = p.response(lam0)
+    part = passive_blend(lam, lam0, Gl, Gl0, allowed)
+    pairs = ((lam, lam0), (Gl, Gl0), (p.w, still.w))
+    blended = [[y + part * (x - y) for x, y in zip(*pair, strict=True)] for pair in pairs]
+    return blended[0], blended[1], blended[2]
 
 
 def _budget_of(contacts: Sequence[Contact], joints: int) -> Budget:
@@ -265,7 +322,7 @@ def _law(gap: Gap, before: Scalar, after: Scalar, dt: Scalar) -> NormalLaw:
     slow = -2 * maximum(before - after, 0) if gap.slow is None else -gap.slow
     closes = where(gap.size + dt * after <= 0, 1.0, 0.0)
     hits = where(before < slow, closes, 0.0) * where(gap.restitution > 0, 1.0, 0.0)
-    share = minimum(maximum(gap.size / (dt * maximum(-before, -slow + 1e-30)), 0), 1)
+    share = minimum(maximum(gap.size / where(hits > 0, -dt * before, 1), 0), 1)
     return NormalLaw(where(hits > 0, gap.restitution * before, b), 0, b, push, hits, share)
 
 
@@ -293,19 +350,10 @@ def _carry(at: At, step: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar
 
 
 def _split(
-    M: InverseMass,
-    U: Sequence[Scalars],
-    rows: Sequence[Row],
-    G: Sequence[Scalars],
-    contacts: Sequence[Contact],
-    laws: Mapping[int, NormalLaw],
-    u: Scalars,
-    dt: Scalar,
-) -> list[Scalar]:
-    """M⁻¹J_nᵀx, 0 ≤ x ⊥ u_n⁺ + G_n x + c ≥ 0: the velocity that moves hard contacts out of the ground.  v⁺ does not keep it."""
+    G: Sequence[Scalars], contacts: Sequence[Contact], laws: Mapping[int, NormalLaw], u: Scalars, dt: Scalar
+) -> dict[int, Scalar]:
+    """x by row, 0 ≤ x ⊥ u_n⁺ + G_n x + c ≥ 0: M⁻¹J_nᵀx moves hard contacts out of the ground, and v⁺ does not keep it."""
     hard = [k for k, c in enumerate(contacts) if c.term.stiffness is None]
-    if not hard:
-        return [0] * len(M.outward(U[0]))
     places = [3 * k + 2 for k in hard]
     w = []
     for k, i in zip(hard, places, strict=True):
@@ -316,4 +364,4 @@ def _split(
     for _ in range(SPLIT_SWEEPS):
         for n, i in enumerate(places):
             x[n] = maximum(x[n] - (w[n] + dot([G[i][j] for j in places], x)) / G[i][i], 0)
-    return _response(M, U, [rows[i] for i in places], x)
+    return dict(zip(places, x, strict=True))

@@ -16,7 +16,7 @@ from torsor.algorithms.equation.at import ALONE, Inputs
 from torsor.algorithms.equation.constrained import factors, largest, system
 from torsor.algorithms.equation.dynamics import forward_dynamics, minus
 from torsor.algorithms.equation.equation import EquationOfMotion
-from torsor.algorithms.equation.impulse_step import step_with_impulses
+from torsor.algorithms.equation.impulse_step import AfterImpulses, step_with_impulses
 from torsor.algorithms.equation.joint_impulses import dry_friction
 from torsor.algorithms.equation.settle import LIMITS, ConstrainedField, settled_step
 from torsor.algorithms.equation.stiff import IMPLICIT, stiffened
@@ -40,12 +40,17 @@ Command = Callable[[Scalars, Scalars, Scalar | None], Scalars]
 
 
 class StateAfterStep(NamedTuple):
-    """The state after a step: x is empty if the robot has none, ``checks`` (|φ|, |A v − b|, doubt) without rows."""
+    """The state after a step: x is empty if the robot has none, ``checks`` (|φ|, |A v − b|, doubt) without rows.
+
+    ``work`` [J] is that of contacts, stops and dry friction, which act by impulses; ``distances`` from switching are theirs.
+    """
 
     q: list[Scalar]
     v: list[Scalar]
     x: list[Scalar]
     checks: list[Scalar]
+    work: Scalar
+    distances: list[Scalar]
 
 
 def step(
@@ -57,15 +62,17 @@ def step(
     x: Scalars | None = None,
     integrator: str = "semi_implicit",
     inputs: Inputs = ALONE,
+    with_work: bool = False,
     **how: Any,
 ) -> tuple[Any, ...]:
     """(q, v), and x if there is one, a step of dt [s] later, under commands and wrenches held over the step (MR §8.5).
 
-    Of a robot with rows then their violation, above 1 where |φ|, |A v − b| or doubt is beyond its limit.  ``how`` is for
-    :func:`advance`.
+    ``with_work``: then the work of impulses [J].  Of a robot with rows then their violation, above 1 where |φ|, |A v − b| or
+    doubt is beyond its limit.  ``how`` is for :func:`advance`.
     """
     after = advance(e, q, v, lambda q, v, t: tau, dt, inputs._replace(x=x), integrator, **how)
-    state = (after.q, after.v, after.x) if e.state_names else (after.q, after.v)
+    state: tuple[Any, ...] = (after.q, after.v, after.x) if e.state_names else (after.q, after.v)
+    state += (after.work,) if with_work else ()
     if not e.constraints:
         return state
     found = [y / limit for y, limit in zip(after.checks, LIMITS["float64"], strict=True)]
@@ -142,11 +149,13 @@ def advance(
         def take(name: str, f: Field, q: Scalars, v: Scalars, t: Scalar | None, dt: Scalar) -> State:
             after = step_with_impulses(e.terms, begin, f.acceleration(q, v, t), M, dt, dry, impulses)
             begin.impulses = after.impulses
+            jumped.append(after)
             return after.q, after.v
 
         return take
 
     checks: list[Scalar] = []
+    jumped: list[AfterImpulses] = []
     if e.constraints:
         c = ConstrainedField(moving, force, lambda q, t: saddle(moving, q, e.rows, route, t))
         state = settled_step(method, c, q, v, start, dt, with_impulses(c.inverse_mass(q, start)) if jumps else take_step)
@@ -156,7 +165,8 @@ def advance(
         state = take(method, field(moving.model, acceleration), q, v, start, dt)
     end = time_after(t, dt)
     later = e.next_states(begin, e.at(*state, end), command(*state, end), dt) if follows else []
-    return StateAfterStep(*state, later, checks)
+    work, far = (jumped[0].work, jumped[0].distances) if jumped else (0, [])
+    return StateAfterStep(*state, later, checks, work, far)
 
 
 def has_impulses(e: EquationOfMotion) -> bool:

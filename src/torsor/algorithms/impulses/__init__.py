@@ -22,6 +22,7 @@ from torsor.algorithms.impulses.problem import (
     Budget,
     Problem,
     Shared,
+    distances_from_switching,
     into_sets,
     largest,
     passive_blend,
@@ -36,6 +37,7 @@ from torsor.spatial import factor, solve
 __all__ = [
     "BY_SWEEPS",
     "active_equation",
+    "distances_from_switching",
     "Block",
     "Body",
     "Budget",

@@ -11,6 +11,8 @@ from torsor.spatial.linear import dot
 
 #: a square below which a number is zero
 TINY = 1e-36
+#: a distance from switching that is as good as any larger one
+FAR = 1e6
 
 
 class Block(NamedTuple):
@@ -121,6 +123,30 @@ def residual(p: Problem, lam: Scalars, u: Scalars | None = None) -> list[Scalar]
     return F
 
 
+def distances_from_switching(p: Problem, lam: Scalars, u: Scalars, unit: Scalar) -> list[Scalar]:
+    """How far each block is from another set, 0 where the derivative of λ by its problem has two sides.
+
+    Open and closed: |λ_n − u_n/G_nn| as a velocity, relative to ``unit``.  Stick and slip of a contact that is closed:
+    ||λ_t − u_t/ρ|/(μ λ_n + c) − 1|, with the impulse that would stop the slip.
+    """
+    found = []
+    for b, (normal, _), (normal_mass, mass) in zip(p.blocks, p.sizes, p.masses, strict=True):
+        far: Scalar = FAR
+        bound, tried = bound_of(b, lam), [lam[k] - u[k] * mass for k in b.tangents]
+        if b.normal is not None:
+            c, n = bound_of_normal(b), b.normal
+            pushed, bare = lam[n] - u[n] * normal_mass, lam[n] - (u[n] - b.shift) * normal_mass
+            still = 0 if is_zero(c) else onto_disc([bare], c)[0]
+            far = abs(pushed - still) * normal / unit
+            if not is_zero(c):  # a stop with the dry friction of its joint
+                bound, tried = where(pushed > still, 0, c), [bare]
+        if tried and not is_zero(bound):
+            reached = sqrt(maximum(squared(tried), TINY)) / maximum(bound, TINY)
+            far = minimum(far, where(bound > TINY, abs(reached - 1), FAR))
+        found.append(minimum(far, FAR))
+    return found
+
+
 def passive_blend(lam: Scalars, still: Scalars, Gl: Scalars, Gs: Scalars, w: Scalars) -> Scalar:
     """The largest a ≤ 1 with which a λ + (1 − a) λ₀ adds no energy E(λ) = λᵀw + ½ λᵀGλ, if λ₀ adds none.
 
@@ -130,9 +156,9 @@ def passive_blend(lam: Scalars, still: Scalars, Gl: Scalars, Gs: Scalars, w: Sca
     d, Gd = ([x - y for x, y in zip(*pair, strict=True)] for pair in ((lam, still), (Gl, Gs)))
     E0, slope, curve = dot(still, w) + dot(still, Gs) / 2, dot(d, w) + dot(d, Gs), dot(d, Gd)
     E0 = minimum(E0, 0)
-    root = sqrt(maximum(slope * slope - 2 * curve * E0, TINY))
-    rises = E0 + slope + curve / 2 > 0
-    return where(rises, minimum(maximum((root - slope) / maximum(curve, TINY), 0), 1), 1.0)
+    rises = E0 + slope + curve / 2 > 0  # then curve > 0, and no root or quotient below is of zero
+    root = sqrt(where(rises, slope * slope - 2 * curve * E0, 1))
+    return where(rises, minimum((root - slope) / where(rises, curve, 1), 1), 1.0)
 
 
 def passive_share(lam: Scalars, Gl: Scalars, w: Scalars) -> Scalar:

@@ -288,8 +288,8 @@ class Dynamics(CompiledMechanism):
 
         ``tau`` are commands where the robot has actuators or drives.  ``integrator``: "semi_implicit", "euler", "rk4",
         "midpoint", "variational", or "implicit" for joint forces that are steep in q or v.  A robot with first-order states
-        (``robot.state_names``) needs ``x`` too, and (q⁺, v⁺, x⁺) is returned.  Other options as for :meth:`forward_dynamics`;
-        as in a :meth:`rollout`, friction laws with stiction are refused.
+        (``robot.state_names``) needs ``x`` too, and (q⁺, v⁺, x⁺) is returned.  Other options as for :meth:`forward_dynamics`.
+        Contacts, stops and dry friction of joints act by impulses, in "semi_implicit" and "implicit".
 
         >>> import torsor as ts
         >>> q, v = ts.robots.two_link().step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.look.replay.packing import Bytes, curves
-from torsor.look.replay.replay_data import ReplayData
+from torsor.look.replay.replay_data import LONGEST, ReplayData
 from torsor.look.replay.thinning import cluster_corners
 from torsor.look.scene import Triangles
 from torsor.look.scene.archive import STEPS
@@ -103,7 +103,14 @@ def _describe(replay: ReplayData, data: Bytes) -> dict[str, Any]:
             for link, kind, surface in surfaces
         ],
         "arrows": [
-            {"frame": a.frame, "data": data.add("float", np.concatenate((a.at, a.force), axis=1).T)} for a in replay.arrows
+            {
+                "frame": a.frame,
+                "kind": a.kind,
+                "unit": a.unit,
+                "longest": LONGEST,
+                "data": data.add("float", np.concatenate((a.at, a.force), axis=1).T),
+            }
+            for a in replay.arrows
         ],
         "plots": [_plot(p, data) for p in replay.plots],
         "events": [{"t": t, "name": name} for t, name in replay.events],

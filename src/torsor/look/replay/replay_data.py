@@ -28,16 +28,28 @@ Row = tuple[str, str, Sequence[str], Sequence[str], Array]
 MOST_IMAGES = 4000
 #: records a curve may hold: more than a plot has pixels
 RECORDS = 1200
+#: largest number of arrows and of curves of contacts in a page, and length of an arrow in units of its force
+MOST_CONTACTS, CONTACT_CURVES, LONGEST = 60, 10, 3.0
+#: share of the weight below which forces of contacts are drawn to a scale of their own
+SMALL = 0.05
 #: largest number of named configurations in the menu of a page
 MOST_CONFIGURATIONS = 200
+#: length of an arrow of two units, in words
+LENGTH = "two fifths of the robot's size"
 
 
 class Arrow(NamedTuple):
-    """A force: its point of application [m] and its vector [N], each (images, 3), in world axes."""
+    """A force: its point of application [m] and its vector [N], each (images, 3), in world axes.
+
+    ``unit``: the force that is as long as a fifth of the robot [N], and longer arrows are cut at :data:`LONGEST` of it; None:
+    the largest of this arrow.
+    """
 
     frame: str
     at: Array
     force: Array
+    kind: str = "external"  #: or "contact"
+    unit: float | None = None
 
 
 class Plot(NamedTuple):
@@ -123,6 +135,31 @@ def arrows(
     for frame, F in wrenches.items():
         T = pose(q, frame)
         yield Arrow(frame, T[:, :3, 3], np.einsum("tij,tj->ti", T[:, :3, :3], F[record, 3:]))
+
+
+def contact_arrows(names: Sequence[str], points: Array, forces: Array, weight: float) -> tuple[list[Arrow], list[str]]:
+    """Arrows of contacts that touch, all of one scale, and a note about it; points and forces (images, contacts, 3)."""
+    sizes = np.linalg.norm(forces, axis=-1)
+    mean, largest = np.nanmean(sizes, axis=0), float(np.nanmax(sizes, initial=0.0))
+    chosen = sorted(np.argsort(-mean)[: min(MOST_CONTACTS, int((mean > 0).sum()))].tolist())
+    if not chosen:
+        return [], []
+    by_weight = weight > 0 and largest > SMALL * weight
+    whole, what = (weight, "the robot's weight") if by_weight else (largest, "the largest of them")
+    unit = whole / 2
+    made = [Arrow(names[k], points[:, k], forces[:, k], "contact", unit) for k in chosen]
+    note = f"Yellow arrows: forces of contacts on the robot, averaged between images; {what}, {whole:.3g} N, is {LENGTH}"
+    cut = f"; longer ones are cut at {LONGEST / 2:g} times that" if largest > LONGEST * unit else ""
+    most = f"; {len(chosen)} of {int((mean > 0).sum())} contacts" if len(chosen) < (mean > 0).sum() else ""
+    return made, [note + cut + most]
+
+
+def contact_row(names: Sequence[str], normal: Array) -> list[Row]:
+    """The curves of normal forces: those of contacts that touch, the strongest of many."""
+    mean = np.abs(normal).mean(axis=0)
+    chosen = sorted(np.argsort(-mean)[: min(CONTACT_CURVES, int((mean > 0).sum()))].tolist())
+    named = [names[k] for k in chosen]
+    return [("Contact force, normal", "N", named, [""] * len(named), normal[:, chosen])] if chosen else []
 
 
 def joint_rows(robot: Robot, tau: Array | None, q: Array, v: Array | None) -> list[Row]:

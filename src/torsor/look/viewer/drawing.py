@@ -27,6 +27,7 @@ LAYERS = (
     "Inertia ellipsoids",
     "Loops",
     "Contacts",
+    "Contact forces",
     "Centre of mass",
     "Link frames",
     "Mass at the frame",
@@ -40,7 +41,9 @@ _KINDS = {
 _BARE = ("skeleton", "ellipsoid")
 
 CENTER, FORCE, MASS, GAP, CLOSED = (230, 159, 0), (204, 121, 167), (0, 114, 178), (213, 30, 30), (178, 56, 115)
-MET, MISSED = (0, 158, 115), (213, 30, 30)
+MET, MISSED, TOUCH = (0, 158, 115), (213, 30, 30), (230, 159, 0)
+#: length of the robot's weight as the force of a contact, of its size; longest arrow in weights; force that is drawn
+OF_WEIGHT, LONGEST, LEAST = 0.8, 1.5, 0.01
 
 
 class Drawing:
@@ -50,6 +53,7 @@ class Drawing:
         self.server, self.scene, self.radius = server, scene, view.radius
         #: newtons a metre of the force's arrow
         self.newtons = round_up_scale(max(weight, 1.0) / view.radius)
+        self.weight = weight
         self.layers: dict[str, list[Any]] = {name: [] for name in LAYERS}
         #: the user drags the arrow or the target until then, and it is not reset [s]
         self.held_until = 0.0
@@ -62,6 +66,7 @@ class Drawing:
             "Floor",
             "Loops",
             "Contacts",
+            "Contact forces",
             *(() if scene.drawn_as == "mesh" else ("Skeleton", "Inertia ellipsoids")),
         }
         self.shown = {name: name in first for name, nodes in self.layers.items() if nodes}
@@ -88,6 +93,20 @@ class Drawing:
                 self.handle.position = tip
             self._arrow.points = np.array([[look.origin, tip]], np.float32)
             self._arrow.visible = bool(np.linalg.norm(tip - look.origin) > 0.02 * self.radius)
+
+    def paint_contacts(self, contacts: tuple[Array, Array] | None) -> None:
+        """Arrows of the forces of contacts, from their points; the weight has a length of its own, and longer ones are cut."""
+        if contacts is None or not self.shown.get("Contact forces"):
+            self._pushes.visible = False
+            return
+        points, forces = contacts
+        size = np.linalg.norm(forces, axis=1)
+        unit = self.weight or float(size.max(initial=0.0)) or 1.0
+        seen = size > LEAST * unit
+        self._pushes.visible = bool(seen.any())
+        if seen.any():
+            way = forces[seen] * (OF_WEIGHT * self.radius / unit * np.minimum(1, LONGEST * unit / size[seen]))[:, None]
+            self._pushes.points = np.stack([points[seen], points[seen] + way], axis=1).astype(np.float32)
 
     def paint_target(self, target: Target, q: Array) -> None:
         """The target at its pose, in another colour where it is not met; hidden if there is none."""
@@ -157,6 +176,10 @@ class Drawing:
             "/force/arrow", np.zeros((1, 2, 3)), colors=FORCE,
             shaft_radius=0.012 * r, head_radius=0.03 * r, head_length=0.07 * r,
         )  # fmt: skip
+        self._pushes = s.add_arrows(
+            "/contact_forces", np.zeros((1, 2, 3)), colors=TOUCH,
+            shaft_radius=0.009 * r, head_radius=0.022 * r, head_length=0.05 * r, visible=False,
+        )  # fmt: skip
         self.handle = s.add_transform_controls(
             "/force/handle", scale=0.22 * r, disable_rotations=True, depth_test=False, opacity=0.8, line_width=2.0
         )
@@ -165,6 +188,8 @@ class Drawing:
         self.layers["Centre of mass"].append(self._center)
         self.layers["Link frames"].append(self._axes)
         self.layers["Mass at the frame"].append(self._ellipsoid)
+        if self.scene.robot.contacts:
+            self.layers["Contact forces"].append(self._pushes)
         if self.scene.robot.loops:
             self.layers["Loops"].append(self._gaps)
         else:

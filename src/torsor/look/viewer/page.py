@@ -102,6 +102,7 @@ class Page:
             self.looked, force = look, np.array(session.force)
             with self.viewer.server.atomic():
                 self.drawing.paint(look, force)
+                self.drawing.paint_contacts(session.contacts)
                 self.drawing.paint_target(session.target, session.q)
                 self.motion.paint(look)
                 self.painted += 1

@@ -45,6 +45,7 @@ class Session:
         self.time, self.playing, self.speed = 0.0, False, 1.0
         self.trouble, self.named = "", ""  #: a message, and the named configuration that is shown
         self.wrenches: dict[str, Array] | None = None  #: of the simulation, while it is shown
+        self.contacts: tuple[Array, Array] | None = None  #: points and forces of its contacts, (n, 3) each
         if q is None:
             self.reset()
         else:
@@ -96,7 +97,7 @@ class Session:
 
     def _rest(self, q: Array, values: list[float], trouble: str) -> None:
         self.q, self.values, self.trouble, self.playing, self.wrenches = q, values, trouble, False, None
-        self.named = ""
+        self.named, self.contacts = "", None
         self.target.release()
         self.v = self.a = np.zeros(self.stage.robot.nv)
 
@@ -118,6 +119,7 @@ class Session:
         self.values, self.trouble, self.named = self.sliders.values(self.q), "", ""
         self.target.release()
         self.wrenches = {frame: F[k] for frame, F in self.track.wrenches.items()}
+        self.contacts = None if self.track.contacts is None else (self.track.contacts[0][k], self.track.contacts[1][k])
 
     def play(self) -> None:
         """Continue the playback; restart it after the end."""

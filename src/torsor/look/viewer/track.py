@@ -33,7 +33,8 @@ class Track:
     a: Array
     tau: Array
     energies: dict[str, Array]
-    wrenches: dict[str, Array]  #: external, (T, 6) by frame
+    wrenches: dict[str, Array]  #: external, (T, 6) by frame, with those of contacts
+    contacts: tuple[Array, Array] | None = None  #: points [m] and mean forces [N] of contacts, (T, n, 3), in world axes
 
     @classmethod
     def of(cls, result: Result, robot: Robot) -> Track:
@@ -54,12 +55,16 @@ class Track:
         energies = {name: np.interp(t, result.t, values) for name, values in result.energies.items()}
         energies["total"] = np.sum(list(energies.values()), axis=0)
         wrenches = {frame: _interpolate_columns(t, result.t, F) for frame, F in result.wrenches.items()}
+        contacts = replace(result, robot=robot).contact_images(t)
+        if contacts is not None:
+            for frame, F in _contact_wrenches(robot, q, *contacts).items():
+                wrenches[frame] = wrenches.get(frame, 0.0) + F
         tau = _interpolate_columns(t, result.t, result.tau)
         if beams_of(robot.description):  # vibrations are too fast for differences
             a = robot.forward_dynamics(q, v, tau, wrenches)
         else:
             a = _acceleration(replace(result, robot=robot), t)
-        return cls(t, q, v, a, tau, energies, wrenches)
+        return cls(t, q, v, a, tau, energies, wrenches, contacts)
 
     @property
     def duration(self) -> float:
@@ -69,6 +74,19 @@ class Track:
     def index(self, time: float) -> int:
         """The image nearest to a time [s] after the beginning."""
         return int(np.clip(round(time / max(self.duration, 1e-12) * (len(self.t) - 1)), 0, len(self.t) - 1))
+
+
+def _contact_wrenches(robot: Robot, q: Array, points: Array, forces: Array) -> dict[str, Array]:
+    """The forces of contacts (T, n, 3) as wrenches (T, 6) on the frames of their shapes, and on those of surfaces that move."""
+    found: dict[str, Array] = {}
+    for k, contact in enumerate(robot.contacts.values()):
+        for frame, sign in ((contact.frame, 1.0), (contact.other, -1.0)):
+            if robot.model.moves(robot.model.frame(frame).body):
+                T = robot.pose(q, frame)
+                both = np.stack([np.cross(points[:, k] - T[:, :3, 3], forces[:, k]), forces[:, k]], axis=1)
+                F = sign * np.einsum("tji,tkj->tki", T[:, :3, :3], both).reshape(-1, 6)
+                found[frame] = found.get(frame, 0.0) + F
+    return found
 
 
 def _interpolate_columns(t: Array, records: Array, columns: Array) -> Array:

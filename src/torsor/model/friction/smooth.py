@@ -34,7 +34,8 @@ class Smooth(WrappedLaw):
     that fraction of ``law``'s dry level; 3/2 of it where the level differs by direction.  :meth:`error` is this bound.
 
     Smooth friction cannot hold a joint: under any load the joint creeps, and a static level that applies only at rest
-    (MR Fig. 8.15 d, e) has no effect.  For a joint that must stand still, use :mod:`torsor.simulate.stiction`.
+    (MR Fig. 8.15 d, e) has no effect.  The law itself holds a joint at rest, in simulations and
+    in rollouts by "semi_implicit" or "implicit".
 
     >>> from torsor.model.friction import Coulomb
     >>> law = Coulomb(3.0).smooth(0.01)

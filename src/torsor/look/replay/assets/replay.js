@@ -45,7 +45,7 @@ class Replay {
     for (const [name, value] of film.facts) element("facts").append(made("dt", "", name), made("dd", "", value));
     this.events();
     this.configurations();
-    for (const { frame } of film.arrows) element("notes").append(made("li", "", `Red arrow: external force on ${frame}`));
+    for (const { frame, kind } of film.arrows) if (kind === "external") element("notes").append(made("li", "", `Red arrow: external force on ${frame}`));
     for (const note of film.notes) element("notes").append(made("li", "", note));
     element("about").hidden = !film.notes.length && !film.arrows.length;
   }

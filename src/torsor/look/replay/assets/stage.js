@@ -1,7 +1,7 @@
 // The robot in space: three.js draws, this says what and where.  z is up, against gravity.
 
 const FLOOR = { light: [0x9aa5b3, 0xc2cad4], dark: [0x5d6875, 0x3a434e] };
-const ARROW = 0xd1495b;
+const ARROW = { external: 0xd1495b, contact: 0xe69f00 };
 const BLACK = 0.16;  // as dark as a surface is drawn: on a blacker one no light shows its shape
 const REST = 250;  // ms without a change, after which a picture may take its time
 
@@ -79,19 +79,22 @@ class Stage {
     return mesh;
   }
 
-  arrow({ data: where }, data) {
-    const { THREE } = this, arrow = new THREE.Group();
-    const material = new THREE.MeshStandardMaterial({ color: ARROW, roughness: 0.6 });
+  arrow({ data: where, kind, unit, longest: most }, data) {
+    const { THREE } = this, arrow = new THREE.Group(), inside = kind === "contact";
+    // those of contacts begin on the surface of the robot and end in it: they are drawn over it
+    const over = inside ? { depthTest: false, transparent: true, opacity: 0.9 } : {};
+    const material = new THREE.MeshStandardMaterial({ color: ARROW[kind], roughness: 0.6, ...over });
     const shaft = new THREE.Mesh(new THREE.CylinderGeometry(0.02, 0.02, 0.8, 16), material);
     const tip = new THREE.Mesh(new THREE.ConeGeometry(0.06, 0.2, 24), material);
     shaft.position.y = 0.4;
     tip.position.y = 0.9;
+    shaft.renderOrder = tip.renderOrder = inside ? 1 : 0;
     arrow.add(shaft, tip);
     this.world.add(arrow);
     const values = unpacked(data, where), n = this.times.length;
     let largest = 0;
     for (let i = 3 * n; i < 4 * n; i++) largest = Math.max(largest, Math.hypot(values[i], values[i + n], values[i + 2 * n]));
-    return { arrow, values, largest };
+    return { arrow, values, largest, unit: unit ?? largest, most };
   }
 
   // -- light, floor, camera --------------------------------------------------------------------------------
@@ -227,13 +230,13 @@ class Stage {
       this.links[link].quaternion.slerpQuaternions(a, b, s);
     });
     const at = Math.round(i + s);
-    for (const { arrow, values, largest } of this.arrows ?? []) {
+    for (const { arrow, values, largest, unit, most } of this.arrows ?? []) {
       const [x, y, z, ...force] = Array.from({ length: 6 }, (_, k) => values[k * n + at]), size = Math.hypot(...force);
       arrow.visible = size > 1e-9 * largest;
       if (!arrow.visible) continue;
       arrow.position.set(x, y, z);
       arrow.quaternion.setFromUnitVectors(new this.THREE.Vector3(0, 1, 0), new this.THREE.Vector3(...force).divideScalar(size));
-      arrow.scale.setScalar(this.reach).setY((this.reach * size) / largest);
+      arrow.scale.setScalar(this.reach).setY(this.reach * Math.min(size / unit, most));
     }
     this.changed();
   }
