@@ -8,7 +8,7 @@ for all contacts that touch, at once.  Restitution adds no energy: else it is re
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from torsor.algorithms.impulses import passive_blend
 from torsor.errors import ArgumentError, TorsorError, Unsupported
 from torsor.model.terms.contacts import Contacts
 from torsor.simulate import contact_problem
-from torsor.simulate.contact_modes import COARSE, NEAR, OPEN, REST, SLACK, SLIPS, STICKS, ContactJams, ContactMode
+from torsor.simulate.contact_modes import COARSE, NEAR, OPEN, REST, SLACK, SLIPS, SLOWEST, STICKS, ContactJams, ContactMode
 from torsor.simulate.events import Occurrence
 from torsor.support.user_arrays import Array
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from torsor.simulate.contact_modes import Touching
     from torsor.simulate.time_loop import Run
 
-#: a slip ends if its speed is below this, or this share of that at the beginning of the step; else it only turns
-STOPPED, SHARE = 1e-7, 1e-3
 #: bounces shorter than this [s] are dropped: the contact rests.  They are of the height of rounding errors of positions
 SHORTEST = 1e-7
 #: events of contacts in a run; in a series within SHORTEST of each other, after which all contacts come to rest
@@ -45,7 +43,6 @@ class Count:
     events: int = 0
     time: float = -np.inf
     series: int = 0
-    speeds: Array = field(default_factory=lambda: np.zeros(0))  #: of slips at the beginning of the step [m/s]
 
 
 class TooManyContactEvents(TorsorError, ArithmeticError):
@@ -142,7 +139,6 @@ def begin_step(run: Run) -> bool:
     for k in mode.of(SLIPS):
         slip[k] = touching.direction(mode, k, kin)
     touching.mode = mode._replace(slip=slip)  # the same motion
-    run.contacts.speeds = np.hypot(kin.u[:, 0], kin.u[:, 1])
     return False
 
 
@@ -185,10 +181,9 @@ def change_mode(run: Run, struck: tuple[str, ...] = (), listed: bool = True) -> 
 
 
 def _end_slips(run: Run, touching: Touching) -> None:
-    """u_t = 0 of slips that end, bit by bit as near as rounding allows."""
+    """u_t = 0 of slips that end; a slip that is faster only turns."""
     kin, mode = touching.at(run.q, run.v), touching.mode
-    ends = [k for k in mode.of(SLIPS) if np.hypot(*kin.u[k, :2]) <= max(STOPPED, SHARE * run.contacts.speeds[k])]
-    ends = [k for k in ends if kin.u[k, :2] @ mode.slip[k] <= STOPPED]
+    ends = [k for k in mode.of(SLIPS) if np.hypot(*kin.u[k, :2]) <= SLOWEST and kin.u[k, :2] @ mode.slip[k] <= REST]
     rows = [(k, 2) for k in mode.of(STICKS, SLIPS)] + [(k, i) for k in (*mode.of(STICKS), *ends) for i in (0, 1)]
     run.v = touching.without_velocities(run.q, run.v, rows)
 

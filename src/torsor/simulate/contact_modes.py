@@ -30,8 +30,8 @@ NEAR, REST = 1e-10, 1e-9
 OUTSIDE = 1e-9
 #: depth at which a contact touches that parted without speed [m], above rounding
 TOUCH = 1e-12
-#: speed below which the direction of slip is that of the beginning of the step [m/s]
-SLOWEST = 1e-12
+#: speed below which the direction of slip stays [m/s]: it turns at a rate of μ g/|u_t|, too fast for explicit steps
+SLOWEST = 1e-6
 #: violation of the laws, relative to the largest force, at which a mode ends; and at which a mode that begins is wrong
 SLACK, WRONG = 1e-10, 5e-11
 #: accelerations and forces below this, relative to the largest, do not decide a mode by themselves; exact ones of (1)–(3) do

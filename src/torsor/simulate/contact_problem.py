@@ -12,15 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.algorithms.impulses import Block, Budget, Problem, residual, solve_impulses
+from torsor.algorithms.impulses import Block, Budget, Problem, active_equation, into_sets, residual, solve_impulses
 from torsor.support.user_arrays import Array
 
 #: compliance relative to G where rows depend on each other, and where rounding alone needs one
 REGULAR, ROUNDING = 1e-10, 1e-15
 #: of eigenvalues of G: smaller ones are of rows that depend on each other
 DEPENDENT = 1e-11
-#: sweeps and Newton steps of a round, rounds, and rounds without progress after which the best λ is taken
-SWEEPS, NEWTON, ROUNDS, STALLED = 12, 2, 60, 6
+#: sweeps of a round, Newton steps after them, and rounds; Newton's matrix is singular below this share
+SWEEPS, NEWTON, ROUNDS, SINGULAR = 20, 12, 20, 1e-13
+#: least share of a Newton step that is tried
+SHORTEST = 1e-3
 #: residual relative to the largest w at which λ is converged
 CONVERGED = 1e-14
 
@@ -44,23 +46,33 @@ def solve(G: Array, w: Array, friction: Sequence[float], guess: Array | None = N
     blocks = [Block(3 * k + 2, (3 * k, 3 * k + 1), float(mu)) for k, mu in enumerate(friction)]
     p = Problem.of((G + small * np.eye(len(G))).tolist(), (w / size).tolist(), blocks)
     lam = [0.0] * len(w) if guess is None else (guess / size).tolist()
-    best, least, stalled, newton = lam, _left(p, lam), 0, NEWTON
+    best, least = lam, _left(p, lam)
     for _ in range(ROUNDS):
-        if least <= CONVERGED or stalled >= STALLED:
+        if least <= CONVERGED:
             break
-        try:
-            lam = solve_impulses(p, lam, Budget(SWEEPS, newton))
-        except ArithmeticError:  # a pivot of Newton's matrix is zero: sweeps alone
-            if not newton:
-                break
-            lam, newton = best, 0
-            continue
-        left = _left(p, lam)
-        stalled = stalled + 1 if left >= least / 2 else 0
-        if left < least:
-            best, least = lam, left
+        lam, left = _by_newton(p, solve_impulses(p, lam, Budget(SWEEPS)))
+        best, least = (lam, left) if left < least else (best, least)
     found = np.array(best) * size
     return Solved(found, G @ found + w, least)
+
+
+def _by_newton(p: Problem, lam: list[float]) -> tuple[list[float], float]:
+    """λ after Newton steps on the active sets, by least squares: many points share their forces; and its residual."""
+    left = _left(p, lam)
+    for _ in range(NEWTON):
+        if left <= CONVERGED:
+            break
+        F, A = active_equation(p, lam)
+        step, share = np.linalg.lstsq(np.array(A, float), np.array(F, float), rcond=SINGULAR)[0], 1.0
+        while share > SHORTEST:
+            better = into_sets(p, (np.array(lam) - share * step).tolist())
+            if (there := _left(p, better)) < left:
+                lam, left = better, there
+                break
+            share /= 2
+        else:
+            break
+    return lam, left
 
 
 def _left(p: Problem, lam: Sequence[float]) -> float:
