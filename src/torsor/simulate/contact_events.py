@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.algorithms.impulses import passive_blend
-from torsor.errors import ArgumentError, TorsorError, Unsupported
+from torsor.errors import TorsorError, Unsupported
 from torsor.model.terms.contacts import Contacts
 from torsor.simulate import contact_problem
 from torsor.simulate.contact_modes import COARSE, NEAR, OPEN, REST, SLACK, SLIPS, SLOWEST, STICKS, ContactJams, ContactMode
@@ -236,7 +236,8 @@ def after_impact(touching: Touching, q: Array, v: Array, near: list[int], bounce
     touched = touching.at(q, v).u[near]
     lam, size = lam.reshape(n, 3), float(np.abs(u).max())
     rest = [k for i, k in enumerate(near) if shift[i] == 0 and abs(touched[i, 2]) <= COARSE * size]
-    held = [k for i, k in enumerate(near) if k in rest and mu[i] and np.hypot(*touched[i, :2]) <= COARSE * size and lam[i, 2] > 0]
+    still = np.hypot(touched[:, 0], touched[:, 1]) <= COARSE * size
+    held = [k for i, k in enumerate(near) if k in rest and mu[i] and still[i] and lam[i, 2] > 0]
     return touching.without_velocities(q, v, [(k, 2) for k in rest] + [(k, i) for k in held for i in (0, 1)])
 
 

@@ -104,6 +104,8 @@ class Touching:
         self.slack = np.zeros(len(found))
         self._last: tuple[bytes, bytes, Kinematics] | None = None
         self._solved: tuple[object, Solution] | None = None
+        self._shared: tuple[Solution, Solution] | None = None
+        self._within: Array | None = None  #: forces of redundant points that obeyed the laws in this mode
 
     def at(self, q: Array, v: Array) -> Kinematics:
         """All contacts at a state."""
@@ -118,7 +120,7 @@ class Touching:
 
     def change(self, mode: ContactMode, q: Array, v: Array) -> None:
         """Set the mode that begins at a state: the gap of a contact that bounces is zero there, bit for bit."""
-        self.mode, self._solved = mode, None
+        self.mode, self._solved, self._within = mode, None, None
         kin = self.at(q, v)
         for k in mode.of(OPEN):
             if kin.gap[k] <= NEAR:
@@ -132,8 +134,8 @@ class Touching:
             self._solved = key, self.solve(self.mode, self.at(q, v), free, W)
         return self._solved[1]
 
-    def solve(self, mode: ContactMode, kin: Kinematics, free: Array, W: Array) -> Solution:
-        """(1)–(3) from the acceleration without contacts and W = M⁻¹; of redundant points the least forces."""
+    def solve(self, mode: ContactMode, kin: Kinematics, free: Array, W: Array, near: Array | None = None) -> Solution:
+        """(1)–(3) from the acceleration without contacts and W = M⁻¹; of redundant points the least forces or those ``near``."""
         touching = mode.of(STICKS, SLIPS)
         force = np.zeros_like(kin.u)
         if not touching:
@@ -153,7 +155,9 @@ class Touching:
             if mode.kinds[k] == SLIPS and K[i, i] < JAMMED * size[i] ** 2:
                 raise ContactJams(JAMS.format(self.names[k]))
         right = -(A @ free + np.array([kin.drift[k, axis] for k, axis in rows]))
-        x, _, rank, _ = np.linalg.lstsq(K, right, rcond=DEPENDENT)
+        guess = np.zeros(len(K)) if near is None else np.array([near[k, axis] for k, axis in rows])
+        x, _, rank, _ = np.linalg.lstsq(K, right - K @ guess, rcond=DEPENDENT)
+        x = guess + x
         for y, (k, unit) in zip(x, sources, strict=True):
             force[k] += y * unit
         a = free + B @ x
@@ -191,7 +195,13 @@ class Touching:
         return ContactMode(tuple(kinds.tolist()), slip)
 
     def _forces_of_laws(
-        self, kin: Kinematics, touching: list[int], slides: list[int], slip: Array, free: Array, W: Array,
+        self,
+        kin: Kinematics,
+        touching: list[int],
+        slides: list[int],
+        slip: Array,
+        free: Array,
+        W: Array,
         guess: Array | None = None,
     ) -> tuple[contact_problem.Solved, float]:
         """Forces by the laws of contact, and the largest acceleration without them; slips have their direction."""
@@ -210,7 +220,13 @@ class Touching:
         return found, size
 
     def _correct(
-        self, kinds: Array, slip: Array, touching: list[int], kin: Kinematics, free: Array, W: Array,
+        self,
+        kinds: Array,
+        slip: Array,
+        touching: list[int],
+        kin: Kinematics,
+        free: Array,
+        W: Array,
         found: contact_problem.Solved,
     ) -> None:
         """Change kinds that the exact forces of (1)–(3) contradict, each contact once or twice at most."""
@@ -247,14 +263,37 @@ class Touching:
         return float(np.hypot(s.force[k, 0], s.force[k, 1]) - self.mu[k] * s.force[k, 2])
 
     def forces_within_laws(self, t: float, q: Array, v: Array, tau: Array, *F: Array) -> Solution:
-        """The solution in the present mode; redundant points have other forces of the same motion, if these obey the laws."""
-        s, mode = self.solution(t, q, v, tau, *F), self.mode
-        touching = mode.of(STICKS, SLIPS)
-        least = SLACK * s.size
-        inside = all(s.force[k, 2] >= -least for k in touching) and all(self.excess(s, k) <= least for k in mode.of(STICKS))
-        if inside or not s.redundant:
+        """The solution in the present mode; redundant points have other forces of the same motion, if these obey the laws.
+
+        Those nearest to the forces that obeyed them last, else a solution of the laws.
+        """
+        s = self.solution(t, q, v, tau, *F)
+        if not s.redundant or self._obeys(s):
             return s
-        kin, free, W = self.at(q, v), self.system.acceleration(t, q, v, tau, *F), self.system.inverse_mass(q)
+        if self._shared is None or self._shared[0] is not s:
+            self._shared = s, self._share(s, self.at(q, v), self.system.acceleration(t, q, v, tau, *F), q)
+        return self._shared[1]
+
+    def _into_sets(self, force: Array) -> Array:
+        """Forces that only push, within the bounds of friction where they stick."""
+        force = force.copy()
+        force[:, 2] = np.maximum(force[:, 2], 0.0)
+        for k in self.mode.of(STICKS):
+            size, bound = np.hypot(*force[k, :2]), self.mu[k] * force[k, 2]
+            force[k, :2] *= bound / size if size > bound else 1.0
+        return force
+
+    def _obeys(self, s: Solution, slack: float = SLACK) -> bool:
+        """Whether forces obey the laws of contact."""
+        least = slack * s.size
+        touching, sticking = self.mode.of(STICKS, SLIPS), self.mode.of(STICKS)
+        return all(s.force[k, 2] >= -least for k in touching) and all(self.excess(s, k) <= least for k in sticking)
+
+    def _share(self, s: Solution, kin: Kinematics, free: Array, q: Array) -> Solution:
+        """Other forces of the same motion, which obey the laws if there are any."""
+        mode, touching, W = self.mode, self.mode.of(STICKS, SLIPS), self.system.inverse_mass(q)
+        if self._within is not None and self._obeys(near := self.solve(mode, kin, free, W, self._within), COARSE):
+            return near._replace(force=self._into_sets(near.force))
         slip = mode.slip.copy()
         slides = [k for k in mode.of(SLIPS) if self.mu[k] > 0]
         for k in slides:
@@ -267,7 +306,10 @@ class Touching:
         force[touching] = found.impulses.reshape(-1, 3)
         a = free + W @ np.concatenate([kin.J[k] for k in touching]).T @ found.impulses
         most = float(np.abs(a).max()) + float(np.abs(free).max())
-        return s._replace(force=force) if np.abs(a - s.a).max() <= COARSE * most else s
+        if np.abs(a - s.a).max() > COARSE * most:
+            return s
+        self._within = force
+        return s._replace(force=self._into_sets(force))
 
     # -- projection ----------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.algorithms.impulses import Block, Budget, Problem, active_equation, into_sets, residual, solve_impulses
+from torsor.scalar import Scalar, Scalars
 from torsor.support.user_arrays import Array
 
 #: compliance relative to G where rows depend on each other, and where rounding alone needs one
@@ -23,8 +24,8 @@ DEPENDENT = 1e-11
 SWEEPS, NEWTON, ROUNDS, SINGULAR = 20, 12, 20, 1e-13
 #: least share of a Newton step that is tried
 SHORTEST = 1e-3
-#: residual relative to the largest w at which λ is converged
-CONVERGED = 1e-14
+#: residual relative to the largest w at which λ is converged, and below which a round without progress is the last one
+CONVERGED, STALLED = 1e-14, 1e-9
 
 
 class Solved(NamedTuple):
@@ -45,18 +46,21 @@ def solve(G: Array, w: Array, friction: Sequence[float], guess: Array | None = N
     small = (REGULAR if depends else ROUNDING) * float(np.trace(G)) / len(G)
     blocks = [Block(3 * k + 2, (3 * k, 3 * k + 1), float(mu)) for k, mu in enumerate(friction)]
     p = Problem.of((G + small * np.eye(len(G))).tolist(), (w / size).tolist(), blocks)
-    lam = [0.0] * len(w) if guess is None else (guess / size).tolist()
+    lam: list[Scalar] = [0.0] * len(w) if guess is None else (guess / size).tolist()
     best, least = lam, _left(p, lam)
     for _ in range(ROUNDS):
         if least <= CONVERGED:
             break
         lam, left = _by_newton(p, solve_impulses(p, lam, Budget(SWEEPS)))
+        stalled = left > least / 2 and least < STALLED
         best, least = (lam, left) if left < least else (best, least)
+        if stalled:
+            break
     found = np.array(best) * size
     return Solved(found, G @ found + w, least)
 
 
-def _by_newton(p: Problem, lam: list[float]) -> tuple[list[float], float]:
+def _by_newton(p: Problem, lam: list[Scalar]) -> tuple[list[Scalar], float]:
     """λ after Newton steps on the active sets, by least squares: many points share their forces; and its residual."""
     left = _left(p, lam)
     for _ in range(NEWTON):
@@ -75,6 +79,7 @@ def _by_newton(p: Problem, lam: list[float]) -> tuple[list[float], float]:
     return lam, left
 
 
-def _left(p: Problem, lam: Sequence[float]) -> float:
+def _left(p: Problem, lam: Scalars) -> float:
+    """The largest violation of the laws."""
     left = np.abs(np.array(residual(p, lam), float)).max()
     return float(left) if np.isfinite(left) else np.inf

@@ -87,7 +87,8 @@ def simulate(
     ``integrator``: "euler", "semi_implicit", "rk4" (default), "midpoint", "variational" in steps of ``dt`` [s]; SciPy's
     "dop853", "rk45", "lsoda", "radau" to a relative and absolute tolerance of 1e-8, or as :class:`Adaptive` says.
     With contacts the motion has the steps of a rollout, "semi_implicit" (default) or "implicit", of first order, with stops and
-    dry friction in them; impulses are solved to 1e-10 m/s, else a note has the residual.
+    dry friction in them; impulses are solved to 1e-10 m/s, else a note has the residual.  Adaptive steps locate touch-downs,
+    lift-offs and the beginning and end of slip, which are in ``result.events``: exact, for hard contacts that change seldom.
     ``events``: functions of (t, q, v), or :class:`Event`.
     The terms of the robot act, dry friction with stiction: the instants at which joints come to rest, break away, strike or
     leave their stops (:meth:`Robot.with_stops`) are located, so that integrators keep their order.  Loops and constraints are
@@ -132,13 +133,12 @@ def simulate(
     if touching:
         system.dry_rows = ()  # dry friction is in the impulses of the steps
     at, speed = system.start(start[0], start[1])
-    if system.touching:
-        assert states is not None
-        states.evaluate = lambda *state: contact_events.states_of_contacts(run, *state)
     run = time_loop.Run(
         system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
         hard_stops.snap_to_stops(stops, at), speed, states=states,
     )  # fmt: skip
+    if system.touching and states:
+        states.evaluate = lambda *state: contact_events.states_of_contacts(run, *state)
     name, tolerance = (how.method, how.tolerance) if isinstance(how, Adaptive) else (how, None)
     settings = {"integrator": name, "duration": duration, "dt": dt, "tolerance": tolerance}
     info = {**names_of(robot), **settings, "held": isinstance(steady, HeldForces) and not (steady.law or system.transmits)}

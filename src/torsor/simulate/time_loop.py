@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from torsor.simulate import contact_events, limits, transitions
-from torsor.simulate.controllers import Law
 from torsor.simulate.contact_modes import Solution
+from torsor.simulate.controllers import Law
 from torsor.simulate.energy_flows import interpolate
 from torsor.simulate.events import Event, Occurrence, StepInterval
 from torsor.simulate.modes import Mode, at_rest, decide, margin, tied_joints_at_rest
