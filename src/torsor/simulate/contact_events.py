@@ -56,7 +56,7 @@ def check_supported(robot: Robot) -> None:
     for term in model.terms:
         if isinstance(term, Contacts):
             why = "it is soft: its spring and damper are solved in steps" if term.stiffness is not None else None
-        elif term.row(model) in ("stop", "dry friction"):
+        elif term.row(model) in ("stop", "dry friction", "base motion"):
             why = "it acts together with contacts"
         elif term.states(model).size:
             why = "it has states of first order, and the robot has contacts"
@@ -66,8 +66,6 @@ def check_supported(robot: Robot) -> None:
         term = None
         if model.has_rows:
             why = "loops and constraints together with contacts are solved in steps"
-        elif model.is_on_moving_base:
-            why = "contacts of a robot on a moving base are solved in steps"
     if why:
         name = robot.name if term is None else f"{term.name} of robot {robot.name!r}"
         raise Unsupported(
@@ -200,8 +198,6 @@ def _impact(run: Run, touching: Touching, struck: list[int]) -> None:
     bounce = np.zeros(len(near)) if _in_series(run) else touching.restitution[near]
     run.v = after_impact(touching, run.q, run.v, near, bounce)
     names = tuple(touching.names[k] for k in hits)
-    for name in names:
-        run.occurrences.append(Occurrence(f"{name}: touch-down", run.t, run.q.copy(), run.v.copy()))
     old = touching.mode
     decided = touching.decide(run.t, run.q, run.v, *run.forces_at(run.t, run.q, run.v))
     touching.change(decided, run.q, run.v)
@@ -211,6 +207,8 @@ def _impact(run: Run, touching: Touching, struck: list[int]) -> None:
         closed = [*brief, *decided.of(STICKS, SLIPS)]
         rows = [(k, 2) for k in closed] + [(k, i) for k in decided.of(STICKS) for i in (0, 1)]
         run.v = touching.without_velocities(run.q, run.v, rows)
+    for name in names:
+        run.occurrences.append(Occurrence(f"{name}: touch-down", run.t, run.q.copy(), run.v.copy()))
     touching.change(old, run.q, run.v)
     change_mode(run, names)
     run.keep()

@@ -30,7 +30,7 @@ NEAR, REST = 1e-10, 1e-9
 OUTSIDE = 1e-9
 #: depth at which a contact touches that parted without speed [m], above rounding
 TOUCH = 1e-12
-#: speed below which the direction of slip stays [m/s]: it turns at a rate of μ g/|u_t|, too fast for explicit steps
+#: speed below which the direction of slip hardly turns [m/s]: it turns at a rate of μ g/|u_t|, too fast for explicit steps
 SLOWEST = 1e-6
 #: violation of the laws, relative to the largest force, at which a mode ends; and at which a mode that begins is wrong
 SLACK, WRONG = 1e-10, 5e-11
@@ -164,12 +164,16 @@ class Touching:
         return Solution(a, force, rank < len(K), kin.J @ a + kin.drift)
 
     def direction(self, mode: ContactMode, k: int, kin: Kinematics) -> Array:
-        """e of a contact that slips; it turns along with u_t, and passes u_t = 0 as a straight line does."""
+        """e of a contact that slips; it turns along with u_t, and passes u_t = 0 as a straight line does.
+
+        e ∝ ±u_t + δ e₀/(1 + |u_t|²/δ²), δ = SLOWEST
+        """
         u, e = kin.u[k, :2], mode.slip[k]
-        size = float(np.hypot(*u))
-        if size <= SLOWEST or self.mu[k] == 0:
+        if self.mu[k] == 0:
             return e
-        return u / (size if e @ u >= 0 else -size)
+        turned = (u if e @ u >= 0 else -u) + e * (SLOWEST / (1 + (u @ u) / SLOWEST**2))
+        along: Array = turned / np.hypot(*turned)
+        return along
 
     # -- which mode ----------------------------------------------------------------------------------------------
 
