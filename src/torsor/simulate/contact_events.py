@@ -133,6 +133,9 @@ def begin_step(run: Run) -> bool:
     if jumps:
         follow(run, [("gap", k) for k in mode.of(OPEN) if kin.gap[k] <= NEAR and kin.u[k, 2] < -REST])
         return True
+    if reversed_ := [k for k in mode.of(SLIPS) if kin.u[k, :2] @ mode.slip[k] < -REST]:
+        follow(run, [("slip", k) for k in reversed_])  # friction would drive them
+        return True
     slip = mode.slip.copy()
     for k in mode.of(SLIPS):
         slip[k] = touching.direction(mode, k, kin)

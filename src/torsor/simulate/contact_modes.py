@@ -194,7 +194,8 @@ class Touching:
                 sticks = self.mu[k] > 0 and k not in slides and np.hypot(w[0], w[1]) <= COARSE * size
                 kinds[k] = STICKS if sticks else SLIPS
                 if not sticks and k not in slides and self.mu[k] > 0:
-                    slip[k] = w[:2] / np.hypot(w[0], w[1])
+                    against = -lam[:2] if lam[:2].any() else w[:2]
+                    slip[k] = against / np.hypot(*against)
             self._correct(kinds, slip, touching, kin, free, W, found)
         return ContactMode(tuple(kinds.tolist()), slip)
 
