@@ -109,6 +109,9 @@ def test_box_slides_and_stops_at_the_place_and_time(way):
     assert max(abs(x.t - 1 / (mu * G)) for x in run.events) < 1e-12
     assert abs(run.v[run.t > 0.21]).max() < 1e-14
     assert abs(run.contact_gap).min(axis=1).max() < 1e-14
+    audit = run.audit()
+    assert audit.dissipated[-1] == pytest.approx(0.5, abs=1e-12)
+    assert audit.worst < 1e-12
     sliding = run.contact_forces[1, :, :2].sum(axis=0)
     np.testing.assert_allclose(sliding, -mu * G * np.array(way), atol=1e-9)
 
@@ -223,7 +226,7 @@ def test_hopping_leg_follows_its_closed_form():
 
 def test_stack_is_carried_ball_by_ball():
     stack, q = bodies.stack([1, 1000.0, 1], friction=0.5)
-    run = stack.simulate(q + [0, 0, 0.1], np.zeros(3), 0.5, integrator="dop853")
+    run = stack.simulate(q + np.array([0, 0, 0.1]), np.zeros(3), 0.5, integrator="dop853")
     assert names(run) == ["ball2: touch-down"]
     np.testing.assert_allclose(run.contact_forces[-1, :, 2], G * np.array([1002, 1001, 1]), rtol=1e-9)
     assert abs(run.q[-1] - q).max() < 1e-12
@@ -279,6 +282,38 @@ def test_records_have_forces_gaps_and_readings():
     assert run.contact_gap.shape == (len(run.t), 1)
     grid = run.t[np.isin(np.round(run.t / 0.01, 9), np.arange(51))]
     assert len(grid) == 51
+
+
+@pytest.mark.parametrize(("e", "seed"), [(0.0, 0), (0.0, 4), (0.4, 3), pytest.param(0.4, 1, marks=pytest.mark.night)])
+def test_tossed_box_comes_to_rest_and_gains_no_energy(e, seed):
+    """A box that tumbles, slides and bounces on its corners: forces within the cone, gaps at rounding, in every record."""
+    box = bodies.box((0.2, 0.15, 0.1), friction=0.5, restitution=e)
+    rng = np.random.default_rng(seed)
+    q = bodies.at_height(box, 0.25)
+    q[3:] = rng.normal(size=4)
+    q[3:] /= np.linalg.norm(q[3:])
+    run = box.simulate(q, rng.normal(size=6) * [5, 5, 5, 0.7, 0.7, 0.5], 1.0, integrator="dop853")
+    assert np.diff(bodies.energy(box, run)).max() < 2e-7  # of the tolerance
+    assert run.audit().worst < 1e-5
+    assert run.contact_gap.min() > -1e-11
+    force = run.contact_forces
+    assert force[..., 2].min() >= 0
+    assert (np.hypot(force[..., 0], force[..., 1]) - 0.5 * force[..., 2]).max() < 1e-9
+    assert abs(run.v[-1]).max() < 1e-12
+
+
+def test_interrupt_keeps_the_result_so_far():
+    ball = bodies.ball(friction=0.3, restitution=0.5)
+
+    def law(t, q, v):
+        if t > 0.5:
+            raise KeyboardInterrupt
+        return np.zeros(6)
+
+    with pytest.raises(KeyboardInterrupt) as stop:
+        ball.simulate(bodies.at_height(ball, 0.6), np.zeros(6), 1.0, law, integrator="dop853")
+    assert 0 < stop.value.result.t[-1] <= 0.5
+    assert names(stop.value.result)[0] == "ball: touch-down"
 
 
 # -- outcomes that are no motion ---------------------------------------------------------------------------------------

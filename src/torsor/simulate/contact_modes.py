@@ -135,7 +135,7 @@ class Touching:
         return self._solved[1]
 
     def solve(self, mode: ContactMode, kin: Kinematics, free: Array, W: Array, near: Array | None = None) -> Solution:
-        """(1)–(3) from the acceleration without contacts and W = M⁻¹; of redundant points the least forces or those ``near``."""
+        """(1)–(3) from the acceleration without contacts and W = M⁻¹; of redundant points the least forces, or the nearest."""
         touching = mode.of(STICKS, SLIPS)
         force = np.zeros_like(kin.u)
         if not touching:
