@@ -7,7 +7,8 @@ import pytest
 
 import torsor as ts
 from torsor.errors import ArgumentError, Unsupported
-from torsor.simulate import Event
+from torsor.simulate import Event, SimulationStopped
+from torsor.simulate.quantities import QUANTITIES
 
 from . import bodies
 from .test_rocking import rod, sliding, tilted_block
@@ -22,6 +23,19 @@ def names(run) -> list[str]:
 
 def times(run, name: str) -> np.ndarray:
     return np.array([x.t for x in run.events if x.name == name])
+
+
+@pytest.mark.parametrize("make", [bodies.ball, bodies.box])
+def test_rates_of_gaps_and_velocities_are_their_derivatives(make):
+    """φ̇ = u_n and u̇ = J a + J̇ v, along q̇ = v at a = 0."""
+    robot, rng = make(friction=0.5), np.random.default_rng(0)
+    motion = robot.kernels.of(QUANTITIES)("contact motion")
+    q, v = robot.random_configuration(rng), rng.normal(size=6)
+    (ahead, J1, *_), (behind, J0, *_) = (motion(robot.integrate(q, v, s), v) for s in (1e-5, -1e-5))
+    gap, J, drift, _ = motion(q, v)
+    np.testing.assert_allclose((ahead - behind) / 2e-5, (J @ v)[2::3], atol=1e-8)
+    np.testing.assert_allclose((J1 - J0) @ v / 2e-5, drift, atol=1e-8)
+    np.testing.assert_allclose(gap, robot.contact_gap(q), atol=1e-15)
 
 
 # -- impacts -----------------------------------------------------------------------------------------------------------
@@ -241,6 +255,39 @@ def test_fixed_steps_approach_the_events_in_first_order():
     assert errors[-1] < 1e-3
     assert errors[0] / errors[1] == pytest.approx(2, rel=0.1)
     assert errors[1] / errors[2] == pytest.approx(2, rel=0.05)
+
+
+def test_forces_that_jump_between_samples_begin_and_end_a_slip():
+    """5 N for 0.2 s on a box of 1 kg with μ = 0.3: v = (5 − μ g) 0.2, and μ g brakes it."""
+    box, rows = bodies.box(friction=0.3), np.zeros((4, 6))
+    rows[2, 3] = 5.0
+    run = box.simulate(bodies.at_height(box, 0.1), np.zeros(6), 0.8, rows, integrator="dop853")
+    assert [x.split(": ")[1] for x in names(run)] == ["slip"] * 4 + ["stick"] * 4
+    assert run.events[0].t == 0.4
+    end = 0.6 + (5 - 0.3 * G) * 0.2 / (0.3 * G)
+    assert max(abs(x.t - end) for x in run.events[4:]) < 1e-10
+    assert run.audit().worst < 1e-12
+
+
+def test_ball_rolls_over_an_edge_and_leaves_and_a_point_stops_the_run_there():
+    ball = bodies.ball(friction=0.3, surface=ts.contacts.box((1, 1, 1)))
+    start = bodies.at_height(ball, 0.6), np.array([0, 0, 0, 2.0, 0, 0]), 0.5
+    run = ball.simulate(*start, integrator="dop853")
+    assert names(run) == ["ball: stick", "ball: lift-off"]
+    assert abs(run.q[-1] - ball.simulate(*start, dt=1e-4).q[-1]).max() < 1e-3
+    point = bodies.body("point", 1.0, [0.1] * 3)
+    point = point.with_contacts(ts.contacts.point("point"), ts.contacts.box((1, 1, 1)), friction=0.1)
+    with pytest.raises(SimulationStopped, match="moves over an edge of its surface"):
+        point.simulate(bodies.at_height(point, 0.5), np.array([0, 0, 0, 2.5, 0, 0]), 0.4, integrator="dop853")
+
+
+def test_quadruped_that_lands_agrees_with_short_fixed_steps():
+    robot, q, _ = bodies.quadruped(height=0.02)
+    law = lambda t, q, v: np.concatenate([np.zeros(6), 5 * (bodies.STANCE - q[7:]) - 0.1 * v[6:]])  # noqa: E731
+    run = robot.simulate(q, np.zeros(18), 0.15, law, integrator="dop853", record="last")
+    assert sorted(names(run)[:4]) == [f"{leg}_FOOT: touch-down" for leg in ("FL", "FR", "HL", "HR")]
+    fixed = robot.simulate(q, np.zeros(18), 0.15, law, dt=2e-4, record="last")
+    assert abs(fixed.q[-1] - run.q[-1]).max() < 1e-3
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

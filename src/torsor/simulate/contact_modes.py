@@ -48,9 +48,21 @@ class ContactJams(TorsorError, ArithmeticError):
     """No forces of contact satisfy the laws of contact and of friction: an impact without collision (Painlevé)."""
 
 
+class ContactEdge(TorsorError, ArithmeticError):
+    """The normal of a surface jumps, so that motion in contact is not smooth."""
+
+
 JAMS = (
     "friction jams {}: no contact forces satisfy Coulomb's law there (Painlevé's paradox), and an impact without collision "
     "follows; the fixed steps integrator='semi_implicit' and 'implicit' find it"
+)
+
+
+#: velocity off a surface in a step, relative to the largest of v, that no error of a method explains
+EDGE = 0.05
+EDGES = (
+    "contact {} moves over an edge of its surface, where the normal jumps; take fixed steps, integrator='semi_implicit', or a "
+    "surface that is smooth"
 )
 
 
@@ -350,6 +362,10 @@ class Touching:
             B = self.system.inverse_mass(q) @ A.T
             q = self.system.robot.integrate(q, -B @ np.linalg.lstsq(A @ B, kin.gap[closed], rcond=DEPENDENT)[0], 1.0)
         if touching is None:
+            kin = self.at(q, v)
+            if np.abs(kin.u[closed, 2]).max() > EDGE * (1e-3 + np.abs(v).max()):
+                k = max(closed, key=lambda k: abs(kin.u[k, 2]))
+                raise ContactEdge(EDGES.format(self.names[k]))
             v = self.without_velocities(q, v, [(k, 2) for k in closed] + [(k, i) for k in self.mode.of(STICKS) for i in (0, 1)])
         return q, v
 
