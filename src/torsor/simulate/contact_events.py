@@ -195,7 +195,6 @@ def _impact(run: Run, touching: Touching, struck: list[int]) -> None:
     near = sorted({*np.flatnonzero(kin.gap <= NEAR).tolist(), *touching.mode.of(STICKS, SLIPS), *struck})
     run.q, run.v = touching.onto_contacts(run.q, run.v, near)
     kin = touching.at(run.q, run.v)
-    near = [k for k in near if kin.u[k, 2] <= REST] or near
     hits = [k for k in near if kin.u[k, 2] < -REST]
     run.keep()
     bounce = np.zeros(len(near)) if _in_series(run) else touching.restitution[near]

@@ -193,7 +193,7 @@ class Touching:
         """The mode of the motion that follows a state, in which contacts that approach have had their impact."""
         kin = self.at(q, v)
         free, W = self.system.acceleration(t, q, v, tau, *F), self.system.inverse_mass(q)
-        touching = np.flatnonzero((kin.gap <= NEAR) & (kin.u[:, 2] <= REST)).tolist()
+        touching = np.flatnonzero((kin.gap <= NEAR) & (np.abs(kin.u[:, 2]) <= REST)).tolist()
         kinds, slip = np.zeros(len(kin.gap), int), np.zeros_like(self.mode.slip)
         speed = np.hypot(kin.u[:, 0], kin.u[:, 1])
         slides = [k for k in touching if speed[k] > REST and self.mu[k] > 0]
