@@ -171,7 +171,7 @@ def located(e: Equation, s: State, u: Callable[[State], np.ndarray], dt: float, 
         middle = (low + high) / 2
         low, high = (middle, high) if gap(e.step(s, u, middle)) > 0 else (low, middle)
     hit = e.step(s, u, low)
-    J, W = e.jacobian(hit.q, frame, hit.t)[5], np.linalg.inv(e.mass(hit))
+    J, W = _normal(e, hit.q, hit.t, frame), np.linalg.inv(e.mass(hit))
     s = hit._replace(v=hit.v - W @ J * (J @ hit.v) / (J @ W @ J))
     pressed = copy(e)
     pressed.forward = lambda s, tau: _pressed(e, s, tau, frame)  # type: ignore[method-assign]
@@ -184,7 +184,13 @@ def located(e: Equation, s: State, u: Callable[[State], np.ndarray], dt: float, 
 
 def _pressed(e: Equation, s: State, tau: np.ndarray, frame: str, h: float = 1e-5) -> np.ndarray:
     """a with J a = −J̇ v, the drift by differences, or free if that would pull: the hand leaves again."""
-    J, W, free = e.jacobian(s.q, frame, s.t)[5], np.linalg.inv(e.mass(s)), e.forward(s, tau)
-    ahead, behind = (e.jacobian(e.move(s.q, s.v, x), frame, s.t)[5] @ s.v for x in (h, -h))
+    J, W, free = _normal(e, s.q, s.t, frame), np.linalg.inv(e.mass(s)), e.forward(s, tau)
+    ahead, behind = (_normal(e, e.move(s.q, s.v, x), s.t, frame) @ s.v for x in (h, -h))
     force = -(J @ free + (ahead - behind) / (2 * h)) / (J @ W @ J)
     return free + W @ J * max(force, 0.0)
+
+
+def _normal(e: Equation, q: np.ndarray, t: float, frame: str) -> np.ndarray:
+    """The row of the height of a frame."""
+    J: np.ndarray = e.jacobian(q, frame, t)[5] @ e.projection(q, t)
+    return J
