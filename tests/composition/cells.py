@@ -38,7 +38,6 @@ MEANINGLESS = (
 #: method → the capability that it needs
 CAPABILITY = {
     **dict.fromkeys(("vjp", "jvp", "derivatives", "linearize"), "derivatives"),
-    "simulate, adaptive": "adaptive",
     "symbolic": "symbols",
 }
 #: why files do not hold a feature, so that saving it warns and the machine read back differs

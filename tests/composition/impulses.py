@@ -10,6 +10,7 @@ projected onto the rows.  The components of a floating base's velocity are kept 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -148,3 +149,48 @@ def _rotation(quaternion: np.ndarray) -> np.ndarray:
         [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ])  # fmt: skip
+
+
+# -- located in time -------------------------------------------------------------------------------------------------------
+
+
+def located(e: Equation, s: State, u: Callable[[State], np.ndarray], dt: float, steps: int) -> State:
+    """The end of a motion with one contact without friction, touched once: its impact, then J a = −J̇ v while pressed."""
+    ((frame, height),) = e.contacts
+
+    def gap(s: State) -> float:
+        return e.pose(s.q, frame, s.t)[2, 3] - height
+
+    end = s.t + steps * dt
+    while s.t < end and gap(after := e.step(s, u, min(dt, end - s.t))) > 0:
+        s = after
+    if s.t >= end:
+        return s
+    low, high = 0.0, min(dt, end - s.t)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gap(e.step(s, u, middle)) > 0 else (low, middle)
+    hit = e.step(s, u, low)
+    J, W = _normal(e, hit.q, hit.t, frame), np.linalg.inv(e.mass(hit))
+    s = hit._replace(v=hit.v - W @ J * (J @ hit.v) / (J @ W @ J))
+    pressed = copy(e)
+    pressed.forward = lambda s, tau: _pressed(e, s, tau, frame)  # type: ignore[method-assign]
+    count = max(1, round((end - s.t) / dt))
+    h = (end - s.t) / count
+    for _ in range(count):
+        s = pressed.step(s, u, h)
+    return s
+
+
+def _pressed(e: Equation, s: State, tau: np.ndarray, frame: str, h: float = 1e-5) -> np.ndarray:
+    """a with J a = −J̇ v, the drift by differences, or free if that would pull: the hand leaves again."""
+    J, W, free = _normal(e, s.q, s.t, frame), np.linalg.inv(e.mass(s)), e.forward(s, tau)
+    ahead, behind = (_normal(e, e.move(s.q, s.v, x), s.t, frame) @ s.v for x in (h, -h))
+    force = -(J @ free + (ahead - behind) / (2 * h)) / (J @ W @ J)
+    return free + W @ J * max(force, 0.0)
+
+
+def _normal(e: Equation, q: np.ndarray, t: float, frame: str) -> np.ndarray:
+    """The row of the height of a frame."""
+    J: np.ndarray = e.jacobian(q, frame, t)[5] @ e.projection(q, t)
+    return J

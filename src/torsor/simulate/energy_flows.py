@@ -209,6 +209,8 @@ def powers(result: Result) -> tuple[Array, Array]:
         work, lost = work + power, lost + heat
     if robot.model.joints_with_friction:
         lost = lost + friction_losses(result)[:, 0]
+    if result.contact_forces is not None and result.info.get("tolerance"):  # at its instant, by adaptive steps
+        lost = lost + contact_losses(result, result.contact_forces)
     if robot.forces:  # drag, (h − c − g)·v
         tree = robot if result.held is None else result.held.tree
         h, c, g = tree.kernel("bias_force", "velocity_force", "gravity_force")(result.q, v)
@@ -220,6 +222,13 @@ def friction_losses(result: Result) -> Array:
     """Heat of friction [W] and energy of its bristles [J] at the rows of a result, (T, 2)."""
     z = [result.states["z"]] if "z" in result.states else []
     return result.require_robot().kernels.of(QUANTITIES)("losses of friction")(result.q, result.v, result.tau, *z)
+
+
+def contact_losses(result: Result, forces: Array) -> Array:
+    """Heat of the friction of contacts at the rows of a result, −f·u (T,) [W]."""
+    _, J, _, axes = result.require_robot().kernels.of(QUANTITIES)("contact motion")(result.q, result.v)
+    u = np.einsum("tij,tj->ti", J, result.v).reshape(forces.shape)
+    return -np.einsum("tkj,tkij,tki->t", forces, axes, u)
 
 
 def _dot(f: Array, v: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 
 from torsor.algorithms import forward_dynamics_by_factors
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.contact_motion import contact_motion
 from torsor.algorithms.equation.dynamics import forward_dynamics
 from torsor.algorithms.field import Field
 from torsor.algorithms.steps import Midpoint, scale, step_named
@@ -223,6 +224,7 @@ QUANTITIES = Table(
             follows_terms=True,
             empty=(0,),
         ),
+        "contact motion": Quantity(("q", "v"), contact_motion, (), ("gap", "J", "drift", "axes"), follows_terms=True),
         "load behind bristles": Quantity(bristles.inputs, bristles.load, follows_terms=True),
         "losses of friction": Quantity(bristles.inputs, bristles.losses, follows_terms=True),
         "later bristles": Quantity(partial(bristles.inputs, more=("q1", "dt")), bristles.later, follows_terms=True),

@@ -118,7 +118,7 @@ class Result:
     def contact_forces(self) -> Array | None:
         """Forces of the contacts on the robot in the step before each record, (T, contacts, 3) [N], in world axes, or None.
 
-        The contacts are in the order of ``robot.terms`` and of their points.
+        Adaptive steps have those at the record.  The contacts are in the order of ``robot.terms`` and of their points.
         """
         return np.stack([self.states[f"f{axis}"] for axis in "xyz"], axis=-1) if "fx" in self.states else None
 

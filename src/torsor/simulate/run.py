@@ -23,10 +23,9 @@ from torsor.kernels.quantities import labels
 from torsor.kernels.replaced import name_replacements
 from torsor.mechanics.flexible.frequencies import check_step_resolves_vibrations
 from torsor.model.limit_notes import notes_on_limits
-from torsor.model.terms.capabilities import refuse
 from torsor.model.terms.joint_drive import JointDrive
 from torsor.model.terms.joint_losses import notes_on_omitted_losses
-from torsor.simulate import adaptive, time_loop
+from torsor.simulate import adaptive, contact_events, time_loop
 from torsor.simulate import limits as hard_stops
 from torsor.simulate.adaptive import METHODS, Adaptive, check_positive
 from torsor.simulate.compiled_run import CHUNK, constant_force_step, run_compiled
@@ -89,7 +88,8 @@ def simulate(
     ``integrator``: "euler", "semi_implicit", "rk4" (default), "midpoint", "variational" in steps of ``dt`` [s]; SciPy's
     "dop853", "rk45", "lsoda", "radau" to a relative and absolute tolerance of 1e-8, or as :class:`Adaptive` says.
     With contacts the motion has the steps of a rollout, "semi_implicit" (default) or "implicit", of first order, with stops and
-    dry friction in them; impulses are solved to 1e-10 m/s, else a note has the residual.
+    dry friction in them; impulses are solved to 1e-10 m/s, else a note has the residual.  Adaptive steps locate touch-downs,
+    lift-offs and the beginning and end of slip, which are in ``result.events``: exact, for hard contacts that change seldom.
     ``events``: functions of (t, q, v), or :class:`Event`.
     The terms of the robot act, dry friction with stiction: the instants at which joints come to rest, break away, strike or
     leave their stops (:meth:`Robot.with_stops`) are located, so that integrators keep their order.  Loops and constraints are
@@ -118,10 +118,10 @@ def simulate(
     touching = bool(contact_terms(robot.model.terms))
     integrator = integrator or ("semi_implicit" if touching else "rk4")
     how = Adaptive(integrator) if integrator in METHODS else integrator
-    if isinstance(how, Adaptive):
-        refuse(robot.model, "adaptive")
     every = _check_arguments(duration, dt, how, record, touching)
     robot = robot_in_steps(varied_robot(robot, vary) if vary else robot, float(dt))
+    if touching and isinstance(how, Adaptive):
+        contact_events.check_supported(robot)
     start = [np.array(y) for y in one_state(robot, q=q, v=v)]
     if integrator in STEPS:
         check_step_resolves_vibrations(robot, start[0], dt)
@@ -138,6 +138,8 @@ def simulate(
         system, forces, stops, events_of(events), Record(), Progress(duration, "simulated", "s", wanted=progress), 0.0,
         hard_stops.snap_to_stops(stops, at), speed, states=states,
     )  # fmt: skip
+    if system.touching and states:
+        states.evaluate = lambda *state: contact_events.states_of_contacts(run, *state)
     name, tolerance = (how.method, how.tolerance) if isinstance(how, Adaptive) else (how, None)
     settings = {"integrator": name, "duration": duration, "dt": dt, "tolerance": tolerance}
     info = {**names_of(robot), **settings, "held": isinstance(steady, HeldForces) and not (steady.law or system.transmits)}
@@ -272,11 +274,12 @@ def _adaptive(run: time_loop.Run, info: dict[str, Any], steady: Control, every: 
     duration, dt = info["duration"], info["dt"]
     period = steady.period if isinstance(steady, HeldForces) else None
     longest = period or np.inf
-    if run.events or run.stops or run.system.dry_rows:
+    if run.events or run.modes:
         longest = min(longest, 50 * dt)  # two zero crossings within a step are not detected
     most = how.max_steps or int(max(adaptive.STEPS, adaptive.STEPS_PER_TICK * duration / min(dt, longest)))
     budget = adaptive.Budget(most, duration)
-    method = adaptive.AdaptiveSteps(run.system, how, run.acceleration, longest, budget, run.states, run.law)
+    followed = None if run.system.touching else run.states
+    method = adaptive.AdaptiveSteps(run.system, how, run.acceleration, longest, budget, followed, run.law)
     ticks = np.arange(1, int(np.ceil(duration / period - 1e-9))) * period if period else np.zeros(0)
     times = [0.0, *ticks.tolist(), float(duration)]
     grid = time_loop.Grid(times, [], set(range(len(times))), None)

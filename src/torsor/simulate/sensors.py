@@ -14,6 +14,7 @@ from torsor.errors import ArgumentError
 from torsor.kernels import Spec
 from torsor.model.sensor import Sensor
 from torsor.simulate import quantities
+from torsor.simulate.contact_events import accelerations
 from torsor.simulate.modes import decide
 from torsor.simulate.result import Result, between_records
 from torsor.simulate.rollout_failures import evaluate_before_failures, rows_before
@@ -45,6 +46,9 @@ def check_sensors(robot: Robot, sensors: Any, system: System | None = None) -> d
             raise ArgumentError(f"the name of a sensor must be a string, not {name!r}")
         sensor.rows(robot.model)
         quantity, reading = sensor.quantity[0], f"sensor {name!r} ({sensor.kind})"
+        if quantity in FORCES and system is not None and system.touching:
+            raise ArgumentError(f"{reading}: forces inside a robot with contacts are read in fixed steps, "
+                                "integrator='semi_implicit'")  # fmt: skip
         if quantity in FORCES and system is not None and system.held:
             raise ArgumentError(f"{reading}: forces inside a robot with loops or constraints are not recorded; "
                                 "robot.constrained().reactions(q, v, tau) computes them")  # fmt: skip
@@ -59,7 +63,7 @@ def simulation_readings(run: Run, result: Result, sensors: Mapping[str, Sensor])
     robot = run.system.robot
 
     def compute(asked: Sequence[Asked]) -> list[Array]:
-        if run.states and run.states.stepped:
+        if run.states and run.states.stepped and not run.system.touching:
             return _by_steps(run, run.states, result, asked)
         loaded = tuple(result.wrenches) if any(name in FORCES for name, *_ in asked) else ()
         clock = ("t",) if robot.kernels.reads_time(*(name for name, *_ in asked)) else ()
@@ -109,6 +113,9 @@ def _size(robot: Robot, name: str) -> int:
 def _accelerations(run: Run, result: Result) -> Array:
     """a (T, nv) at the recorded rows: of the motion that follows each of them."""
     system, F, loads = run.system, tuple(result.wrenches.values()), behind_bristles(result)
+    if system.touching:
+        assert result.contact_forces is not None
+        return accelerations(system.touching, result.t, result.q, result.v, loads, list(F), result.contact_forces)
     if not run.modes:
         return system.acceleration(result.t, result.q, result.v, loads, *F)  # type: ignore[arg-type]
     system.states = None  # its bristles are counted

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torsor.algorithms.equation import EquationOfMotion
+from torsor.algorithms.equation.contact import contact_terms
 from torsor.algorithms.equation.settle import SHARES
 from torsor.errors import ArgumentError
 from torsor.kernels import Kernels, Spec
@@ -17,6 +18,7 @@ from torsor.mechanics.constraints.motion import Stabilization
 from torsor.model.terms.constraint import PROJECTION, VELOCITY
 from torsor.model.terms.stops import Stops
 from torsor.simulate import complementarity, stiction
+from torsor.simulate.contact_modes import Touching
 from torsor.simulate.held_rows import check_start
 from torsor.simulate.quantities import QUANTITIES
 from torsor.support.locks import cached_property
@@ -52,7 +54,10 @@ class System:
         rubbing = [term for term in robot.model.terms if term.kind == "friction"]
         sticks = [t.name for t in rubbing if t.row(robot.model) == "dry friction" or t.states(robot.model).size]
         stops = [term.name for term in robot.model.terms if isinstance(term, Stops)]
-        self.smooth = robot.without_terms(*sticks, *stops) if sticks or stops else robot
+        #: whether contacts are located in time, and their forces apart from the kernels; else they are in steps
+        located = [] if isinstance(integrator, str) else [term.name for term in contact_terms(robot.model.terms)]
+        apart = [*sticks, *stops, *located]
+        self.smooth = robot.without_terms(*apart) if apart else robot
         rest = zip(robot.model.friction, self.smooth.model.friction, strict=True)
         self.rubbing = replace(robot.model, friction=tuple(() if b else a for a, b in rest))
         self.sticks = bool(sticks)
@@ -78,8 +83,9 @@ class System:
             return self.smooth.kernels.kernel(Spec(tuple((name,) for name in names), frames, extra=clock)).__call__
 
         self._entry = entry
+        self.touching = Touching(self) if located else None  #: contacts whose events are located in time
         #: whether a = f(q, v, τ) is a kernel of ``smooth``, so that whole steps can be compiled
-        self.one_kernel = not (frames or self.sticks or self.timed or self.held)
+        self.one_kernel = not (frames or self.sticks or self.timed or self.held or located)
 
     @property
     def kernels(self) -> Kernels:
@@ -149,6 +155,8 @@ class System:
 
     def motion(self, mode: Mode, t: float, q: Array, v: Array, tau: Array, *F: Array) -> tuple[Array, Array]:
         """(a, λ), (nv,) each, in a mode: λ are the forces that hold joints at rest."""
+        if self.touching:
+            return self.touching.solution(t, q, v, tau, *F).a, np.zeros(len(v))
         if self.sticks:
             tau = tau - self.friction(t, q, v, tau, mode.side)
         if mode.held:
@@ -159,6 +167,8 @@ class System:
 
     def start(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The initial state, projected onto the constraints; a state that is not near them is refused."""
+        if self.touching:
+            return self.touching.start(q, v), v
         if self.held is None:
             return q, v
         check_start(self.held, q, v)
@@ -179,6 +189,8 @@ class System:
 
         Fixed steps take Newton steps in a kernel over the independent rows; where these are dependent, the null space.
         """
+        if self.touching:
+            return self.touching.onto_contacts(q, v)
         if not self.projects:
             return q, v
         near: Sequence[Array] = (q, v)
@@ -197,6 +209,8 @@ class System:
 
     def closure_error(self, q: Array, t: float) -> float:
         """max |φ(q)| [m, rad], the error that :meth:`project` removes."""
+        if self.touching:
+            return self.touching.closure_error(q)
         if self.held is None or not self.projects:
             return 0.0
         return float(np.abs(self.held.residual(q, time=self.time(t))).max(initial=0.0))

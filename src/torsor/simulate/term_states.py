@@ -49,6 +49,8 @@ class TermStates:
             raise ArgumentError(f"x has numbers that are not finite: {start}")
         self.x, self._next = start.tolist(), dict[str, list[Any]]()
         self._begin: At | None = None
+        #: x at a state, if it follows from it
+        self.evaluate: Callable[[float, Array, Array], list[float]] | None = None
         #: the states that are followed at a time, in adaptive steps, which integrate their rates
         self.path: Callable[[float], list[float]] | None = None
 
@@ -123,6 +125,8 @@ class TermStates:
 
     def states(self, t: float, q: Array, v: Array) -> list[Array]:
         """What is recorded of the terms, one array for each kind of :meth:`columns`."""
+        if self.evaluate:
+            self.x = self.evaluate(t, q, v)
         found = self._readings(self.at(t, q, v)[0])
         return [np.array(list(row.values())) for row in found.values()] + [np.array([self.work])] * self.stepped
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from torsor.simulate import limits, transitions
+from torsor.simulate import contact_events, limits, transitions
+from torsor.simulate.contact_modes import Solution
 from torsor.simulate.controllers import Law
 from torsor.simulate.energy_flows import interpolate
 from torsor.simulate.events import Event, Occurrence, StepInterval
@@ -69,10 +70,12 @@ class Run:
     #: on each stop: time of the last one, speed of the fastest and number of those that follow each other within SHORTEST
     strikes: dict[limits.Stop, tuple[float, float, int]] = field(default_factory=dict)
     states: TermStates | None = None  #: x of the robot's terms, if some are followed or recorded
+    contacts: contact_events.Count = field(default_factory=contact_events.Count)
 
     def __post_init__(self) -> None:
         system, law = self.system, self.forces.law
-        self.modes = bool(self.stops or system.dry_rows)  #: whether joints may be held, or slide with dry friction
+        #: whether joints may be held, or slide with dry friction, or contacts change
+        self.modes = bool(self.stops or system.dry_rows or system.touching)
         accelerate: Callable[[float, Array, Array, Array], Array] = self._accelerate
         if system.one_kernel and not self.modes:
             kernel = system.smooth.kernels("forward_dynamics").__call__
@@ -91,6 +94,10 @@ class Run:
 
     def decide_mode(self) -> None:
         """The mode of the motion that follows the present state."""
+        if self.system.touching:
+            contact_events.change_mode(self, listed=self.steps > 0)
+            self.decided = True
+            return
         if self.system.dry_rows:
             self.v = tied_joints_at_rest(self.system, self.t, self.q, self.v)
         self.mode = decide(self.system, self.stops, self.t, self.q, self.v, *self._forces(self.t, self.q, self.v))
@@ -110,6 +117,15 @@ class Run:
             value = margin(self.system, self.mode, t, q, v, *self._forces(t, q, v))
             self._margin = self.mode, t, value
         return value
+
+    def contact_solution(self, t: float, q: Array, v: Array) -> Solution:
+        """a and the forces of contacts at a state in the present mode."""
+        assert self.system.touching is not None
+        return self.system.touching.forces_within_laws(t, q, v, *self.forces_at(t, q, v))
+
+    def forces_at(self, t: float, q: Array, v: Array) -> tuple[Array, ...]:
+        """τ and the wrenches."""
+        return self.forces.law(t, q, v), *self.wrenches(t, q, v)
 
     def _forces(self, t: float, q: Array, v: Array) -> tuple[Array, list[Array]]:
         return self.forces.law(t, q, v), self.wrenches(t, q, v)
@@ -245,6 +261,8 @@ def _advance(run: Run, method: Method, stop: float, schedule: Schedule) -> None:
     if run.stops and transitions.apply_impacts_of_pressed_joints(run):
         method.restart()
     if run.update_mode():
+        method.restart()
+    if run.system.touching and contact_events.begin_step(run):
         method.restart()
     run.begin_states()  # forces that are held may be new
     interval = method.advance(run.t, run.q, run.v, stop)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from torsor.simulate import limits
+from torsor.simulate import contact_events, limits
 from torsor.simulate.events import TOLERANCE, Event, Occurrence, StepInterval, crosses, locate, resolution
 from torsor.support.user_arrays import Array
 
@@ -58,6 +58,7 @@ def guards_of(run: Run) -> list[Guard]:
         *(Guard(s, s.gap, -1, apply_impacts, slope=s.rate) for s in run.stops if s.v not in mode.held),
         *(Guard(k, partial(_speed, row=k, side=mode.side[k]), -1, bring_to_rest) for k in system.dry_rows if mode.side[k]),
         *([Guard(mode, run.margin, -1, release)] if mode.held else []),
+        *(Guard(c, f, -1, contact_events.follow, slope=s) for c, f, s in contact_events.watched(run)),
     ]
 
 
@@ -85,9 +86,9 @@ def follow(run: Run, found: list[Crossing]) -> None:
 
     A joint that is at its stop to rounding strikes it now, also if its own crossing would be found a rounding error later.
     """
-    if not any(c.guard.follow is apply_impacts for c in found):
+    if run.stops and not any(c.guard.follow is apply_impacts for c in found):
         apply_impacts_of_pressed_joints(run)
-    for kind in (apply_impacts, bring_to_rest, release, list_events):
+    for kind in (contact_events.follow, apply_impacts, bring_to_rest, release, list_events):
         if causes := [c.guard.cause for c in found if c.guard.follow is kind]:
             kind(run, causes)
 

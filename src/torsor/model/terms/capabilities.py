@@ -16,7 +16,6 @@ from torsor.model.model import Model
 CAPABILITIES = {
     "derivatives": "a derivative",
     "step": "a step of fixed length in a kernel",
-    "adaptive": "a simulation by adaptive steps",
     "energies": "an energy",
     "statics": "an equilibrium and modes",
     "symbols": "symbolic equations",
@@ -88,7 +87,6 @@ TABLE: dict[str, dict[str, str]] = {
     "stabilization": {},
     "stop": {},
     "contact": {
-        "adaptive": "its impulses are solved in steps of fixed length: integrator='semi_implicit' or 'implicit'",
         "large": _FORCE["large"],
         "copy": _FORCE["copy"],
         "statics": "which contacts carry depends on the motion before",
