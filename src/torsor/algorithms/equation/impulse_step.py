@@ -68,6 +68,8 @@ UNIT = 9.81
 BODIES, WITHIN, ONLY_BODY = 3, 4, 32
 #: Newton steps where joints have stops or dry friction, and in a stack of links
 WITH_JOINTS, IN_STACKS = 6, 1
+#: damping of these steps for contacts beside joints with rows: feet that stand and joints that stick depend on each other
+DAMPING = 1e-3
 #: rows above which Newton's method, with dense factors, takes longer than so many sweeps
 MOST_ROWS, SWEEPS_OF_MANY = 36, 40
 
@@ -208,7 +210,7 @@ def _budget_of(contacts: Sequence[Contact], joints: int) -> Budget:
     many = [n for n in points_by_body(contacts).values() if n >= MANY]
     newton = WITH_JOINTS if joints else IN_STACKS if any(c.touch.other for c in contacts) else 0
     if not many:
-        return Budget(newton=newton, between=joints > 0)
+        return Budget(newton=newton, between=joints > 0, damping=DAMPING if joints and contacts else 0.0)
     alone = len(many) == 1 and many[0] == len(contacts)
     return Budget(1 if alone else BODIES, newton, ONLY_BODY if alone else WITHIN, joints > 0)
 

@@ -77,10 +77,8 @@ def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
             block_sweep(p, k, b, found, local)
         return found
 
-    if budget.newton:  # the impulses with which all blocks stick, where these are nearer to a solution
-        stick = into_sets(p, [-x for x in solve(factor(p.G), p.w)])
-        nearer = squared(residual(p, stick)) < squared(residual(p, lam))
-        lam = [where(nearer, x, y) for x, y in zip(stick, lam, strict=True)]
+    if budget.newton:  # from the impulses with which all blocks stick, where these are nearer
+        lam = _nearest(p, lam, [-x for x in solve(factor(p.G), p.w)])
     if by_body:
         sweep_bodies(p, by_body, lam, budget)
     else:
@@ -89,16 +87,26 @@ def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
             lam = sweep_once(lam)
 
     def improved(lam: Scalars) -> list[Scalar]:
-        """λ after a Newton step, if that is nearer to the solution."""
-        better = into_sets(p, newton_step(p, lam))
-        closer = squared(residual(p, better)) < squared(residual(p, lam))
-        found = [where(closer, x, y) for x, y in zip(better, lam, strict=True)]
+        """λ after a Newton step, or a quarter of it, where that is nearer to the solution."""
+        full = newton_step(p, lam, budget.damping)
+        found = _nearest(p, lam, full, [x + (y - x) / 4 for x, y in zip(lam, full, strict=True)])
         return swept(found) if budget.between else found
 
     once = repeatable(improved) if budget.newton > 1 else improved
     for _ in range(budget.newton):
         lam = once(lam)
     return lam
+
+
+def _nearest(p: Problem, lam: Scalars, *others: Scalars) -> list[Scalar]:
+    """λ, or of other impulses within their sets those with the least residual."""
+    found, least = list(lam), squared(residual(p, lam))
+    for other in others:
+        x = into_sets(p, other)
+        size = squared(residual(p, x))
+        nearer = size < least
+        found, least = [where(nearer, a, b) for a, b in zip(x, found, strict=True)], where(nearer, size, least)
+    return found
 
 
 #: solved by sweeps and steps whose operations may be differentiated one by one

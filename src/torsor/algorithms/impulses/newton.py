@@ -55,9 +55,11 @@ def active_equation(p: Problem, lam: Scalars) -> tuple[list[Scalar], list[list[S
     return active_residual(p, lam, u, sets), newton_matrix(p, sets)
 
 
-def newton_step(p: Problem, lam: Scalars) -> list[Scalar]:
-    """λ + δ, A δ = −F."""
+def newton_step(p: Problem, lam: Scalars, damping: float = 0.0) -> list[Scalar]:
+    """λ + δ, (A + ε diag G) δ = −F: damping ε keeps δ small where rows depend on each other."""
     F, A = active_equation(p, lam)
+    for i, row in enumerate(A if damping else ()):
+        row[i] = row[i] + damping * p.G[i][i]
     return [x - d for x, d in zip(lam, solve_unsymmetric(A, F), strict=True)]
 
 

@@ -37,13 +37,15 @@ class Block(NamedTuple):
 class Budget(NamedTuple):
     """The work of one solution: sweeps of Gauss–Seidel over the blocks, then Newton steps, each with a sweep ``between``.
 
-    With ``local`` sweeps over the blocks of a body, row by row, within each sweep over the bodies.
+    With ``local`` sweeps over the blocks of a body, row by row, within each sweep over the bodies.  ``damping`` of Newton steps
+    is relative to the diagonal of G, for rows that depend on each other.
     """
 
     sweeps: int = 3
     newton: int = 0
     local: int = 0
     between: bool = False
+    damping: float = 0.0
 
 
 class Shared(NamedTuple):
