@@ -70,7 +70,7 @@ def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
     by_body = p.shared if budget.local else None
     local = [] if by_body and not budget.between else [local_factors(p, b) for b in p.blocks]
 
-    def swept(lam: Scalars) -> list[Scalar]:
+    def sweep(lam: Scalars) -> list[Scalar]:
         """λ after a sweep over the blocks."""
         found = list(lam)
         for k, b in enumerate(p.blocks):
@@ -82,17 +82,17 @@ def solve_impulses(p: Problem, guess: Scalars, budget: Budget) -> list[Scalar]:
     if by_body:
         sweep_bodies(p, by_body, lam, budget)
     else:
-        sweep_once = repeatable(swept) if budget.sweeps > 3 else swept
+        sweep_once = repeatable(sweep) if budget.sweeps > 3 else sweep
         for _ in range(budget.sweeps):
             lam = sweep_once(lam)
 
-    def improved(lam: Scalars) -> list[Scalar]:
+    def improve(lam: Scalars) -> list[Scalar]:
         """λ after a Newton step, or a quarter of it, where that is nearer to the solution."""
         full = newton_step(p, lam, budget.damping)
         found = _nearest(p, lam, full, [x + (y - x) / 4 for x, y in zip(lam, full, strict=True)])
-        return swept(found) if budget.between else found
+        return sweep(found) if budget.between else found
 
-    once = repeatable(improved) if budget.newton > 1 else improved
+    once = repeatable(improve) if budget.newton > 1 else improve
     for _ in range(budget.newton):
         lam = once(lam)
     return lam
